@@ -1,0 +1,27 @@
+// Where the analysis reads Python from. The server implements it over open documents and the file system; tests over
+// strings. Paths are absolute and lexically normal, with '/'.
+#pragma once
+
+#include "syntax/document.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepzero::program {
+
+// Called from analysis threads: implementations are thread-safe, and for one run they answer as of one moment.
+class Sources {
+public:
+  virtual ~Sources() = default;
+  // The file's module; null if there is no such file or it cannot be read as text. Kept by the implementation.
+  virtual std::shared_ptr<const syntax::Module> module(const std::string& path) const = 0;
+  virtual bool is_file(const std::string& path) const = 0;
+  virtual bool is_folder(const std::string& path) const = 0;
+  // The folders that absolute imports start from, before the importing file's own package root is tried:
+  // workspace folders and their src/.
+  virtual const std::vector<std::string>& roots() const = 0;
+};
+
+} // namespace stepzero::program

@@ -1,0 +1,70 @@
+// The analysis of one file: Python text in, findings and facts out. The top of analysis/; what the server and the
+// command line call. A pure function of the sources and the options; safe to call from many threads at once.
+#pragma once
+
+#include "program/sources.hpp"
+#include "rules/finding.hpp"
+#include "rules/rule.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepzero::snapshot {
+
+// A known value, ready to be shown. `kind`: tensor, tuple, list, dict, int, float, bool, str, module, none, dtype, device.
+struct Shown {
+  std::string kind;
+  // tensor: each dimension an int or the text of an expression; nullopt: unknown rank; a partly known shape starts or
+  // ends with "...".
+  struct Dim {
+    bool is_int = false;
+    std::int64_t value = 0;
+    std::string text;
+  };
+  std::optional<std::vector<Dim>> shape;
+  std::string dtype;          // "float32", or empty
+  std::string device;         // "cuda", "cuda:0", "cpu", or empty
+  std::string value;          // int, float, bool, str: the value's text, if known
+  std::vector<Shown> items;   // tuple, list
+  // One line: "float32[B, T, 768]", "(float32[2, 3], int64[2])", "int = 3 * B".
+  std::string short_text() const;
+};
+
+// What the run knows of a place: each assigned name, each parameter with a known value, each attribute set on self and
+// each expression statement (`is_place`), and every other expression (for hover).
+struct Fact {
+  syntax::Span span;       // absolute bytes, in the analysed file
+  std::string name;        // "x", "self.fc1"; the text of an expression statement; empty for other expressions
+  bool is_place = false;
+  bool is_assignment = false;  // takes an inlay hint behind the name
+  Shown value;
+  std::vector<rules::Related> origins;  // where each dimension came from
+};
+
+struct Options {
+  std::uint64_t steps = 400'000;   // budget of abstract steps; out of budget means unknown
+  // A rule is not run if it stands here.
+  std::vector<std::string> ignore;
+  // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
+  std::vector<std::string> select;
+  bool want_facts = true;
+  const std::atomic<bool>* cancelled = nullptr;  // looked at between steps; the result is then empty and `cancelled` set
+};
+
+struct Result {
+  std::vector<rules::Finding> findings;  // in this file, sorted by place, then rule; suppressed ones left out
+  std::vector<Fact> facts;               // sorted by place
+  std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
+  std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
+  bool out_of_budget = false;
+  bool cancelled = false;
+  std::uint64_t steps = 0;
+};
+
+Result analyze(const program::Sources& sources, const std::string& path, const Options& options = {});
+
+} // namespace stepzero::snapshot

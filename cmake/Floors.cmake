@@ -1,0 +1,24 @@
+# A floor of the house is one static library whose headers are reachable only through its own name:
+# build/include/<floor> holds nothing but a link <floor> to the floor's folder, so `#include "values/tensor.hpp"`
+# compiles only in a target that names `values` among the floors it stands on. Links are private: a floor that reads a
+# lower one through another floor's header says so itself.
+#
+#   stepzero_floor(NAME USES floor… [LINKS library…])     every .cpp of the folder NAME belongs to it
+function(stepzero_floor name)
+  cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
+  set(door ${CMAKE_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${door})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${door}/${name} SYMBOLIC)
+  file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cpp ${name}/*/*.cpp)
+  add_library(stepzero_${name} STATIC ${sources})
+  target_include_directories(stepzero_${name} PRIVATE ${door} INTERFACE ${door})
+  target_link_libraries(stepzero_${name} PRIVATE stepzero_options ${ARG_LINKS})
+  stepzero_uses(stepzero_${name} ${ARG_USES})
+endfunction()
+
+# Lets `target` include the headers of the named floors, and of no other.
+function(stepzero_uses target)
+  foreach(floor ${ARGN})
+    target_link_libraries(${target} PRIVATE stepzero_${floor})
+  endforeach()
+endfunction()
