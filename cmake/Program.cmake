@@ -1,0 +1,15 @@
+# The upper floors and the program itself.
+find_package(nlohmann_json REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(Boost REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads)
+stepzero_floor(server USES protocol snapshot rules program syntax
+               LINKS nlohmann_json::nlohmann_json spdlog::spdlog Boost::boost CLI11::CLI11 Threads::Threads)
+
+add_executable(stepzero server/main.cpp)
+stepzero_uses(stepzero server)
+target_link_libraries(stepzero PRIVATE stepzero_options)
