@@ -1,0 +1,32 @@
+#include "server/documents/parsed_draft.hpp"
+
+#include <utility>
+
+namespace stepzero::server {
+
+ParsedDraft::ParsedDraft(std::string text, int version)
+    : pending_text_(std::move(text)), pending_version_(version) {}
+
+void ParsedDraft::edit(std::vector<syntax::Edit> edits, int version) {
+  const std::lock_guard lock(pending_mutex_);
+  for (syntax::Edit& edit : edits) pending_edits_.push_back(std::move(edit));
+  pending_version_ = version;
+}
+
+ParsedDraft::State ParsedDraft::parse() {
+  const std::lock_guard lock(parse_mutex_);
+  std::optional<std::string> text;
+  std::vector<syntax::Edit> edits;
+  {
+    const std::lock_guard pending(pending_mutex_);
+    text = std::exchange(pending_text_, std::nullopt);
+    edits = std::exchange(pending_edits_, {});
+    state_.version = pending_version_;
+  }
+  if (text) document_.emplace(std::move(*text));
+  if (!edits.empty()) document_->apply(edits);
+  if (text || !edits.empty()) state_.module = document_->module();
+  return state_;
+}
+
+} // namespace stepzero::server

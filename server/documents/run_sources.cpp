@@ -1,0 +1,34 @@
+#include "server/documents/run_sources.hpp"
+
+#include <utility>
+
+namespace stepzero::server {
+
+RunSources::RunSources(std::shared_ptr<const OpenDrafts> open, std::shared_ptr<ModuleCache> cache,
+                       std::vector<std::string> roots)
+    : open_(std::move(open)), files_(std::move(cache), std::move(roots)) {}
+
+ParsedDraft::State RunSources::open(const std::string& path) const {
+  const auto draft = open_->find(path);
+  if (draft == open_->end()) return {nullptr, -1};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto seen = seen_.find(path); seen != seen_.end()) return seen->second;
+  }
+  ParsedDraft::State state = draft->second->parse();
+  const std::lock_guard lock(mutex_);
+  return seen_.try_emplace(path, std::move(state)).first->second;
+}
+
+int RunSources::version(const std::string& path) const { return open(path).version; }
+
+std::shared_ptr<const syntax::Module> RunSources::module(const std::string& path) const {
+  if (auto state = open(path); state.module) return state.module;
+  return files_.module(path);
+}
+
+bool RunSources::is_file(const std::string& path) const {
+  return open_->contains(path) || files_.is_file(path);
+}
+
+} // namespace stepzero::server

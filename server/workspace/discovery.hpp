@@ -1,0 +1,28 @@
+// Which Python files a folder holds. Respects .gitignore files (those of the folder, below it, and above it
+// up to the top of its repository) and .git/info/exclude. Knows nothing of settings.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+struct Discovery {
+  struct Unreadable {
+    std::string path;
+    std::string reason;
+  };
+  std::vector<std::string> files; // sorted by folder and name, each once
+  std::vector<Unreadable> unreadable;
+};
+
+// All *.py below `folder` (a normal path). Not entered: hidden folders, node_modules, __pycache__, virtual
+// environments, symbolic links to folders. A symbolic link to a file counts, unless its target is found as
+// well.
+Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled = nullptr);
+
+// Whether `find_python_files(folder)` would leave out the file for its place alone (it need not exist).
+bool is_left_out(const std::string& file, const std::string& folder);
+
+} // namespace stepzero::server
