@@ -35,7 +35,7 @@ public:
   // No folder above `boundary` is looked at; empty: all up to the root.
   explicit ConfigurationFiles(std::string boundary = {}) : boundary_(std::move(boundary)) {}
 
-  // Of a file or folder with this normal path: in each folder upwards first stepzero.toml, then
+  // Of a file with this normal path: in each folder upwards first stepzero.toml, then
   // pyproject.toml. Never null.
   std::shared_ptr<const ConfigurationFile> nearest(const std::string& path);
 
@@ -50,9 +50,9 @@ private:
   std::map<std::string, std::shared_ptr<const ConfigurationFile>> folders_;
 };
 
-// The editor's settings: the same keys in a JSON object (`inlayHints` is understood as `inlay-hints`). Other
-// keys of the editor's own may stand under "editor" and are passed over. `problems` are sentences for the
-// user's eyes.
+// The editor's settings: the same keys in a JSON object (`inlayHints` is understood as `inlay-hints`). Keys
+// that are the editor's own (path, server, trace, log, enable, editor) are passed over. `problems` are
+// sentences for the user's eyes.
 struct EditorConfiguration {
   Layer layer;
   std::vector<std::string> problems;
