@@ -10,6 +10,8 @@ stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads:
 stepzero_floor(server USES protocol snapshot rules program syntax
                LINKS nlohmann_json::nlohmann_json spdlog::spdlog Boost::boost CLI11::CLI11 Threads::Threads)
 
+set_source_files_properties(server/version.cpp PROPERTIES COMPILE_DEFINITIONS STEPZERO_VERSION="${PROJECT_VERSION}")
+
 add_executable(stepzero server/main.cpp)
 stepzero_uses(stepzero server)
 target_link_libraries(stepzero PRIVATE stepzero_options)
