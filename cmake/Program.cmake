@@ -1,17 +1,25 @@
 # The upper floors and the program itself.
 find_package(nlohmann_json REQUIRED)
 find_package(spdlog REQUIRED)
+find_package(fmt REQUIRED)
 find_package(Boost REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 
+# Debian's spdlog and fmt are shared libraries. Their header-only forms and a static C++ runtime leave the program with
+# nothing to look for on the machine that it is copied to but the C library.
+set_property(TARGET spdlog::spdlog_header_only PROPERTY INTERFACE_LINK_LIBRARIES Threads::Threads fmt::fmt-header-only)
+
 stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads)
 stepzero_floor(server USES protocol snapshot rules program syntax
-               LINKS nlohmann_json::nlohmann_json spdlog::spdlog Boost::boost CLI11::CLI11 Threads::Threads)
+               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 Threads::Threads)
 
 set_source_files_properties(server/version.cpp PROPERTIES COMPILE_DEFINITIONS STEPZERO_VERSION="${PROJECT_VERSION}")
 
 add_executable(stepzero server/main.cpp)
 stepzero_uses(stepzero server)
 target_link_libraries(stepzero PRIVATE stepzero_options)
+if(NOT STEPZERO_SANITIZE)
+  target_link_options(stepzero PRIVATE -static-libstdc++ -static-libgcc)
+endif()
