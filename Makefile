@@ -1,0 +1,87 @@
+# make run      see it work: build, check a real training script, show the fix
+# make test     build and pass every test
+# make help     the rest
+SHELL := /bin/bash
+JOBS ?= 2
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := cmake --build --preset
+QUIET := > /dev/null
+
+.PHONY: run build test test-asan test-tsan test-editors bench install package oracle format clean help
+
+run: build
+	@tests/demo
+
+build:
+	@cmake/install-dependencies build
+	@cmake --preset release $(QUIET)
+	@$(BUILD) release --target stepzero -- -j$(JOBS)
+
+# Every test that needs no browser. Those that run real PyTorch skip where python3-torch is not installed (make oracle).
+test:
+	@cmake/install-dependencies build test
+	@cmake --preset release $(QUIET)
+	@$(BUILD) release -- -j$(JOBS)
+	@tests/run build -LE 'editors|bench'
+
+# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer, then every fuzz target for FUZZ_SECONDS.
+FUZZ_SECONDS ?= 30
+test-asan:
+	@cmake/install-dependencies build test fuzz
+	@cmake --preset asan $(QUIET)
+	@$(BUILD) asan -- -j$(JOBS)
+	@tests/run build-asan -LE 'editors|bench|oracle|package'
+	@cmake --preset fuzz $(QUIET)
+	@$(BUILD) fuzz -- -j$(JOBS)
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run build-fuzz -L fuzz
+
+# What runs on several threads, under ThreadSanitizer.
+test-tsan:
+	@cmake/install-dependencies build test
+	@cmake --preset tsan $(QUIET)
+	@$(BUILD) tsan -- -j$(JOBS)
+	@tests/run build-tsan -L 'server|protocol'
+
+# Real editors.
+test-editors:
+	@cmake/install-dependencies build test editors
+	@cmake --preset release $(QUIET)
+	@$(BUILD) release --target stepzero -- -j$(JOBS)
+	@tests/run build -L editors
+
+bench:
+	@cmake/install-dependencies build test
+	@cmake --preset release $(QUIET)
+	@$(BUILD) release -- -j$(JOBS)
+	@tests/run build -L bench --verbose
+
+# Real PyTorch for the tests that ask it (300 MB).
+oracle:
+	@cmake/install-dependencies oracle
+
+install: build
+	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
+
+# dist/: a tarball to unpack anywhere, and a Debian package.
+package: build
+	@cd build && cpack -G 'TGZ;DEB' -B ../dist $(QUIET) && rm -rf ../dist/_CPack_Packages && ls ../dist/stepzero*
+
+format:
+	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format -i
+
+clean:
+	rm -rf build build-debug build-asan build-tsan build-fuzz dist
+
+help:
+	@echo 'make run           build, then check examples/train_ddp.py and show the fix'
+	@echo 'make test          build and run every test (make oracle first: those with real PyTorch too)'
+	@echo 'make test-asan     the same under address and undefined-behaviour sanitizers, then the fuzz targets'
+	@echo 'make test-tsan     server and protocol under the thread sanitizer'
+	@echo 'make test-editors  the tests that drive real editors'
+	@echo 'make bench         times and memory against their budgets'
+	@echo 'make oracle        install PyTorch for the tests'
+	@echo 'make install       into PREFIX (/usr/local), below DESTDIR'
+	@echo 'make package       a relocatable tarball and a .deb in dist/'
+	@echo 'make format        clang-format over the sources'
+	@echo 'make clean         remove what was built'

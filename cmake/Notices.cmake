@@ -1,0 +1,50 @@
+# Writes NOTICES: the licences of everything that is linked into the program, from where it was installed from.
+#
+#   cmake -DMODULES=node_modules -DNOTICES=file -P Notices.cmake
+set(debian /usr/share/doc)
+set(text "The program stepzero contains the following works of others, each under its own licence.\n")
+
+function(notice name body)
+  string(REPEAT "=" 80 rule)
+  set(text "${text}\n${rule}\n${name}\n${rule}\n\n${body}" PARENT_SCOPE)
+endfunction()
+
+function(read_notice name file)
+  if(NOT EXISTS ${file})
+    message(FATAL_ERROR "The licence of ${name} is missing: no ${file}")
+  endif()
+  file(READ ${file} body)
+  notice("${name}" "${body}")
+  set(text "${text}" PARENT_SCOPE)
+endfunction()
+
+read_notice("tree-sitter" ${MODULES}/tree-sitter/LICENSE)
+read_notice("ICU (the Unicode headers of tree-sitter)" ${MODULES}/tree-sitter/vendor/tree-sitter/lib/src/unicode/LICENSE)
+foreach(language python json bash)
+  read_notice("tree-sitter-${language}" ${MODULES}/tree-sitter-${language}/LICENSE)
+endforeach()
+read_notice("JSON for Modern C++" ${debian}/nlohmann-json3-dev/copyright)
+read_notice("spdlog" ${debian}/libspdlog-dev/copyright)
+read_notice("{fmt}" ${debian}/libfmt-dev/copyright)
+read_notice("CLI11" ${debian}/libcli11-dev/copyright)
+read_notice("toml++" ${debian}/libtomlplusplus-dev/copyright)
+
+# Debian's file of Boost is 2 MB, of works that we do not use: the licence itself stands at its end.
+file(GLOB boost ${debian}/libboost1.*-dev/copyright)
+list(GET boost 0 boost)
+file(READ ${boost} body)
+string(FIND "${body}" "\nLicense: BSL-1.0\n Boost Software License" start REVERSE)
+if(start EQUAL -1)
+  message(FATAL_ERROR "The licence of Boost is not where it was in ${boost}")
+endif()
+string(SUBSTRING "${body}" ${start} -1 body)
+string(REGEX REPLACE "\n\n.*" "\n" body "${body}")
+file(STRINGS /usr/include/boost/asio.hpp copyright REGEX "Copyright" LIMIT_COUNT 1)
+string(REPLACE "// " "" copyright "${copyright}")
+notice("Boost" "Boost.Asio: ${copyright}\nOther parts: the authors that https://www.boost.org names\n${body}")
+
+file(GLOB gcc ${debian}/gcc-*-base/copyright)
+list(SORT gcc COMPARE NATURAL ORDER DESCENDING)
+list(GET gcc 0 gcc)
+read_notice("The C++ runtime of GCC (libstdc++ and libgcc, with the GCC Runtime Library Exception)" ${gcc})
+file(WRITE ${NOTICES} "${text}")

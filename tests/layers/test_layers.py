@@ -1,0 +1,78 @@
+"""Arrows point down only: which floor may include what. The order of the floors is read from the build."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
+
+# The analysis turns text into values: no clock, no threads, no input or output formats, no transport.
+NOT_IN_ANALYSIS = re.compile(
+    r"^(thread|chrono|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token|ctime|time\.h|"
+    r"pthread\.h|(nlohmann|boost|spdlog|fmt|CLI|asio)/.*)$")
+
+
+def floors():
+    """What each floor stands on, from the lines `stepzero_floor(name USES …)`; the folder that holds each."""
+    uses, folders = {}, {}
+    for folder, script in (("analysis", "analysis/CMakeLists.txt"), (".", "cmake/Program.cmake")):
+        text = re.sub(r"#.*", "", (ROOT / script).read_text())
+        for name, rest in re.findall(r"stepzero_floor\((\w+)([^)]*)\)", text):
+            words = rest.split()
+            used = []
+            if "USES" in words:
+                for word in words[words.index("USES") + 1:]:
+                    if word == "LINKS":
+                        break
+                    used.append(word)
+            uses[name], folders[name] = used, ROOT / folder / name
+    return uses, folders
+
+
+USES, FOLDERS = floors()
+
+
+def includes(floor):
+    """(place, bracket, header) of every include of a floor."""
+    for path in sorted(FOLDERS[floor].rglob("*")):
+        if path.suffix in (".cpp", ".hpp", ".h", ".inc"):
+            text = path.read_text(encoding="utf-8")
+            for match in INCLUDE.finditer(text):
+                line = text.count("\n", 0, match.start(1)) + 1
+                yield f"{path.relative_to(ROOT)}:{line}", match[1], match[2]
+
+
+def test_the_house_has_the_floors_of_the_design():
+    assert list(USES) == ["syntax", "program", "symbolic", "values", "interpreter", "torch", "rules", "snapshot",
+                          "protocol", "server"]
+
+
+def test_floors_stand_on_lower_floors_only():
+    order = list(USES)
+    for floor, used in USES.items():
+        assert [name for name in used if order.index(name) >= order.index(floor)] == [], floor
+    assert USES["protocol"] == []
+
+
+@pytest.mark.parametrize("floor", USES)
+def test_includes_point_down(floor):
+    wrong = []
+    for place, _, header in includes(floor):
+        top = header.split("/")[0]
+        if ".." in header.split("/"):
+            wrong.append(f"{place}: {header} goes around the floor's door")
+        elif top in USES and top != floor and top not in USES[floor] and "/" in header:
+            wrong.append(f"{place}: {header} is not below {floor}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("floor", [floor for floor in USES if floor not in ("protocol", "server")])
+def test_the_analysis_knows_no_threads_clock_json_or_transport(floor):
+    assert [f"{place}: {header}" for place, _, header in includes(floor) if NOT_IN_ANALYSIS.match(header)] == []
+
+
+def test_the_protocol_knows_no_python_and_no_rules():
+    words = [f"{place}: {header}" for place, _, header in includes("protocol") if header.startswith("tree_sitter")]
+    assert words == []
