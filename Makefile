@@ -8,15 +8,23 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build test test-asan test-tsan test-editors bench install package oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench install package oracle format clean help
 
+SAY := printf '\n%s\n\n'
 run: build
-	@tests/demo
+	@$(SAY) '$$ stepzero check examples/train_ddp.py'
+	@build/stepzero check examples/train_ddp.py || [ $$? = 1 ]
+	@$(SAY) '$$ stepzero check --diff examples/train_ddp.py'
+	@build/stepzero check --diff examples/train_ddp.py || [ $$? = 1 ]
+	@$(SAY) 'In an editor: the language server is `$(CURDIR)/build/stepzero lsp`; editors/README.md has the set-ups.'
 
 build:
 	@cmake/install-dependencies build
 	@cmake --preset release $(QUIET)
 	@$(BUILD) release --target stepzero -- -j$(JOBS)
+
+documents: build
+	@$(BUILD) release --target documents -- -j$(JOBS)
 
 # Every test that needs no browser. Those that run real PyTorch skip where python3-torch is not installed (make oracle).
 test:
@@ -47,8 +55,9 @@ test-tsan:
 test-editors:
 	@cmake/install-dependencies build test editors
 	@cmake --preset release $(QUIET)
+	@tests/neovim/install-newer trixie forky
 	@$(BUILD) release --target stepzero -- -j$(JOBS)
-	@tests/run build -L editors
+	@tests/run build -L 'neovim|editors'
 
 bench:
 	@cmake/install-dependencies build test
@@ -60,11 +69,12 @@ bench:
 oracle:
 	@cmake/install-dependencies oracle
 
-install: build
+install: build documents
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
 
 # dist/: a tarball to unpack anywhere, and a Debian package.
-package: build
+package: build documents
+	@cmake/install-dependencies package
 	@cd build && cpack -G 'TGZ;DEB' -B ../dist $(QUIET) && rm -rf ../dist/_CPack_Packages && ls ../dist/stepzero*
 
 format:

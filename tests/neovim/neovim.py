@@ -1,0 +1,67 @@
+"""Real Neovims, each in a home of its own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+PROGRAM = os.environ.get("STEPZERO", str(SOURCE / "build" / "stepzero"))
+CACHE = Path(os.environ.get("STEPZERO_CACHE", SOURCE / ".cache"))
+
+
+def installed():
+    """How to start Debian's Neovim, or None."""
+    found = shutil.which("nvim")
+    return ([found], {}) if found else None
+
+
+def unpacked(suite):
+    """How to start the Neovim of a newer Debian that install-newer unpacked, or None."""
+    root = CACHE / "neovim" / suite
+    lib = root / "usr/lib/x86_64-linux-gnu"
+    if not (root / "complete").exists():
+        return None
+    return ([str(lib / "ld-linux-x86-64.so.2"), "--argv0", "nvim", "--library-path", str(lib),
+             str(root / "usr/bin/nvim"), "--cmd", f"set rtp+={root}/usr/lib/nvim"],
+            {"VIMRUNTIME": str(root / "usr/share/nvim/runtime")})
+
+
+def session(neovim, home, file, title, seconds=30, **more):
+    """Runs session.lua; returns its report. The process group of the editor, its servers included, ends with it."""
+    command, variables = neovim
+    report = home / "report.json"
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("NVIM", "VIM", "VIMRUNTIME", "NVIM_LISTEN_ADDRESS") and not name.startswith("XDG_")}
+    for kind in ("CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"):
+        folder = home / kind.lower()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        environment[f"XDG_{kind}_{'DIR' if kind == 'RUNTIME' else 'HOME'}"] = str(folder)
+    environment.update(variables, HOME=str(home), FILE=str(file), TITLE=title, REPORT=str(report), SECONDS=str(seconds),
+                       STEPZERO=PROGRAM, STEPZERO_SOURCE=str(SOURCE), **more)
+    editor = subprocess.Popen([*command, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {HERE}/session.lua"],
+                              env=environment, cwd=home, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        output, _ = editor.communicate(timeout=4 * seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(editor.pid, signal.SIGKILL)
+        output, _ = editor.communicate()
+        raise AssertionError(f"Neovim did not end:\n{output}") from None
+    left = end_group(editor.pid)
+    assert report.exists(), output
+    result = json.loads(report.read_text())
+    result.update(output=output, status=editor.returncode, left=left)
+    return result
+
+
+def end_group(group):
+    """Kills what is left of a process group; returns whether there was anything."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+        return True
+    except ProcessLookupError:
+        return False
