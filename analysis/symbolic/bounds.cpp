@@ -1,0 +1,137 @@
+// How small and how great an expression can be: intervals term by term, then a bounded search that adds up
+// inequalities known to hold (facts, and what the operations mean), so that a < b and b < c bound a - c.
+#include "symbolic/state.hpp"
+
+#include <numeric>
+
+namespace stepzero::symbolic {
+
+Interval Context::State::operation_bounds(Kind kind, std::span<const Interval> operands) {
+  switch (kind) {
+  case Kind::floordiv: return floor_divide(operands[0], operands[1]);
+  case Kind::mod: return modulo(operands[0], operands[1]);
+  default: break;
+  }
+  Interval result = operands[0];
+  for (Interval operand : operands.subspan(1))
+    result = kind == Kind::min ? least(result, operand) : greatest(result, operand);
+  return result;
+}
+
+Interval Context::State::bounds(const Monomial* monomial, Use use) const {
+  Interval result = Interval::point(1);
+  for (const Factor& factor : monomial->factors)
+    result = result * symbolic::power(bounds(factor.atom, use), factor.power);
+  return result;
+}
+
+Interval Context::State::bounds(Int a, Use use) const {
+  if (a->constant() || use == Use::form || log.empty()) return a->bounds;
+  if (a->kind == Kind::atom) return known[a->number];
+  if (a->kind == Kind::sum) {
+    Interval result = Interval::point(0);
+    for (const Term& term : a->terms)
+      result = result + Interval::point(term.coefficient) * bounds(term.monomial, use);
+    return result;
+  }
+  std::array<Interval, most_terms> operands;
+  std::size_t count = 0;
+  for (Int operand : a->operands) operands[count++] = bounds(operand, use);
+  const Interval computed = operation_bounds(a->kind, std::span<const Interval>(operands.data(), count));
+  return intersect(computed, known[a->number]);
+}
+
+void Context::State::axioms(Int atom, Use use, std::vector<Int>& out) {
+  const auto state = [&out](Int at_most_zero) {
+    if (at_most_zero && !at_most_zero->constant()) out.push_back(at_most_zero);
+  };
+  const auto minus = [this](Int a, Int b) { return a && b ? sub(a, b) : nullptr; };
+  switch (atom->kind) {
+  case Kind::min:
+    for (Int operand : atom->operands) state(minus(atom, operand));
+    return;
+  case Kind::max:
+    for (Int operand : atom->operands) state(minus(operand, atom));
+    return;
+  case Kind::mod:
+  case Kind::floordiv: break;
+  default: return;
+  }
+  Int dividend = atom->operands[0], divisor = atom->operands[1];
+  // Divisors are not zero; of one that may be negative little is known.
+  if (bounds(divisor, use).low < 0) return;
+  const bool shrinks = bounds(dividend, use).low >= 0;
+  if (shrinks) state(minus(atom, dividend));
+  if (atom->kind == Kind::mod) {
+    state(minus(atom, minus(divisor, constant(1))));
+    return;
+  }
+  Int product_back = mul(divisor, atom);
+  state(minus(product_back, dividend));                                     // b*(a//b) <= a
+  state(minus(minus(dividend, product_back), minus(divisor, constant(1)))); // a - b*(a//b) <= b - 1
+}
+
+struct Context::State::Search {
+  Use use;
+  int steps_left;
+  std::vector<Int> axioms;     // of the operations met so far
+  std::vector<Int> operations; // those operations
+};
+
+std::int64_t Context::State::search_upper(Int a, std::int64_t goal, Search& search, int depth) {
+  std::int64_t best = bounds(a, search.use).high;
+  if (best <= goal || depth == 0 || a->constant()) return best;
+  for (const Term& term : a->terms)
+    for (const Factor& factor : term.monomial->factors) {
+      if (factor.atom->operands.empty()) continue;
+      if (std::find(search.operations.begin(), search.operations.end(), factor.atom) !=
+          search.operations.end())
+        continue;
+      search.operations.push_back(factor.atom);
+      axioms(factor.atom, search.use, search.axioms);
+    }
+  const auto attempt = [&](Int inequality) {
+    for (const Term& term : inequality->terms) {
+      if (term.monomial->degree == 0) continue;
+      for (const Term& target : a->terms) {
+        if ((target.coefficient < 0) != (term.coefficient < 0)) continue;
+        const Monomial* times = quotient(target.monomial, term.monomial);
+        if (!times || (times->degree > 0 && bounds(times, search.use).low < 0)) continue;
+        if (--search.steps_left <= 0) return;
+        // scale*a - factor*times*inequality loses this term, and scale*a is at most its upper bound.
+        const std::int64_t x = target.coefficient, y = term.coefficient;
+        if (x == Interval::unbounded_below || y == Interval::unbounded_below) continue;
+        const std::int64_t divisor = std::gcd(x, y);
+        const std::int64_t scale_by = std::abs(y / divisor), factor = std::abs(x / divisor);
+        Int scaled = scale(a, scale_by);
+        Int taken = mul_term(inequality, {factor, times});
+        Int rest = scaled && taken ? sub(scaled, taken) : nullptr;
+        if (!rest) continue;
+        const Wide wanted = Wide{goal} * scale_by + (scale_by - 1);
+        const std::int64_t rest_goal = fits(wanted) ? static_cast<std::int64_t>(wanted) : goal;
+        const std::int64_t found = search_upper(rest, rest_goal, search, depth - 1);
+        if (found == Interval::unbounded_above) continue;
+        best = std::min(best, static_cast<std::int64_t>(floor_divide(Wide{found}, Wide{scale_by})));
+        if (best <= goal) return;
+      }
+    }
+  };
+  if (search.use == Use::facts)
+    for (std::size_t i = 0; i < inequalities.size() && best > goal && search.steps_left > 0; ++i)
+      attempt(inequalities[i]);
+  for (std::size_t i = 0; i < search.axioms.size() && best > goal && search.steps_left > 0; ++i)
+    attempt(search.axioms[i]);
+  return best;
+}
+
+std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
+  Search search{use, 200, {}, {}};
+  const std::int64_t plain = search_upper(a, goal, search, 4);
+  if (plain <= goal || use == Use::form || rewriting || log.empty()) return plain;
+  Int rewritten = rewrite(a);
+  if (!rewritten || rewritten == a) return plain;
+  search.steps_left = 200;
+  return std::min(plain, search_upper(rewritten, goal, search, 4));
+}
+
+} // namespace stepzero::symbolic

@@ -1,0 +1,190 @@
+// The face of the floor: checks what comes in, asks the parts, and stands a fresh atom in for what does not
+// fit. A null integer goes in and comes out as null.
+#include "symbolic/state.hpp"
+
+namespace stepzero::symbolic {
+namespace {
+
+std::optional<std::int64_t> finite(bool known, std::int64_t bound) {
+  return known ? std::optional(bound) : std::nullopt;
+}
+
+Sharing mixed(Int a, Int b) { return mix(a->sharing, b->sharing); }
+
+} // namespace
+
+Context::Context() : state_(std::make_unique<State>()) {}
+Context::~Context() = default;
+
+Int Context::constant(std::int64_t value) { return state_->constant(value); }
+Int Context::fresh(AtomInfo info) { return state_->fresh(std::move(info)); }
+
+Int Context::add(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->add(a, b);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::sub(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->sub(a, b);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::mul(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->mul(a, b);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::negate(Int a) {
+  if (!a) return nullptr;
+  Int result = state_->scale(a, -1);
+  return result ? result : state_->stand_in(a->sharing);
+}
+
+Int Context::floordiv(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->floordiv(a, b, Use::form);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::mod(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->mod(a, b, Use::form);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::min(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->extremum(Kind::min, std::array{a, b}, Use::form);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::max(Int a, Int b) {
+  if (!a || !b) return nullptr;
+  Int result = state_->extremum(Kind::max, std::array{a, b}, Use::form);
+  return result ? result : state_->stand_in(mixed(a, b));
+}
+
+Int Context::power(Int base, std::int64_t exponent) {
+  if (!base) return nullptr;
+  Int result = exponent < 0 ? nullptr : state_->power(base, exponent);
+  return result ? result : state_->stand_in(base->sharing);
+}
+
+std::optional<std::int64_t> Context::value(Int a) const {
+  return a && a->constant() ? std::optional(a->value()) : std::nullopt;
+}
+bool Context::is_atom(Int a) const { return a && a->atomic(); }
+const AtomInfo* Context::atom_info(Int a) const { return a ? a->info : nullptr; }
+Sharing Context::sharing(Int a) const { return a ? a->sharing : Sharing::local; }
+
+std::optional<std::int64_t> Context::lower(Int a) const {
+  if (!a) return {};
+  if (a->constant()) return a->value();
+  Interval range = state_->bounds(a, Use::facts);
+  if (Int negated = state_->scale(a, -1)) {
+    const std::int64_t upper = state_->best_upper(negated, Interval::unbounded_below, Use::facts);
+    if (upper != Interval::unbounded_above && upper != Interval::unbounded_below)
+      range.low = std::max(range.low, -upper);
+  }
+  return finite(range.has_low(), range.low);
+}
+
+std::optional<std::int64_t> Context::upper(Int a) const {
+  if (!a) return {};
+  if (a->constant()) return a->value();
+  const std::int64_t upper = state_->best_upper(a, Interval::unbounded_below, Use::facts);
+  return finite(upper != Interval::unbounded_above, upper);
+}
+
+std::string Context::text(Int a) const { return a ? State::text(a) : "?"; }
+
+std::optional<Int> Context::exact_quotient(Int a, Int b) {
+  if (!a || !b) return {};
+  Int result = state_->exact_quotient(a, b);
+  return result ? std::optional(result) : std::nullopt;
+}
+
+void Context::atoms(Int a, const std::function<void(Int)>& visit) const {
+  if (!a) return;
+  if (a->kind == Kind::atom) return visit(a);
+  for (Int operand : a->operands) atoms(operand, visit);
+  if (a->kind != Kind::sum) return;
+  for (const Term& term : a->terms)
+    for (const Factor& factor : term.monomial->factors) atoms(factor.atom, visit);
+}
+
+Int Context::substitute(Int a, std::span<const Assignment> values) {
+  if (!a || values.empty()) return a;
+  Int result = state_->substitute(a, values);
+  return result ? result : state_->stand_in(a->sharing);
+}
+
+std::size_t Context::mark() const { return state_->log.size(); }
+void Context::rewind(std::size_t mark) { state_->rewind(mark); }
+bool Context::assume(Cond condition) { return !condition || state_->assume(condition); }
+
+Answer Context::compare(Compare op, Int a, Int b) const {
+  if (!a || !b) return Answer::unknown;
+  return state_->decide(state_->compared(op, a, b));
+}
+
+Answer Context::divides(Int divisor, Int a) const {
+  if (!a || !divisor) return Answer::unknown;
+  if (divisor->constant() && divisor->value() == 0) return Answer::unknown;
+  Int remainder = state_->mod(a, divisor, Use::form);
+  return remainder ? compare(Compare::eq, remainder, state_->constant(0)) : Answer::unknown;
+}
+
+Cond Context::boolean(bool value) { return state_->boolean(value); }
+
+Cond Context::compared(Compare op, Int a, Int b) {
+  return a && b ? state_->compared(op, a, b) : state_->opaque("?", Sharing::local);
+}
+
+Cond Context::opaque(std::string name, Sharing sharing) { return state_->opaque(name, sharing); }
+Cond Context::logical_not(Cond a) { return a ? state_->negation(a) : nullptr; }
+
+Cond Context::logical_and(Cond a, Cond b) {
+  if (!a || !b) return nullptr;
+  return state_->combined(Form::conjunction, std::array{a, b});
+}
+
+Cond Context::logical_or(Cond a, Cond b) {
+  if (!a || !b) return nullptr;
+  return state_->combined(Form::disjunction, std::array{a, b});
+}
+
+Answer Context::decide(Cond a) const { return a ? state_->decide(a) : Answer::unknown; }
+Sharing Context::sharing(Cond a) const { return a ? a->sharing : Sharing::local; }
+std::string Context::text(Cond a) const { return a ? State::text(a) : "?"; }
+
+Answer Context::evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> truths) const {
+  return a ? state_->evaluate(a, values, truths) : Answer::unknown;
+}
+
+void Context::parts(Cond a, const std::function<void(Int)>& atom,
+                    const std::function<void(Cond)>& opaque) const {
+  if (!a) return;
+  if (a->form == Form::opaque) opaque(a);
+  if (a->form == Form::compare) atoms(a->polynomial, atom);
+  for (Cond operand : a->operands) parts(operand, atom, opaque);
+}
+
+Context::Form Context::form(Cond a) const { return a ? a->form : Form::opaque; }
+std::span<const Cond> Context::operands(Cond a) const { return a ? a->operands : std::span<const Cond>{}; }
+
+std::optional<Context::Comparison> Context::comparison(Cond a) const {
+  if (!a || a->form != Form::compare) return {};
+  switch (a->written) {
+  case Compare::gt: return Comparison{Compare::lt, a->right, a->left};
+  case Compare::ge: return Comparison{Compare::le, a->right, a->left};
+  default: break;
+  }
+  if (a->equal && a->left->constant()) return Comparison{Compare::eq, a->right, a->left};
+  return Comparison{a->written, a->left, a->right};
+}
+
+} // namespace stepzero::symbolic

@@ -1,0 +1,165 @@
+// What is known on the current path, and how to forget it. An assumption becomes a truth, bounds of atoms, an
+// inequality, and for an equation a rule of rewrite.cpp; each is one entry of the undo log.
+#include "symbolic/state.hpp"
+
+namespace stepzero::symbolic {
+namespace {
+
+constexpr std::size_t most_facts = 256; // of one sort; further ones are known as truths only
+
+Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
+
+} // namespace
+
+void Context::State::rewind(std::size_t mark) {
+  while (log.size() > mark) {
+    const Undo& undo = log.back();
+    switch (undo.what) {
+    case Undo::What::bound: known[undo.index] = undo.old; break;
+    case Undo::What::truth: assumed[undo.index] = Answer::unknown; break;
+    case Undo::What::rule: rules.pop_back(); break;
+    case Undo::What::inequality: inequalities.pop_back(); break;
+    case Undo::What::apart: apart.pop_back(); break;
+    case Undo::What::clause: clauses.pop_back(); break;
+    }
+    now = undo.before;
+    log.pop_back();
+  }
+}
+
+bool Context::State::assume(Cond condition) {
+  switch (decide(condition)) {
+  case Answer::no: return false;
+  case Answer::yes: return true;
+  case Answer::unknown: break;
+  }
+  return learn(condition) && propagate();
+}
+
+bool Context::State::set_truth(Cond condition, bool value) {
+  Answer& slot = assumed[condition->index];
+  if (slot != Answer::unknown) return slot == answer(value);
+  note({Undo::What::truth, condition->index});
+  slot = answer(value);
+  return true;
+}
+
+bool Context::State::learn(Cond condition) {
+  if (!set_truth(condition, true)) return false;
+  switch (condition->form) {
+  case Form::constant: return condition->truth;
+  case Form::opaque: return true;
+  case Form::conjunction:
+    for (Cond operand : condition->operands)
+      if (!assume(operand)) return false;
+    return true;
+  case Form::disjunction:
+    if (clauses.size() < most_facts) {
+      note({Undo::What::clause});
+      clauses.push_back(condition);
+    }
+    return true;
+  case Form::negation: {
+    Cond inner = condition->operands[0];
+    if (!set_truth(inner, false)) return false;
+    if (inner->form == Form::compare && inner->equal && apart.size() < most_facts) {
+      note({Undo::What::apart});
+      apart.push_back(inner->polynomial);
+    }
+    return nudge_apart();
+  }
+  case Form::compare: break;
+  }
+  if (condition->negation && !set_truth(condition->negation, false)) return false;
+  if (condition->equal) return add_equation(condition->polynomial, 0, false) && nudge_apart();
+  if (inequalities.size() < most_facts) {
+    note({Undo::What::inequality});
+    inequalities.push_back(condition->polynomial);
+    std::vector<Int> meanings;
+    for (const Term& term : condition->polynomial->terms)
+      for (const Factor& factor : term.monomial->factors) axioms(factor.atom, Use::facts, meanings);
+    for (Int meaning : meanings) {
+      if (inequalities.size() >= most_facts) break;
+      if (std::find(inequalities.begin(), inequalities.end(), meaning) != inequalities.end()) continue;
+      note({Undo::What::inequality});
+      inequalities.push_back(meaning);
+    }
+  }
+  return tighten(condition->polynomial) && nudge_apart();
+}
+
+bool Context::State::set_bounds(Int atom, Interval range) {
+  const Interval old = known[atom->number], narrowed = intersect(old, range);
+  if (narrowed != old) {
+    note({Undo::What::bound, atom->number, old});
+    known[atom->number] = narrowed;
+  }
+  return !bounds(atom, Use::facts).empty();
+}
+
+// From sum <= 0: each atom that stands alone in a term is bounded by the bounds of the other terms.
+bool Context::State::tighten(Int sum) {
+  for (const Term& term : sum->terms) {
+    if (term.monomial->degree != 1) continue;
+    Interval others = Interval::point(0);
+    for (const Term& other : sum->terms)
+      if (&other != &term)
+        others = others + Interval::point(other.coefficient) * bounds(other.monomial, Use::facts);
+    if (!others.has_low()) continue;
+    // coefficient * atom <= -others.low
+    Interval range;
+    if (term.coefficient > 0) {
+      const Wide high = floor_divide(-Wide{others.low}, Wide{term.coefficient});
+      if (fits(high)) range.high = static_cast<std::int64_t>(high);
+    } else {
+      const Wide low = -floor_divide(-Wide{others.low}, -Wide{term.coefficient});
+      if (fits(low)) range.low = static_cast<std::int64_t>(low);
+    }
+    if (!set_bounds(term.monomial->factors[0].atom, range)) return false;
+  }
+  return true;
+}
+
+// What differs from a bound of its own moves the bound.
+bool Context::State::nudge_apart() {
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    Int differs = apart[i];
+    const Interval range = bounds(differs, Use::facts);
+    if (range.low == 0 && range.high == 0) return false;
+    if (range.low != 0 && range.high != 0) continue;
+    // differs >= 1, or differs <= -1
+    Int sum = range.low == 0 ? scale(differs, -1) : differs;
+    sum = sum ? add(sum, constant(1)) : nullptr;
+    if (sum && !tighten(sum)) return false;
+  }
+  return true;
+}
+
+// A disjunction of which all but one are false makes that one true.
+bool Context::State::propagate() {
+  if (propagating) return true;
+  propagating = true;
+  ++nesting;
+  bool consistent = true;
+  for (std::size_t i = 0; consistent && i < clauses.size();) {
+    Cond open = nullptr;
+    std::size_t undecided = 0;
+    bool holds = false;
+    for (Cond operand : clauses[i]->operands) {
+      const Answer found = decide(operand);
+      holds = holds || found == Answer::yes;
+      if (found != Answer::unknown) continue;
+      ++undecided;
+      open = operand;
+    }
+    ++i;
+    if (holds || undecided > 1) continue;
+    consistent = undecided == 1 && learn(open);
+    i = 0; // what was learnt may settle an earlier one
+  }
+  --nesting;
+  propagating = false;
+  return consistent;
+}
+
+} // namespace stepzero::symbolic

@@ -1,0 +1,286 @@
+// What a Context is made of: nodes, their interning, and the facts of the current path with their undo log.
+// Internal to the floor; the outside sees expression.hpp only.
+//
+// Two sorts of knowledge are kept apart. The form of an expression depends on the bounds its atoms were born
+// with and on nothing else, so it means the same on every path. The facts of a path only ever answer
+// questions.
+#pragma once
+
+#include "symbolic/expression.hpp"
+#include "symbolic/interval.hpp"
+
+#include <array>
+#include <deque>
+#include <memory_resource>
+#include <type_traits>
+
+namespace stepzero::symbolic {
+
+inline constexpr std::size_t most_terms = 64;
+inline constexpr std::uint32_t most_degree = 64;
+inline constexpr std::uint32_t deepest = 16;
+inline constexpr std::uint32_t largest = 512; // nodes of an expression written out as a tree
+
+struct Factor {
+  Int atom;
+  std::uint32_t power;
+};
+
+// A product of atoms in order of their creation; interned. The one without factors is 1.
+struct Monomial {
+  std::span<const Factor> factors;
+  std::uint32_t degree = 0;
+  std::uint32_t hash = 0;
+};
+
+struct Term {
+  std::int64_t coefficient;
+  const Monomial* monomial;
+};
+
+enum class Kind : std::uint8_t { constant, sum, atom, floordiv, mod, min, max };
+
+// Invariant: terms are in descending order (degree first) with non-zero coefficients. A constant has one term
+// of degree 0, or none; an atom (of any kind from `atom` on) has itself as its only term.
+struct IntNode {
+  Kind kind = Kind::constant;
+  Sharing sharing = Sharing::uniform;
+  std::uint8_t depth = 0; // of nested operations
+  std::uint32_t size = 1; // as a tree
+  std::uint32_t index =
+      0; // in order of creation: every order is made from it, so that none depends on addresses
+  std::uint32_t number = 0; // of an atom: its place among the atoms
+  std::uint32_t hash = 0;
+  Interval bounds; // from the form alone
+  std::span<const Term> terms;
+  std::span<const Int> operands; // of floordiv, mod, min, max
+  const AtomInfo* info = nullptr;
+  Term own{0, nullptr};
+
+  bool constant() const { return kind == Kind::constant; }
+  bool atomic() const { return kind >= Kind::atom; }
+  std::int64_t value() const { return own.coefficient; } // of a constant
+};
+
+// Invariant: `polynomial == 0` (equal) or `polynomial <= 0`, with coprime coefficients.
+struct CondNode {
+  Context::Form form = Context::Form::constant;
+  Sharing sharing = Sharing::uniform;
+  bool truth = false; // of a constant
+  bool equal = false; // of a comparison
+  std::uint8_t depth = 0;
+  std::uint32_t size = 1;
+  std::uint32_t index = 0;
+  std::uint32_t hash = 0;
+  Int polynomial = nullptr;
+  Compare written = Compare::eq; // a comparison as it was first written
+  Int left = nullptr;
+  Int right = nullptr;
+  std::span<const Cond> operands; // in the order first written
+  std::span<const Cond> sorted;   // the same by index
+  std::string_view name;          // of an opaque one
+  mutable Cond negation = nullptr;
+  mutable std::uint64_t decided_at = 0; // the state of the facts that `decided` was found in
+  mutable Answer decided = Answer::unknown;
+};
+
+// An open-addressing table of interned nodes that carry their own hash.
+template <class Node>
+class Table {
+public:
+  template <class Same>
+  const Node* find(std::uint32_t hash, Same same) const {
+    for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
+      const Node* node = slots_[i];
+      if (!node || (node->hash == hash && same(*node))) return node;
+    }
+  }
+  void insert(const Node* node) {
+    if (2 * ++count_ > slots_.size()) grow();
+    place(node);
+  }
+
+private:
+  void place(const Node* node) {
+    std::size_t i = node->hash & mask_;
+    while (slots_[i]) i = (i + 1) & mask_;
+    slots_[i] = node;
+  }
+  void grow() {
+    std::vector<const Node*> old(slots_.size() * 2);
+    old.swap(slots_);
+    mask_ = slots_.size() - 1;
+    for (const Node* node : old)
+      if (node) place(node);
+  }
+  std::vector<const Node*> slots_ = std::vector<const Node*>(256);
+  std::size_t mask_ = 255;
+  std::size_t count_ = 0;
+};
+
+inline std::uint32_t scramble(std::uint64_t seed, std::uint64_t value) {
+  std::uint64_t x = (seed ^ value) * 0x9E3779B97F4A7C15u + value;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9u;
+  return static_cast<std::uint32_t>(x ^ (x >> 32));
+}
+
+// May a simplification look at the facts of the path?
+enum class Use : std::uint8_t { form, facts };
+
+struct Rule {
+  const Monomial* monomial; // coefficient * monomial == rest
+  std::int64_t
+      coefficient; // > 0; 1 if the monomial is a single atom that occurs nowhere else in the equation
+  Int rest;
+  bool active = false; // being applied: its atom stands for itself further in
+};
+
+struct Undo {
+  enum class What : std::uint8_t { bound, truth, rule, inequality, apart, clause } what;
+  std::uint32_t index = 0;
+  Interval old{};
+  std::uint64_t before = 0; // what `now` was
+};
+
+struct Context::State {
+  State();
+
+  // ------------------------------------------------------------ storage (context.cpp)
+  std::pmr::monotonic_buffer_resource arena{16 * 1024};
+  std::deque<AtomInfo> infos;
+  Table<IntNode> ints;
+  Table<Monomial> monomials;
+  Table<CondNode> conds;
+  std::uint32_t made_ints = 0;
+  std::uint32_t made_conds = 0;
+  static constexpr std::int64_t least_small = -64, greatest_small = 4096;
+  std::array<Int, greatest_small - least_small + 1> small{};
+  const Monomial* unit = nullptr;
+  Cond truths[2] = {nullptr, nullptr};
+
+  template <class T>
+  std::span<const T> keep(std::span<const T> source) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    if (source.empty()) return {};
+    T* place = static_cast<T*>(arena.allocate(source.size_bytes(), alignof(T)));
+    std::uninitialized_copy(source.begin(), source.end(), place);
+    return {place, source.size()};
+  }
+  template <class T>
+  T* make() {
+    return new (arena.allocate(sizeof(T), alignof(T))) T();
+  }
+  std::string_view keep(std::string_view text);
+
+  Int constant(std::int64_t value) {
+    if (value >= least_small && value <= greatest_small)
+      if (Int found = small[static_cast<std::size_t>(value - least_small)]) return found;
+    return make_constant(value);
+  }
+  Int make_constant(std::int64_t value);
+  Int fresh(AtomInfo info);
+  Int stand_in(Sharing sharing) { return fresh({"?", {}, {}, sharing, Role::none}); }
+  Int operation(Kind kind, std::span<const Int> operands); // null if too deep or too large
+  Int intern(std::span<const Term> terms);                 // in order; null if too large
+  const Monomial* intern(std::span<const Factor> factors);
+  IntNode* new_atom(Kind kind);
+  Cond intern(const CondNode& draft);
+
+  // ------------------------------------------------------------ polynomials (polynomial.cpp)
+  // Null where the result would overflow or grow too large, also in division.cpp and extrema.cpp.
+  Int add(Int a, Int b);
+  Int sub(Int a, Int b) { return plus_scaled(a, b, -1); }
+  Int plus_scaled(Int a, Int b, std::int64_t factor);
+  Int mul(Int a, Int b);
+  Int mul_term(Int a, Term term);
+  Int scale(Int a, std::int64_t factor) { return mul_term(a, {factor, unit}); }
+  Int power(Int base, std::int64_t exponent);
+  const Monomial* product(const Monomial* a, const Monomial* b);
+  const Monomial* quotient(const Monomial* a, const Monomial* b); // null if b does not divide a
+  const Monomial* common(const Monomial* a, const Monomial* b);
+  static bool before(const Monomial* a, const Monomial* b);
+  Int of_monomial(const Monomial* monomial);
+  static std::int64_t constant_part(Int a);
+  // The greatest common divisor of the coefficients, those of degree 0 included or not. 0 for 0.
+  static std::uint64_t content(Int a, bool with_constant);
+  Int divide_coefficients(Int a, std::int64_t divisor); // the constant part rounds down
+  bool occurs(Int atom, Int in) const;
+  Int substitute(Int a, std::span<const Assignment> values);
+  std::optional<std::int64_t> evaluate(Int a, std::span<const Assignment> values) const;
+  std::vector<Term> scratch;
+
+  // ------------------------------------------------------------ division and extrema
+  Int exact_quotient(Int a, Int b);
+  Int floordiv(Int a, Int b, Use use);
+  Int mod(Int a, Int b, Use use);
+  Int extremum(Kind kind, std::span<const Int> operands, Use use);
+  bool cancel(Int& a, Int& b, Int& factor);
+
+  // ------------------------------------------------------------ bounds (bounds.cpp)
+  Interval bounds(Int a, Use use) const;
+  Interval bounds(const Monomial* monomial, Use use) const;
+  static Interval operation_bounds(Kind kind, std::span<const Interval> operands);
+  // An upper bound of a, found by adding inequalities that hold; stops at the first that is <= goal.
+  std::int64_t best_upper(Int a, std::int64_t goal, Use use);
+  bool at_most_zero(Int a, Use use) { return best_upper(a, 0, use) <= 0; }
+  struct Search;
+  std::int64_t search_upper(Int a, std::int64_t goal, Search& search, int depth);
+  // Inequalities `<= 0` that hold by the meaning of an operation.
+  void axioms(Int atom, Use use, std::vector<Int>& out);
+
+  // ------------------------------------------------------------ facts (facts.cpp, rewrite.cpp)
+  std::vector<Interval> known; // by atom number
+  std::vector<Answer> assumed; // by condition index
+  std::vector<Rule> rules;
+  std::vector<Int> inequalities; // <= 0
+  std::vector<Int> apart;        // != 0
+  std::vector<Cond> clauses;     // disjunctions that hold
+  std::vector<Undo> log;
+  std::uint64_t now = 1, last = 1; // names the present state of the facts; never the same for different ones
+  int nesting = 0;                 // of assumptions made for the sake of an answer
+
+  bool assume(Cond condition);
+  bool learn(Cond condition);
+  bool propagate();
+  bool set_truth(Cond condition, bool value);
+  bool tighten(Int at_most_zero);
+  bool set_bounds(Int atom, Interval bounds);
+  bool add_equation(Int zero, int depth, bool quotient_of_itself);
+  bool nudge_apart();
+  bool solve(Int zero, bool quotient_of_itself); // adds the rule that replaces an atom or a product
+  void note(Undo undo) {
+    undo.before = now;
+    log.push_back(undo);
+    now = ++last;
+  }
+  void rewind(std::size_t mark);
+  Int rewrite(Int a);
+  Int rewrite(Int a, int& fuel);
+  Int rewrite_atom(Int atom, int& fuel);
+  Int rewrite_products(Int a);
+  Int operate(Kind kind, std::span<const Int> operands, Use use);
+  bool rewriting = false;
+  bool propagating = false;
+
+  // ------------------------------------------------------------ conditions (condition.cpp, decide.cpp)
+  Cond boolean(bool value) const { return truths[value ? 1 : 0]; }
+  Cond compared(Compare op, Int a, Int b);
+  Cond comparison(bool equal, Int polynomial, Compare written, Int left, Int right);
+  Cond opaque(std::string_view name, Sharing sharing);
+  Cond negation(Cond a);
+  Cond combined(Form form, std::span<const Cond> operands);
+  Answer decide(Cond a);
+  Answer decide_now(Cond a);
+  Answer decide_comparison(Cond a);
+  Answer decide_combined(Cond a);
+  Answer decide_by_cases(Cond a);
+  bool implies(Cond a, Cond b); // of single comparisons, by the form
+  Answer evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> given);
+
+  // ------------------------------------------------------------ text (text.cpp)
+  static std::string text(Int a);
+  static std::string text(Cond a);
+};
+
+} // namespace stepzero::symbolic
