@@ -126,7 +126,7 @@ void Codec<std::uint32_t>::read(const Json& in, std::uint32_t& out) {
   if (!is_integral(in)) throw DecodeError("an unsigned integer", in);
   const double value = in.get<double>();
   if (value < 0) throw DecodeError("expected an unsigned integer, got a negative one");
-  constexpr auto most = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint32_t most = std::numeric_limits<std::int32_t>::max(); // of LSP's uinteger
   out = value >= most ? most : static_cast<std::uint32_t>(value);
 }
 void Codec<std::uint32_t>::write(Json& out, const std::uint32_t& in) { out = in; }

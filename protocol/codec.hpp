@@ -76,7 +76,7 @@ struct Codec {
   };
 STEPZERO_PRIMITIVE(bool)
 STEPZERO_PRIMITIVE(std::int32_t)
-STEPZERO_PRIMITIVE(std::uint32_t) // saturates above: clients write "to the end" as very large numbers
+STEPZERO_PRIMITIVE(std::uint32_t) // saturates at 2^31 - 1: clients write "to the end" as very large numbers
 STEPZERO_PRIMITIVE(double)
 STEPZERO_PRIMITIVE(std::string)
 #undef STEPZERO_PRIMITIVE

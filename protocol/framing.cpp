@@ -87,7 +87,9 @@ std::size_t FrameDecoder::take_header(std::string_view bytes) {
   }
   // What cannot become a header is refused at once, not when 8 KiB of it have come.
   const std::size_t line = header_.find('\n');
-  if (line != std::string::npos && (line == 0 || header_[line - 1] != '\r'))
+  if (line == 1 && header_[0] == '\r')
+    fail("the header block has no Content-Length");
+  else if (line != std::string::npos && (line == 0 || header_[line - 1] != '\r'))
     fail("a header line does not end in CR LF: " + shown(header_.substr(0, line)));
   return bytes.size();
 }

@@ -138,6 +138,8 @@ Message classify(Json& message) {
   if (has_id && !id) return invalid({}, "\"id\" must be an integer or a string");
   std::string name = method->get<std::string>();
   Any params = member(message, "params");
+  if (!params.json().is_null() && !params.json().is_structured())
+    return invalid(std::move(id), "\"params\" must be an object or an array");
   if (id) return Request{std::move(*id), std::move(name), std::move(params)};
   return Notification{std::move(name), std::move(params)};
 }
@@ -193,7 +195,7 @@ std::string error_text(const std::optional<Id>& id, const Error& error) {
   message["id"] = id ? json_of(*id) : Json();
   Json& value = message["error"];
   value["code"] = error.code;
-  value["message"] = error.message;
+  value["message"] = error.message.empty() ? "no reason given" : error.message;
   if (error.data) value["data"] = error.data.json();
   return text_of(message);
 }
