@@ -28,7 +28,7 @@ documents: build
 
 # Every test that needs no browser. Those that run real PyTorch skip where python3-torch is not installed (make oracle).
 test:
-	@cmake/install-dependencies build test
+	@cmake/install-dependencies build test package
 	@cmake --preset release $(QUIET)
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -LE 'editors|bench'
@@ -39,7 +39,7 @@ test-asan:
 	@cmake/install-dependencies build test fuzz
 	@cmake --preset asan $(QUIET)
 	@$(BUILD) asan -- -j$(JOBS)
-	@tests/run build-asan -LE 'editors|bench|oracle|package'
+	@tests/run build-asan -LE 'editors|neovim|bench|oracle|package'
 	@cmake --preset fuzz $(QUIET)
 	@$(BUILD) fuzz -- -j$(JOBS)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run build-fuzz -L fuzz
@@ -49,7 +49,7 @@ test-tsan:
 	@cmake/install-dependencies build test
 	@cmake --preset tsan $(QUIET)
 	@$(BUILD) tsan -- -j$(JOBS)
-	@tests/run build-tsan -L 'server|protocol'
+	@tests/run build-tsan -R '^(lsp|protocol|server|conformance)'
 
 # Real editors.
 test-editors:

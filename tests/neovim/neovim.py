@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 PROGRAM = os.environ.get("STEPZERO", str(SOURCE / "build" / "stepzero"))
-CACHE = Path(os.environ.get("STEPZERO_CACHE", SOURCE / ".cache"))
+CACHE = SOURCE / ".cache"
 
 
 def installed():
