@@ -1,0 +1,175 @@
+// `stepzero check`.
+#include "server/command_line/commands.hpp"
+#include "server/command_line/console.hpp"
+#include "server/command_line/diff.hpp"
+#include "server/command_line/fix_run.hpp"
+#include "server/command_line/parallel.hpp"
+#include "server/command_line/report.hpp"
+#include "server/command_line/write_file.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <unistd.h>
+
+namespace stepzero::server {
+namespace {
+
+class Check {
+public:
+  explicit Check(const CheckOptions& options)
+      : options_(options), inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
+        checker_(inputs_, configuration_, options.settings) {}
+
+  int run() {
+    for (const std::string& note : inputs_.notes) say(note);
+    std::vector<Checked> results = check_all();
+    FixRun fixed;
+    if (options_.diff) {
+      fixed = run_fixes(inputs_, checker_, results);
+    } else if (options_.fix) {
+      fixed = run_fixes(inputs_, checker_, std::move(results));
+      results = std::move(fixed.results);
+      overlay_ = fixed.overlay;
+    } else {
+      overlay_ = inputs_.overlay;
+    }
+    for (const std::string& note : fixed.notes) say(note);
+    bool is_written = true;
+    if (options_.fix && !options_.diff) is_written = write(fixed);
+    Report report = collect(results);
+    report.fixed = fixed.applied;
+    if (!is_written) report.exit_status = exit_status::trouble;
+    return options_.diff ? show_diff(fixed, report) : show(report);
+  }
+
+private:
+  std::vector<Checked> check_all() const {
+    std::vector<Checked> results(inputs_.files.size());
+    Progress progress("checking", results.size());
+    std::atomic<std::size_t> done = 0;
+    parallel(results.size(), [&](std::size_t i) {
+      results[i] = checker_.check(inputs_.files[i], inputs_.overlay);
+      progress.at(++done);
+    });
+    return results;
+  }
+
+  // False if a file could not be written.
+  bool write(const FixRun& fixed) {
+    bool is_written = true;
+    for (const auto& [path, changed] : fixed.changed) {
+      const std::string& after = changed.after->text->bytes();
+      if (path == inputs_.standard_input) {
+        is_written = write_out(after) != Written::failed && is_written;
+        continue;
+      }
+      const std::string error = replace_file(path, changed.before->text->bytes(), after);
+      if (error.empty()) continue;
+      say(inputs_.names.shown(path) + ": not fixed: " + error);
+      is_written = false;
+    }
+    // Whoever pipes a text through `check --fix -` gets a text back, fixed or not.
+    if (!inputs_.standard_input.empty() && !fixed.changed.contains(inputs_.standard_input)) {
+      is_written = write_out(inputs_.overlay->at(inputs_.standard_input)->text->bytes()) != Written::failed &&
+                   is_written;
+    }
+    return is_written;
+  }
+
+  Report collect(std::vector<Checked>& results) const {
+    Report report(inputs_.names);
+    report.unreadable = inputs_.unreadable;
+    bool fails = false;
+    std::set<std::tuple<std::string_view, std::string, std::uint32_t, std::uint32_t, std::string>> seen;
+    const auto add = [&](rules::Finding& finding, const Settings& settings) {
+      const syntax::Span span = finding.where.span;
+      if (!seen.emplace(finding.rule, finding.where.path, span.begin, span.end, finding.message).second)
+        return;
+      fails = fails || finding.severity <= settings.fail_on;
+      report.findings.push_back(std::move(finding));
+    };
+    for (const auto& file : checker_.configurations()) {
+      std::vector<rules::Finding> problems = file->problems;
+      checker_.settings_of(*file).apply(problems);
+      for (rules::Finding& problem : problems) add(problem, checker_.settings_of(*file));
+      if (!file->path.empty()) report.texts[file->path] = file->text;
+    }
+    std::set<std::string> failures;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const std::string& path = inputs_.files[i];
+      if (!results[i].unreadable.empty()) {
+        report.unreadable.push_back({inputs_.names.shown(path), results[i].unreadable});
+        continue;
+      }
+      ++report.files;
+      if (results[i].is_too_large) say(inputs_.names.shown(path) + ": too large to be analysed (over 8 MiB)");
+      for (const std::string& failure : results[i].failures) {
+        if (failures.insert(failure.substr(0, failure.find(':'))).second) {
+          say(inputs_.names.shown(path) + ": internal error in " + failure);
+        }
+      }
+      for (rules::Finding& finding : results[i].findings) add(finding, checker_.settings(path));
+    }
+    for (const rules::Finding& finding : report.findings) add_texts(report, finding);
+    if (fails) report.exit_status = exit_status::findings;
+    if (!report.unreadable.empty()) report.exit_status = exit_status::trouble;
+    return report;
+  }
+
+  void add_texts(Report& report, const rules::Finding& finding) const {
+    const auto add = [&](const std::string& path) {
+      const auto [text, is_new] = report.texts.try_emplace(path);
+      if (!is_new) return;
+      if (const auto module = checker_.sources(path, overlay_).module(path)) text->second = module->text;
+    };
+    add(finding.where.path);
+    for (const rules::Related& related : finding.related) add(related.where.path);
+    for (const rules::Fix& fix : finding.fixes) {
+      for (const rules::TextEdit& edit : fix.edits) add(edit.where.path);
+    }
+  }
+
+  static void say_unreadable(const Report& report) {
+    for (const Unreadable& unreadable : report.unreadable) say(unreadable.name + ": " + unreadable.reason);
+  }
+
+  int show_diff(const FixRun& fixed, const Report& report) const {
+    say_unreadable(report);
+    std::string diff;
+    for (const auto& [path, changed] : fixed.changed) {
+      diff += unified_diff(changed.before->text->bytes(), changed.after->text->bytes(),
+                           inputs_.names.shown(path));
+    }
+    return write_out(diff) == Written::failed ? exit_status::trouble : report.exit_status;
+  }
+
+  int show(const Report& report) const {
+    say_unreadable(report);
+    std::string output;
+    switch (options_.format) {
+    case Format::text: output = text_report(report, has_colours(STDOUT_FILENO)); break;
+    case Format::json: output = json_report(report); break;
+    case Format::sarif: output = sarif_report(report); break;
+    case Format::github: output = github_report(report); break;
+    }
+    if (options_.fix && !inputs_.standard_input.empty()) {
+      // Standard output holds the fixed text.
+      write_error(output);
+      return report.exit_status;
+    }
+    return write_out(output) == Written::failed ? exit_status::trouble : report.exit_status;
+  }
+
+  const CheckOptions& options_;
+  ConfigurationFiles configuration_;
+  Inputs inputs_;
+  Checker checker_;
+  std::shared_ptr<const Overlay> overlay_; // of the texts that the report speaks of
+};
+
+} // namespace
+
+int run_check(const CheckOptions& options) { return Check(options).run(); }
+
+} // namespace stepzero::server

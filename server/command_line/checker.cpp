@@ -1,0 +1,63 @@
+#include "server/command_line/checker.hpp"
+
+#include "server/workspace/paths.hpp"
+#include "snapshot/snapshot.hpp"
+
+#include <exception>
+
+namespace stepzero::server {
+namespace {
+
+// Beyond this the parser gives no statements.
+constexpr std::uint32_t largest_analysed = 8u << 20;
+
+} // namespace
+
+Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
+                 const CommandLineSettings& command_line)
+    : workspace_folders_(inputs.workspace_folders) {
+  for (const std::string& path : inputs.files) {
+    std::shared_ptr<const ConfigurationFile> file = configuration.nearest(path);
+    std::shared_ptr<const Settings>& merged = merged_[file.get()];
+    if (!merged) {
+      Settings settings = merge({&file->layer, &command_line.layer});
+      settings.ignore.insert(settings.ignore.end(), command_line.ignore.begin(), command_line.ignore.end());
+      merged = std::make_shared<const Settings>(std::move(settings));
+      configurations_.push_back(file);
+    }
+    settings_.emplace(path, merged);
+  }
+}
+
+FileSources Checker::sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+  return {modules_, import_roots(workspace_folders_, path), overlay};
+}
+
+Checked Checker::check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+  Checked checked;
+  const FileSources files = sources(path, overlay);
+  const std::shared_ptr<const syntax::Module> module = files.module(path);
+  if (!module) {
+    checked.unreadable = read_text(path).reason;
+    if (checked.unreadable.empty()) checked.unreadable = "changed while it was read";
+    return checked;
+  }
+  checked.is_too_large = module->text->size() > largest_analysed;
+  const Settings& wanted = settings(path);
+  snapshot::Options options;
+  options.select = wanted.select;
+  options.ignore = wanted.ignore;
+  options.want_facts = false;
+  try {
+    snapshot::Result result = snapshot::analyze(files, path, options);
+    checked.findings = std::move(result.findings);
+    checked.read = std::move(result.read);
+    checked.failures = std::move(result.failed_rules);
+  } catch (const std::exception& error) {
+    checked.failures.push_back(std::string("the analysis: ") + error.what());
+  }
+  wanted.apply(checked.findings);
+  return checked;
+}
+
+} // namespace stepzero::server

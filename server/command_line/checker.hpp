@@ -1,0 +1,57 @@
+// The engine as the command line drives it: each file under its own settings. Thread-safe once made. Knows no
+// output.
+#pragma once
+
+#include "rules/finding.hpp"
+#include "server/command_line/inputs.hpp"
+#include "server/configuration/configuration.hpp"
+#include "server/workspace/files.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+// What the command line sets on top of the files' settings.
+struct CommandLineSettings {
+  Layer layer;
+  std::vector<std::string> ignore; // added to, not replacing, what the settings ignore
+};
+
+struct Checked {
+  std::vector<rules::Finding> findings; // wanted by the settings
+  std::vector<std::string> read;        // other files the findings depend on
+  std::vector<std::string> failures;    // rules that threw: "id: what"
+  std::string unreadable;               // why the file is not checked; empty: it is
+  bool is_too_large = false;            // readable, but beyond what is analysed
+};
+
+class Checker {
+public:
+  Checker(const Inputs& inputs, ConfigurationFiles& configuration, const CommandLineSettings& command_line);
+
+  Checked check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
+
+  const Settings& settings(const std::string& path) const { return *settings_.at(path); }
+
+  // Of the settings files that hold for the inputs, each once.
+  const std::vector<std::shared_ptr<const ConfigurationFile>>& configurations() const {
+    return configurations_;
+  }
+  // The settings that hold for the findings in a settings file.
+  const Settings& settings_of(const ConfigurationFile& file) const { return *merged_.at(&file); }
+
+  std::shared_ptr<ModuleCache> modules() const { return modules_; }
+  FileSources sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
+
+private:
+  std::vector<std::string> workspace_folders_;
+  std::shared_ptr<ModuleCache> modules_ = std::make_shared<ModuleCache>();
+  std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;
+  std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;
+  std::map<std::string, std::shared_ptr<const Settings>> settings_;
+};
+
+} // namespace stepzero::server

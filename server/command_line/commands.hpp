@@ -1,0 +1,40 @@
+// The subcommands, each as a function of its options that answers the program's exit status. Knows no
+// arguments.
+#pragma once
+
+#include "server/command_line/checker.hpp"
+
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+namespace exit_status {
+inline constexpr int success = 0;
+inline constexpr int findings = 1;
+inline constexpr int trouble = 2; // wrong usage, or input that cannot be read
+} // namespace exit_status
+
+enum class Format { text, json, sarif, github };
+
+struct CheckOptions {
+  std::vector<std::string> paths;
+  std::string stdin_filename;
+  Format format = Format::text;
+  CommandLineSettings settings;
+  bool fix = false;
+  bool diff = false;
+};
+int run_check(const CheckOptions& options);
+
+struct ShapesOptions {
+  std::vector<std::string> paths;
+  std::string stdin_filename;
+  Format format = Format::text;
+};
+int run_shapes(const ShapesOptions& options);
+
+int run_rules(Format format);
+int run_explain(const std::string& rule);
+
+} // namespace stepzero::server

@@ -1,0 +1,159 @@
+#include "server/command_line/inputs.hpp"
+
+#include "server/workspace/discovery.hpp"
+#include "server/workspace/paths.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <system_error>
+
+namespace stepzero::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The path as the user wrote it, without needless parts: "./a//b.py" is "a/b.py".
+std::string tidy(const std::string& path) {
+  std::string result = fs::path(path).lexically_normal().generic_string();
+  if (result.size() > 1 && result.ends_with('/')) result.pop_back();
+  return result;
+}
+
+class Finder {
+public:
+  Finder(const std::string& stdin_filename, ConfigurationFiles& configuration)
+      : inputs_(current_folder()), stdin_filename_(stdin_filename), configuration_(configuration) {}
+
+  Inputs run(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      if (path == "-") {
+        standard_input();
+        continue;
+      }
+      const std::string normal = normal_path(path, inputs_.names.current_folder());
+      std::error_code error;
+      if (path.empty()) {
+        inputs_.unreadable.push_back({"\"\"", "no such file or folder"});
+      } else if (fs::is_directory(path, error)) {
+        folder(normal, tidy(path));
+      } else {
+        file(normal, tidy(path));
+      }
+    }
+    roots();
+    return std::move(inputs_);
+  }
+
+private:
+  void add(const std::string& path, std::string name) {
+    if (!seen_.insert(path).second) return;
+    inputs_.names.give(path, std::move(name));
+    inputs_.files.push_back(path);
+  }
+
+  void standard_input() {
+    if (!inputs_.standard_input.empty()) return;
+    const std::string name = stdin_filename_.empty() ? "-" : stdin_filename_;
+    ReadText read = read_standard_input();
+    if (!read.text) {
+      inputs_.unreadable.push_back({"standard input", read.reason});
+      return;
+    }
+    inputs_.standard_input = normal_path(name, inputs_.names.current_folder());
+    auto overlay = std::make_shared<Overlay>();
+    (*overlay)[inputs_.standard_input] = syntax::parse(std::move(*read.text));
+    inputs_.overlay = std::move(overlay);
+    add(inputs_.standard_input, name);
+  }
+
+  void file(const std::string& path, const std::string& name) {
+    if (const ReadText read = probe(path); !read.reason.empty()) {
+      inputs_.unreadable.push_back({name, read.reason});
+      return;
+    }
+    add(path, name);
+  }
+
+  // The file is read by the analysis; here only what can never be read is told apart.
+  static ReadText probe(const std::string& path) {
+    if (file_stamp(path)) return {};
+    return read_text(path);
+  }
+
+  void folder(const std::string& path, const std::string& name) {
+    inputs_.workspace_folders.push_back(path);
+    const Discovery found = find_python_files(path);
+    const auto shown = [&](const std::string& file) {
+      const std::string_view relative = relative_to(file, path);
+      if (name == ".") return std::string(relative);
+      return relative.empty() ? name : join(name, relative);
+    };
+    for (const auto& unreadable : found.unreadable) {
+      const std::string label = shown(unreadable.path);
+      inputs_.unreadable.push_back({label.empty() ? name : label, unreadable.reason});
+    }
+    std::size_t excluded = 0;
+    for (const std::string& python : found.files) {
+      const auto settings = configuration_.nearest(python);
+      if (settings->layer.exclude &&
+          merge({&settings->layer}).excludes(relative_to(python, settings->folder))) {
+        ++excluded;
+      } else {
+        add(python, shown(python));
+      }
+    }
+    if (found.files.empty() && found.unreadable.empty()) {
+      inputs_.notes.push_back("no Python files in " + name);
+    } else if (excluded != 0 && excluded == found.files.size()) {
+      inputs_.notes.push_back("all Python files in " + name + " are excluded by the settings");
+    }
+  }
+
+  // Imports start from the folders given, from the projects that the files lie in, and from the current
+  // folder.
+  void roots() {
+    std::set<std::string> projects;
+    for (const std::string& file : inputs_.files) projects.insert(project_of(parent_folder(file)));
+    projects.erase("");
+    const std::string& current = inputs_.names.current_folder();
+    const auto in_current = [&](const std::string& file) { return is_inside(file, current); };
+    if (std::any_of(inputs_.files.begin(), inputs_.files.end(), in_current)) projects.insert(current);
+    std::vector<std::string>& folders = inputs_.workspace_folders;
+    for (const std::string& project : projects) {
+      if (std::find(folders.begin(), folders.end(), project) == folders.end()) folders.push_back(project);
+    }
+  }
+
+  // The nearest folder upwards that looks like a project; empty if there is none.
+  const std::string& project_of(const std::string& folder) {
+    if (const auto known = projects_.find(folder); known != projects_.end()) return known->second;
+    std::string result;
+    std::error_code error;
+    for (const char* sign : {".git", "pyproject.toml", "stepzero.toml", "setup.py", "setup.cfg"}) {
+      if (fs::exists(join(folder, sign), error)) result = folder;
+    }
+    if (result.empty() && folder != "/") result = project_of(parent_folder(folder));
+    return projects_[folder] = result;
+  }
+
+  Inputs inputs_;
+  const std::string& stdin_filename_;
+  ConfigurationFiles& configuration_;
+  std::set<std::string> seen_;
+  std::map<std::string, std::string> projects_;
+};
+
+} // namespace
+
+std::string Names::shown(const std::string& path) const {
+  if (const auto given = given_.find(path); given != given_.end()) return given->second;
+  return is_inside(path, current_folder_) ? std::string(relative_to(path, current_folder_)) : path;
+}
+
+Inputs find_inputs(const std::vector<std::string>& paths, const std::string& stdin_filename,
+                   ConfigurationFiles& configuration) {
+  return Finder(stdin_filename, configuration).run(paths);
+}
+
+} // namespace stepzero::server

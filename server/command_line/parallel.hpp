@@ -1,0 +1,26 @@
+// Runs independent pieces of work on all hardware threads. Knows nothing of the work.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace stepzero::server {
+
+// Calls work(0) … work(count - 1), each once, in no order, and returns when all are done. `work` must not
+// throw.
+template <class Work>
+void parallel(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next = 0;
+  const auto run = [&] {
+    for (std::size_t i = next++; i < count; i = next++) work(i);
+  };
+  const std::size_t hardware = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < std::min(hardware, count); ++i) others.emplace_back(run);
+  run();
+}
+
+} // namespace stepzero::server

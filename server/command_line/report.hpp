@@ -1,0 +1,35 @@
+// What a check found, ready to be written, and the formats it is written in. The formats know no engine.
+#pragma once
+
+#include "rules/finding.hpp"
+#include "server/command_line/inputs.hpp"
+#include "syntax/text.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+struct Report {
+  explicit Report(Names shown_names) : names(std::move(shown_names)) {}
+  std::size_t files = 0;
+  std::vector<rules::Finding> findings; // in the order in which they are shown, each once
+  std::vector<Unreadable> unreadable;
+  Names names;
+  std::map<std::string, std::shared_ptr<const syntax::Text>>
+      texts;             // of every path that a finding names, if known
+  std::size_t fixed = 0; // findings that --fix removed
+  int exit_status = 0;
+
+  // Zero-based, in code points; the start of the file if its text is unknown.
+  syntax::Position position(const std::string& path, std::uint32_t offset) const;
+};
+
+std::string text_report(const Report& report, bool has_colours);
+std::string json_report(const Report& report);
+std::string sarif_report(const Report& report);
+std::string github_report(const Report& report);
+
+} // namespace stepzero::server

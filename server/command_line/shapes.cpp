@@ -1,0 +1,121 @@
+// `stepzero shapes`: what the run knows of each place.
+#include "server/command_line/checker.hpp"
+#include "server/command_line/commands.hpp"
+#include "server/command_line/console.hpp"
+#include "server/command_line/display.hpp"
+#include "server/command_line/json.hpp"
+#include "server/command_line/parallel.hpp"
+#include "snapshot/snapshot.hpp"
+
+#include <exception>
+#include <unistd.h>
+
+namespace stepzero::server {
+namespace {
+
+// A number where the text is one: "3" is 3, "3 * B" is "3 * B".
+Json scalar(const snapshot::Shown& value) {
+  if (value.kind == "bool" && (value.value == "True" || value.value == "False")) return value.value == "True";
+  if (value.kind == "int" || value.kind == "float") {
+    const Json number = Json::parse(value.value, nullptr, false);
+    if (number.is_number()) return number;
+  }
+  return value.value;
+}
+
+void add_value(Json& json, const snapshot::Shown& value) {
+  json["kind"] = value.kind;
+  if (value.kind == "tensor") {
+    Json& shape = json["shape"];
+    if (value.shape) {
+      shape = Json::array();
+      for (const snapshot::Shown::Dim& dim : *value.shape)
+        shape.push_back(dim.is_int ? Json(dim.value) : Json(dim.text));
+    }
+  }
+  if (!value.dtype.empty()) json["dtype"] = value.dtype;
+  if (!value.device.empty()) json["device"] = value.device;
+  if (!value.value.empty()) json["value"] = scalar(value);
+  if (value.kind == "tuple" || value.kind == "list") {
+    Json items = Json::array();
+    for (const snapshot::Shown& item : value.items) {
+      Json inner = Json::object();
+      add_value(inner, item);
+      items.push_back(std::move(inner));
+    }
+    json["items"] = std::move(items);
+  }
+}
+
+// The facts of one file, written; the engine's own values are let go at once.
+struct Shapes {
+  Json json = Json::array();
+  std::string text;
+  std::string unreadable;
+};
+
+Shapes shapes_of(const Checker& checker, const Inputs& inputs, const std::string& path, Format format) {
+  Shapes shapes;
+  const FileSources sources = checker.sources(path, inputs.overlay);
+  const auto module = sources.module(path);
+  if (!module) {
+    shapes.unreadable = read_text(path).reason;
+    return shapes;
+  }
+  snapshot::Options options;
+  options.select = {"none"}; // no rule has this name: only the facts are wanted
+  snapshot::Result result;
+  try {
+    result = snapshot::analyze(sources, path, options);
+  } catch (const std::exception& error) {
+    shapes.unreadable = std::string("internal error: ") + error.what();
+  }
+  for (const snapshot::Fact& fact : result.facts) {
+    if (!fact.is_place) continue;
+    const syntax::Position at = module->text->position(fact.span.begin, syntax::Encoding::codepoint);
+    if (format == Format::json) {
+      Json json = {{"line", at.line + 1}, {"column", at.column + 1}, {"name", fact.name}};
+      add_value(json, fact.value);
+      shapes.json.push_back(std::move(json));
+    } else {
+      shapes.text += harmless(inputs.names.shown(path)) + ":" + std::to_string(at.line + 1) + ":" +
+                     std::to_string(at.column + 1) + ": " + harmless(fact.name) + ": " +
+                     harmless(fact.value.short_text()) + "\n";
+    }
+  }
+  return shapes;
+}
+
+} // namespace
+
+int run_shapes(const ShapesOptions& options) {
+  ConfigurationFiles configuration;
+  const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
+  const Checker checker(inputs, configuration, {});
+  for (const std::string& note : inputs.notes) say(note);
+  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
+  int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  std::vector<Shapes> all(inputs.files.size());
+  Progress progress("reading shapes", all.size());
+  std::atomic<std::size_t> done = 0;
+  parallel(all.size(), [&](std::size_t i) {
+    all[i] = shapes_of(checker, inputs, inputs.files[i], options.format);
+    progress.at(++done);
+  });
+  Json files = Json::array();
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string name = inputs.names.shown(inputs.files[i]);
+    if (!all[i].unreadable.empty()) {
+      say(name + ": " + all[i].unreadable);
+      status = exit_status::trouble;
+      continue;
+    }
+    text += all[i].text;
+    files.push_back({{"path", name}, {"shapes", std::move(all[i].json)}});
+  }
+  if (options.format == Format::json) text = written({{"version", 1}, {"files", std::move(files)}});
+  return write_out(text) == Written::failed ? exit_status::trouble : status;
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,114 @@
+// Findings for people: a line that editors and grep understand, and the code that it speaks of.
+#include "server/command_line/code_frame.hpp"
+#include "server/command_line/display.hpp"
+#include "server/command_line/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace stepzero::server {
+
+syntax::Position Report::position(const std::string& path, std::uint32_t offset) const {
+  const auto text = texts.find(path);
+  if (text == texts.end() || !text->second) return {};
+  return text->second->position(offset, syntax::Encoding::codepoint);
+}
+
+namespace {
+
+std::string_view colour_of(rules::Severity severity) {
+  switch (severity) {
+  case rules::Severity::error: return ansi::red;
+  case rules::Severity::warning: return ansi::yellow;
+  case rules::Severity::information: return ansi::blue;
+  case rules::Severity::hint: break;
+  }
+  return ansi::cyan;
+}
+
+std::string counted(std::size_t count, std::string_view word) {
+  return std::to_string(count) + " " + std::string(word) + (count == 1 ? "" : "s");
+}
+
+class Writer {
+public:
+  Writer(const Report& report, bool has_colours) : report_(report), has_colours_(has_colours) {}
+
+  std::string run() {
+    for (const rules::Finding& finding : report_.findings) write(finding);
+    summary();
+    return std::move(result_);
+  }
+
+private:
+  std::string place(const rules::Location& where) const {
+    const syntax::Position at = report_.position(where.path, where.span.begin);
+    return harmless(report_.names.shown(where.path)) + ":" + std::to_string(at.line + 1) + ":" +
+           std::to_string(at.column + 1);
+  }
+
+  void frame(const rules::Location& where, std::string_view colour, std::uint32_t context) {
+    const auto text = report_.texts.find(where.path);
+    if (text == report_.texts.end() || !text->second) return;
+    result_ += code_frame(*text->second, where.span, {colour, has_colours_, context, 120});
+  }
+
+  void write(const rules::Finding& finding) {
+    const std::string_view colour = colour_of(finding.severity);
+    result_ += painted(place(finding.where), ansi::bold, has_colours_) + ": " +
+               painted(rules::name(finding.severity), colour, has_colours_) + "[" +
+               std::string(finding.rule) +
+               "]: " + painted(harmless(finding.message), ansi::bold, has_colours_) + "\n";
+    frame(finding.where, colour, 1);
+    for (const rules::Related& related : finding.related) {
+      result_ += painted("  -> ", ansi::blue, has_colours_) + place(related.where) + ": " +
+                 harmless(related.message) + "\n";
+      frame(related.where, ansi::blue, 0);
+    }
+    for (const rules::Fix& fix : finding.fixes) {
+      const std::string_view label = fix.preferred ? "  fix: " : "  possible fix: ";
+      result_ += painted(label, ansi::green, has_colours_) + harmless(fix.title) + "\n";
+    }
+    result_ += "\n";
+  }
+
+  void summary() {
+    std::array<std::size_t, 4> counts = {};
+    std::size_t fixable = 0;
+    std::set<std::string_view> files;
+    for (const rules::Finding& finding : report_.findings) {
+      ++counts[static_cast<std::size_t>(finding.severity)];
+      const auto preferred = [](const rules::Fix& fix) { return fix.preferred; };
+      fixable += std::any_of(finding.fixes.begin(), finding.fixes.end(), preferred) ? 1 : 0;
+      files.insert(finding.where.path);
+    }
+    std::string found;
+    const std::string_view words[] = {"error", "warning", "information", "hint"};
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] == 0) continue;
+      found += (found.empty() ? "" : ", ");
+      found += i == 2 ? std::to_string(counts[i]) + " information" : counted(counts[i], words[i]);
+    }
+    if (report_.fixed != 0) result_ += "Fixed " + counted(report_.fixed, "problem") + ".\n";
+    if (report_.files == 0 && found.empty()) return;
+    result_ += found.empty() ? "No problems found" : "Found " + found;
+    if (!found.empty())
+      result_ += " in " + std::to_string(files.size()) + " of " + counted(report_.files, "file");
+    else
+      result_ += " in " + counted(report_.files, "file");
+    result_ += ".";
+    if (fixable != 0) result_ += " `stepzero check --fix` would fix " + std::to_string(fixable) + ".";
+    result_ += "\n";
+  }
+
+  const Report& report_;
+  bool has_colours_;
+  std::string result_;
+};
+
+} // namespace
+
+std::string text_report(const Report& report, bool has_colours) { return Writer(report, has_colours).run(); }
+
+} // namespace stepzero::server
