@@ -93,7 +93,7 @@ def test_the_program_runs_alone(installed, tmp_path):
         (tmp_path / library[1:]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, tmp_path / library[1:])
     shutil.copy(EXAMPLE, tmp_path)
-    alone = ["chroot", str(tmp_path), "/bin/stepzero"]
+    alone = [shutil.which("chroot", path="/usr/sbin:/usr/bin"), str(tmp_path), "/bin/stepzero"]
     assert run(*alone, "--version", env={}).split()
     done = subprocess.run([*alone, "check", f"/{EXAMPLE.name}"], env={}, text=True, capture_output=True, timeout=60)
     assert done.returncode == 1 and "deadlock/rank-guarded-collective" in done.stdout, done
