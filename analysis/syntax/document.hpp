@@ -17,7 +17,8 @@ namespace stepzero::syntax {
 struct Chunk {
   virtual ~Chunk() = default;  // the arena belongs to the implementation
   const Stmt* stmt = nullptr;
-  std::uint64_t hash = 0;   // of the chunk's bytes
+  std::uint64_t hash = 0;   // of the chunk's bytes, a trailing comment included
+  std::uint32_t size = 0;   // how many bytes those are
   bool has_error = false;   // something in it is not Python (yet)
 };
 
@@ -64,6 +65,7 @@ public:
 
 private:
   struct State;
+  friend std::shared_ptr<const Module> parse(std::string text);
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,162 @@
+#include "syntax/document.hpp"
+
+#include "syntax/layout.hpp"
+#include "syntax/lower.hpp"
+#include "syntax/tree.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace stepzero::syntax {
+namespace {
+
+constexpr std::size_t largest = 8U << 20;
+
+std::uint64_t hash_of(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
+
+// The lines of one top-level statement (or of several joined by semicolons), and what they were lowered to. A
+// pure function of the piece's bytes: that is why an edited text and the same text read afresh give the same
+// module.
+struct Piece {
+  std::uint32_t begin = 0, end = 0;
+  std::uint64_t hash = 0;
+  std::vector<PlacedChunk> chunks;
+};
+
+// The trees of the members of large classes, kept from one module to the next.
+class Trees : public TreeSource {
+public:
+  explicit Trees(bool keeps) : keeps_(keeps) {}
+
+  Tree tree(std::string_view piece) override {
+    if (!keeps_) return parser_.parse(piece);
+    const std::uint64_t hash = hash_of(piece);
+    const auto found = kept_.find(hash);
+    if (found != kept_.end() && found->second.bytes == piece) {
+      found->second.generation = generation_;
+      return found->second.tree;
+    }
+    Tree made = parser_.parse(piece);
+    kept_[hash] = {std::string(piece), made, generation_};
+    return made;
+  }
+
+  // Forgets trees that were not asked for since the module before the last.
+  void next_generation() {
+    std::erase_if(kept_, [&](const auto& entry) { return entry.second.generation + 1 < generation_; });
+    ++generation_;
+  }
+
+private:
+  struct Kept {
+    std::string bytes;
+    Tree tree;
+    std::uint64_t generation = 0;
+  };
+  Parser parser_;
+  bool keeps_;
+  std::uint64_t generation_ = 0;
+  std::unordered_map<std::uint64_t, Kept> kept_;
+};
+
+// A text as the grammar can read it, of the same length: it takes no lone carriage return for a line ending,
+// and a NUL for the end of input. Empty if the text is fit as it is.
+std::string readable(std::string_view text) {
+  const bool has_nul = text.find('\0') != text.npos;
+  bool lone_return = false;
+  for (std::size_t at = text.find('\r'); at != text.npos && !lone_return; at = text.find('\r', at + 1))
+    lone_return = at + 1 >= text.size() || text[at + 1] != '\n';
+  if (!has_nul && !lone_return) return {};
+  std::string out(text);
+  for (std::size_t at = 0; at < out.size(); ++at) {
+    if (out[at] == '\0') out[at] = '\x01';
+    if (out[at] == '\r' && (at + 1 >= out.size() || out[at + 1] != '\n')) out[at] = '\n';
+  }
+  return out;
+}
+
+} // namespace
+
+struct Document::State {
+  explicit State(std::string text, bool keeps) : bytes(std::move(text)), trees(keeps) {}
+
+  std::string bytes;
+  Trees trees;
+  std::vector<Piece> pieces;            // of `latest`
+  std::shared_ptr<const Module> latest; // null if it is not of `bytes`
+  std::shared_ptr<const Text> lowered;  // the text of `pieces`
+
+  std::shared_ptr<const Module> build() {
+    auto module = std::make_shared<Module>();
+    module->text = std::make_shared<const Text>(bytes);
+    if (bytes.size() > largest) return module;
+    const std::string_view original = module->text->bytes();
+    const std::string fit = readable(original);
+    const std::string_view text = fit.empty() ? original : fit;
+    Layout lines = layout(text);
+    module->comments = std::move(lines.comments);
+
+    std::unordered_multimap<std::uint64_t, Piece*> known;
+    known.reserve(pieces.size());
+    for (Piece& piece : pieces) known.emplace(piece.hash, &piece);
+    std::vector<Piece> made;
+    made.reserve(pieces.size() + 1);
+    for (std::size_t at = 0; at < lines.lines.size();) {
+      const std::size_t end = statement_end(lines.lines, at, lines.lines.size());
+      Piece piece{lines.lines[at].begin, lines.lines[end - 1].end, 0, {}};
+      const std::string_view slice = original.substr(piece.begin, piece.end - piece.begin);
+      piece.hash = hash_of(slice) + salt(lines, at);
+      if (const Piece* same = find(known, piece.hash, slice)) {
+        piece.chunks = same->chunks;
+      } else {
+        piece.chunks = lower_piece(original, text, lines, at, end, trees);
+      }
+      for (const PlacedChunk& placed : piece.chunks) {
+        module->items.push_back({placed.chunk, piece.begin + placed.offset});
+        module->has_error = module->has_error || placed.chunk->has_error;
+      }
+      made.push_back(std::move(piece));
+      at = end;
+    }
+    pieces = std::move(made);
+    lowered = module->text;
+    trees.next_generation();
+    return module;
+  }
+
+  const Piece* find(const std::unordered_multimap<std::uint64_t, Piece*>& known, std::uint64_t hash,
+                    std::string_view slice) const {
+    const auto [begin, end] = known.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (lowered->slice({it->second->begin, it->second->end}) == slice) return it->second;
+    return nullptr;
+  }
+};
+
+Document::Document(std::string text) : state_(std::make_unique<State>(std::move(text), true)) {}
+Document::~Document() = default;
+Document::Document(Document&&) noexcept = default;
+Document& Document::operator=(Document&&) noexcept = default;
+
+void Document::apply(const std::vector<Edit>& edits) {
+  for (const Edit& edit : edits) {
+    const std::size_t begin = std::min<std::size_t>(edit.span.begin, state_->bytes.size());
+    const std::size_t end = std::max(begin, std::min<std::size_t>(edit.span.end, state_->bytes.size()));
+    state_->bytes.replace(begin, end - begin, edit.text);
+  }
+  if (!edits.empty()) state_->latest = nullptr;
+}
+
+const std::string& Document::bytes() const { return state_->bytes; }
+
+std::shared_ptr<const Module> Document::module() {
+  if (!state_->latest) state_->latest = state_->build();
+  return state_->latest;
+}
+
+std::shared_ptr<const Module> parse(std::string text) {
+  Document::State state(std::move(text), false);
+  return state.build();
+}
+
+} // namespace stepzero::syntax
