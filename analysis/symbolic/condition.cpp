@@ -2,6 +2,8 @@
 // negations, conjunctions and disjunctions of them. What is decided by the form alone never becomes a node.
 #include "symbolic/state.hpp"
 
+#include <tuple>
+
 namespace stepzero::symbolic {
 namespace {
 
@@ -53,7 +55,10 @@ Cond comparison_of(Cond a) {
 
 Cond Context::State::compared(Compare op, Int a, Int b) {
   if (a->constant() && b->constant()) return boolean(holds(op, a->value(), b->value()));
-  if (op == Compare::ne) return negation(compared(Compare::eq, a, b));
+  if (op == Compare::ne) {
+    Cond equal = compared(Compare::eq, a, b);
+    return equal->form == Form::compare ? differing(equal, op, a, b) : negation(equal);
+  }
   const bool swapped = op == Compare::gt || op == Compare::ge;
   Int sum = swapped ? sub(b, a) : sub(a, b);
   if (sum && (op == Compare::lt || op == Compare::gt)) sum = add(sum, constant(1));
@@ -88,10 +93,10 @@ Cond Context::State::comparison(bool equal, Int sum, Compare written, Int left, 
   }
   if (!equal) {
     // Never below zero: at most zero means zero. Never above one: at most zero means not one.
-    if (range.low == 0) return comparison(true, sum, Compare::eq, nullptr, nullptr);
+    if (range.low == 0) return comparison(true, sum, written, left, right);
     if (range.high == 1)
       if (Int less = sub(sum, constant(1)))
-        return negation(comparison(true, less, Compare::eq, nullptr, nullptr));
+        return differing(comparison(true, less, Compare::eq, nullptr, nullptr), written, left, right);
   }
 
   CondNode draft;
@@ -102,22 +107,44 @@ Cond Context::State::comparison(bool equal, Int sum, Compare written, Int left, 
   draft.sharing = sum->sharing;
   draft.size = sum->size;
   if (!left) {
-    left = right = constant(0);
-    for (const Term& term : sum->terms) {
-      Int part = intern(std::span(&term, 1));
-      Int& side = term.coefficient > 0 && term.monomial->degree > 0 ? left : right;
-      Int moved = part ? (&side == &left ? add(left, part) : sub(right, part)) : nullptr;
-      if (!moved) {
-        left = sum, right = constant(0);
-        break;
-      }
-      side = moved;
-    }
+    std::tie(left, right) = sides(sum);
+    written = equal ? Compare::eq : Compare::le;
   }
   draft.written = written;
   draft.left = left;
   draft.right = right;
   return intern(draft);
+}
+
+// The terms of a polynomial, each on the side of a comparison where it is positive; constants on the right.
+std::pair<Int, Int> Context::State::sides(Int sum) {
+  Int left = constant(0), right = constant(0);
+  for (const Term& term : sum->terms) {
+    Int part = intern(std::span(&term, 1));
+    const bool on_left = term.coefficient > 0 && term.monomial->degree > 0;
+    Int moved = !part ? nullptr : on_left ? add(left, part) : sub(right, part);
+    if (!moved) return {sum, constant(0)};
+    (on_left ? left : right) = moved;
+  }
+  return {left, right};
+}
+
+// The negation of an equation, as it is written here unless it was made before.
+Cond Context::State::differing(Cond equation, Compare written, Int left, Int right) {
+  if (equation->form != Form::compare || equation->negation) return negation(equation);
+  CondNode draft;
+  draft.form = Form::negation;
+  draft.sharing = equation->sharing;
+  draft.size = equation->size;
+  draft.operands = draft.sorted = std::span(&equation, 1);
+  draft.hash = hash_of(Form::negation, draft.sorted);
+  draft.written = written;
+  draft.left = left;
+  draft.right = right;
+  Cond result = intern(draft);
+  equation->negation = result;
+  result->negation = equation;
+  return result;
 }
 
 Cond Context::State::opaque(std::string_view name, Sharing sharing) {
@@ -132,6 +159,7 @@ Cond Context::State::opaque(std::string_view name, Sharing sharing) {
 Cond Context::State::negation(Cond a) {
   if (a->negation) return a->negation;
   Cond result = nullptr;
+  if (a->form == Form::compare && a->equal) return differing(a, opposite(a->written), a->left, a->right);
   if (a->form == Form::conjunction || a->form == Form::disjunction) {
     std::vector<Cond> operands;
     for (Cond operand : a->operands) operands.push_back(negation(operand));

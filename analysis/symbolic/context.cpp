@@ -178,6 +178,10 @@ std::span<const Cond> Context::operands(Cond a) const { return a ? a->operands :
 
 std::optional<Context::Comparison> Context::comparison(Cond a) const {
   if (!a || a->form != Form::compare) return {};
+  if (a->equal && a->written != Compare::eq) {
+    const auto [left, right] = state_->sides(a->polynomial);
+    return Comparison{Compare::eq, left, right};
+  }
   switch (a->written) {
   case Compare::gt: return Comparison{Compare::lt, a->right, a->left};
   case Compare::ge: return Comparison{Compare::le, a->right, a->left};

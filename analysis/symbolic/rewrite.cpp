@@ -22,23 +22,27 @@ Int Context::State::rewrite(Int a) {
 }
 
 Int Context::State::rewrite(Int a, int& fuel) {
-  for (int round = 0; round < most_rounds && fuel > 0 && !a->constant(); ++round) {
-    Int sum = constant(0);
-    for (const Term& term : a->terms) {
-      Int part = constant(term.coefficient);
-      for (const Factor& factor : term.monomial->factors) {
-        Int raised = power(rewrite_atom(factor.atom, fuel), factor.power);
-        part = raised ? mul(part, raised) : nullptr;
-        if (!part) return a;
-      }
-      sum = add(sum, part);
-      if (!sum) return a;
-    }
-    sum = rewrite_products(sum);
-    if (sum == a) return a;
-    a = sum;
+  for (int round = 0; round < most_rounds && fuel > 0; ++round) {
+    Int next = rewrite_once(a, fuel);
+    if (next == a) return a;
+    a = next;
   }
   return a;
+}
+
+Int Context::State::rewrite_once(Int a, int& fuel) {
+  Int sum = constant(0);
+  for (const Term& term : a->terms) {
+    Int part = constant(term.coefficient);
+    for (const Factor& factor : term.monomial->factors) {
+      Int raised = power(rewrite_atom(factor.atom, fuel), factor.power);
+      part = raised ? mul(part, raised) : nullptr;
+      if (!part) return a;
+    }
+    sum = add(sum, part);
+    if (!sum) return a;
+  }
+  return rewrite_products(sum);
 }
 
 Int Context::State::rewrite_atom(Int atom, int& fuel) {
@@ -54,7 +58,8 @@ Int Context::State::rewrite_atom(Int atom, int& fuel) {
   }
   if (atom->operands.empty()) return atom;
   std::vector<Int> operands;
-  for (Int operand : atom->operands) operands.push_back(rewrite(operand, fuel));
+  // Once: with C replaced by n*(C//n), going on would replace the C in there for ever.
+  for (Int operand : atom->operands) operands.push_back(rewrite_once(operand, fuel));
   Int result = operate(atom->kind, operands, Use::facts);
   return result ? result : atom;
 }

@@ -73,7 +73,8 @@ struct CondNode {
   std::uint32_t index = 0;
   std::uint32_t hash = 0;
   Int polynomial = nullptr;
-  Compare written = Compare::eq; // a comparison as it was first written
+  // A comparison, or the negation of an equation, as it was first written; also rank < 1 for rank == 0.
+  Compare written = Compare::eq;
   Int left = nullptr;
   Int right = nullptr;
   std::span<const Cond> operands; // in the order first written
@@ -257,6 +258,7 @@ struct Context::State {
   void rewind(std::size_t mark);
   Int rewrite(Int a);
   Int rewrite(Int a, int& fuel);
+  Int rewrite_once(Int a, int& fuel);
   Int rewrite_atom(Int atom, int& fuel);
   Int rewrite_products(Int a);
   Int operate(Kind kind, std::span<const Int> operands, Use use);
@@ -267,6 +269,8 @@ struct Context::State {
   Cond boolean(bool value) const { return truths[value ? 1 : 0]; }
   Cond compared(Compare op, Int a, Int b);
   Cond comparison(bool equal, Int polynomial, Compare written, Int left, Int right);
+  Cond differing(Cond equation, Compare written, Int left, Int right);
+  std::pair<Int, Int> sides(Int sum);
   Cond opaque(std::string_view name, Sharing sharing);
   Cond negation(Cond a);
   Cond combined(Form form, std::span<const Cond> operands);

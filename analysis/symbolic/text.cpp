@@ -109,8 +109,8 @@ void write(std::string& out, Cond a, Around around) {
   }
   case Context::Form::negation: {
     Cond inner = a->operands[0];
-    if (inner->form == Context::Form::compare && inner->equal) {
-      out += enclosed(inner->left, Level::sum) + " != " + enclosed(inner->right, Level::sum);
+    if (a->left) {
+      out += enclosed(a->left, Level::sum) + spelling(a->written) + enclosed(a->right, Level::sum);
       return;
     }
     out += "not ";

@@ -1,18 +1,14 @@
 // Integer expressions: canonical forms, Python's rounding, texts, and what does not fit.
-#include "symbolic/expression.hpp"
+#include "world.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <limits>
 
 using namespace stepzero::symbolic;
 
 namespace {
-
-struct World : Context {
-  Int atom(std::string name, std::optional<std::int64_t> lower = {}, std::optional<std::int64_t> upper = {}) {
-    return fresh({std::move(name), lower, upper, Sharing::uniform, Role::none});
-  }
-  Int c(std::int64_t value) { return constant(value); }
-};
 
 constexpr std::int64_t greatest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
