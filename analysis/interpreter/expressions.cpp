@@ -1,0 +1,870 @@
+// Expressions: names, literals, operators, comparisons, subscripts.
+#include "interpreter/interpreter.hpp"
+
+#include <cmath>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+void Interpreter::note(Fact::Role role, Place where, Value value) {
+  if (rehearsals_ > 0 || !value || value.is(Kind::state)) return;
+  if (record_.chunks[chunk_].path != main_path_) return;
+  Fact fact{where, role, value, nullptr};
+  const Value now = resolve(value);
+  if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
+  fact.value = now;
+  record_.facts.push_back(fact);
+}
+
+Value Interpreter::evaluate(const Expr& expr) {
+  if (!step()) return heap().external("", here(expr));
+  const Value value = evaluate_inner(expr);
+  switch (expr.kind) {
+  case ExprKind::name:
+  case ExprKind::attribute:
+  case ExprKind::call:
+  case ExprKind::subscript:
+  case ExprKind::binary: note(Fact::Role::expression, here(expr), value); break;
+  default: break;
+  }
+  return value;
+}
+
+Value Interpreter::evaluate_inner(const Expr& expr) {
+  switch (expr.kind) {
+  case ExprKind::name: return lookup(as<NameExpr>(expr).id, expr);
+  case ExprKind::integer: {
+    const auto& literal = as<IntegerExpr>(expr);
+    return literal.fits ? heap().integer(literal.value) : heap().unknown("", Sharing::uniform, here(expr));
+  }
+  case ExprKind::real: return Value::of(as<RealExpr>(expr).value);
+  case ExprKind::string: return heap().string(as<StringExpr>(expr).value);
+  case ExprKind::format: return evaluate_format(as<FormatExpr>(expr));
+  case ExprKind::none: return Value::none();
+  case ExprKind::boolean: return heap().boolean(as<BooleanExpr>(expr).value);
+  case ExprKind::ellipsis: return Value::ellipsis();
+  case ExprKind::imaginary:
+  case ExprKind::bytes: return heap().unknown("", Sharing::uniform, here(expr));
+  case ExprKind::attribute: {
+    const auto& access = as<AttributeExpr>(expr);
+    const Value object = evaluate(*access.object);
+    return over_choices(object, [&](Value side) { return attribute(side, access.attribute, here(expr)); }, here(expr));
+  }
+  case ExprKind::subscript: {
+    const auto& access = as<SubscriptExpr>(expr);
+    const Value object = evaluate(*access.object);
+    const Value index = evaluate(*access.index);
+    return over_choices(object, [&](Value side) { return subscript(side, index, expr); }, here(expr));
+  }
+  case ExprKind::slice: {
+    const auto& parts = as<SliceExpr>(expr);
+    auto* slice = heap().make<values::SliceObject>();
+    slice->lower = parts.lower ? evaluate(*parts.lower) : Value::none();
+    slice->upper = parts.upper ? evaluate(*parts.upper) : Value::none();
+    slice->step = parts.step ? evaluate(*parts.step) : Value::none();
+    return Value::of(Kind::slice, slice);
+  }
+  case ExprKind::call: return evaluate_call(as<CallExpr>(expr));
+  case ExprKind::binary: {
+    const auto& operation = as<BinaryExpr>(expr);
+    const Value left = evaluate(*operation.left);
+    const Value right = evaluate(*operation.right);
+    return binary(operation.op, left, right, expr);
+  }
+  case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand));
+  case ExprKind::boolean_op: return evaluate_bool(as<BooleanOpExpr>(expr), 0);
+  case ExprKind::compare: return evaluate_compare(as<CompareExpr>(expr));
+  case ExprKind::conditional: {
+    const auto& conditional = as<ConditionalExpr>(expr);
+    const Cond condition = truth(evaluate(*conditional.test));
+    return fork_value(
+        condition, here(expr), [&] { return evaluate(*conditional.body); }, [&] { return evaluate(*conditional.orelse); });
+  }
+  case ExprKind::lambda: return make_lambda(as<LambdaExpr>(expr));
+  case ExprKind::tuple:
+  case ExprKind::list:
+  case ExprKind::set: {
+    const auto parts = expr.kind == ExprKind::tuple  ? as<TupleExpr>(expr).elements
+                       : expr.kind == ExprKind::list ? as<ListExpr>(expr).elements
+                                                     : as<SetExpr>(expr).elements;
+    bool open = false;
+    Value rest;
+    std::vector<Value> items = evaluate_elements(parts, open, rest);
+    if (expr.kind == ExprKind::tuple && !open) return heap().tuple(std::move(items));
+    const Value list = heap().list(std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
+    values::Heap::list_state(list)->open = open;
+    values::Heap::list_state(list)->rest = rest;
+    return list;
+  }
+  case ExprKind::dict: {
+    std::vector<std::pair<Value, Value>> items;
+    const Value dict = heap().dict({});
+    for (const DictItem& item : as<DictExpr>(expr).items) {
+      const Value key = item.key ? evaluate(*item.key) : Value{};
+      const Value value = evaluate(*item.value);
+      if (key) {
+        dict_set(dict, key, value);
+        continue;
+      }
+      const Value other = resolve(value);
+      if (other.is(Kind::dict)) {
+        for (const auto& [k, v] : values::Heap::dict_state(other)->items) dict_set(dict, k, v);
+        if (!values::Heap::dict_state(other)->open) continue;
+      }
+      auto state = *values::Heap::dict_state(dict);
+      state.open = true;
+      state.rest = heap().external("");
+      heap().set_dict(dict, std::move(state));
+    }
+    return dict;
+  }
+  case ExprKind::comprehension: return run_comprehension(as<ComprehensionExpr>(expr));
+  case ExprKind::await: return evaluate(*as<AwaitExpr>(expr).value);
+  case ExprKind::yield: {
+    const Expr* part = as<YieldExpr>(expr).value;
+    const Value value = part ? evaluate(*part) : Value::none();
+    if (frame_->on_yield) return (*frame_->on_yield)(value);
+    return heap().external("", here(expr));
+  }
+  case ExprKind::yield_from: {
+    const Value source = evaluate(*as<YieldFromExpr>(expr).value);
+    if (frame_->on_yield) {
+      auto consume = *frame_->on_yield;
+      if (const auto items = elements(source, here(expr)))
+        for (const Value& item : *items) consume(item);
+      else
+        consume(element(source, here(expr)));
+    }
+    return heap().external("", here(expr));
+  }
+  case ExprKind::starred: return evaluate(*as<StarredExpr>(expr).value);
+  case ExprKind::named: {
+    const auto& named = as<NamedExpr>(expr);
+    const Value value = evaluate(*named.value);
+    heap().set(variable(named.name), value);
+    note(Fact::Role::assignment, place(named.name_span), value);
+    return value;
+  }
+  case ExprKind::error:
+    for (const Expr* part : as<ErrorExpr>(expr).parts) evaluate(*part);
+    killed_ = false;
+    return heap().external("", here(expr));
+  }
+  return heap().external("", here(expr));
+}
+
+std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest) {
+  std::vector<Value> items;
+  for (const Expr* part : parts) {
+    if (part->kind != ExprKind::starred) {
+      items.push_back(evaluate(*part));
+      continue;
+    }
+    const Value spread = evaluate(*as<StarredExpr>(*part).value);
+    if (const auto known = elements(spread, here(*part)); known && !open) items.insert(items.end(), known->begin(), known->end());
+    else {
+      open = true;
+      rest = heap().merge(rest, element(spread, here(*part)), Sharing::uniform);
+    }
+  }
+  return items;
+}
+
+Value Interpreter::evaluate_format(const FormatExpr& expr) {
+  std::string text;
+  bool known = expr.plain;
+  Sharing sharing = Sharing::uniform;
+  for (const Expr* part : expr.parts) {
+    const Value value = resolve(evaluate(*part));
+    sharing = symbolic::mix(sharing, heap().sharing(value));
+    if (value.is(Kind::string)) text += value.text();
+    else if (const auto number = value.is(Kind::integer) ? symbols().value(value.integer()) : std::nullopt) text += std::to_string(*number);
+    else known = false;
+  }
+  return known ? heap().string(text) : heap().unknown("", sharing, here(expr));
+}
+
+// ---------------------------------------------------------------- names
+
+Value Interpreter::lookup(Name name, const Expr& node) {
+  for (values::Scope* scope = frame_->scope; scope; scope = scope->parent) {
+    if (scope->is_class && scope != frame_->scope) continue;
+    if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
+      const Value value = resolve(slot->value);
+      return value ? value : heap().external(name.text(), here(node));
+    }
+  }
+  if (const values::Scope* globals = frame_->scope->globals)
+    if (const values::Slot* slot = globals->names.find(name); slot && slot->value) return resolve(slot->value);
+  if (const Value found = builtin(name)) return found;
+  return heap().external(name.text(), here(node));
+}
+
+values::Slot& Interpreter::variable(Name name) {
+  values::Scope* scope = frame_->scope;
+  if (scope->info) {
+    for (const Name global : scope->info->globals)
+      if (global == name && scope->globals) return heap().slot_of(scope->globals->names, name);
+    for (const Name outer : scope->info->nonlocals)
+      if (outer == name)
+        for (values::Scope* up = scope->parent; up; up = up->parent)
+          if (!up->is_class && up->names.find(name)) return *up->names.find(name);
+  }
+  return heap().slot_of(scope->names, name);
+}
+
+// ---------------------------------------------------------------- truth and comparison
+
+Cond Interpreter::named_condition(std::string_view name, Sharing sharing) {
+  if (const auto it = conditions_.find(name); it != conditions_.end()) return it->second;
+  const Cond made = symbols().opaque(std::string(name), sharing);
+  conditions_.emplace(std::string(name), made);
+  return made;
+}
+
+Cond Interpreter::truth(Value value) {
+  value = resolve(value);
+  auto& s = symbols();
+  switch (value.kind) {
+  case Kind::boolean: return value.condition();
+  case Kind::none: return s.boolean(false);
+  case Kind::integer: return s.compared(symbolic::Compare::ne, value.integer(), s.constant(0));
+  case Kind::real: return s.boolean(value.real() != 0);
+  case Kind::string: return s.boolean(!value.text().empty());
+  case Kind::tuple: return s.boolean(!value.as<values::Tuple>()->items.empty());
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(value);
+    if (!state->items.empty()) return s.boolean(true);
+    if (!state->open) return s.boolean(false);
+    if (state->length) return s.compared(symbolic::Compare::ne, state->length, s.constant(0));
+    return s.opaque("a list", heap().sharing(value));
+  }
+  case Kind::dict: {
+    const auto* state = values::Heap::dict_state(value);
+    if (!state->open) return s.boolean(!state->items.empty());
+    return s.opaque("a dict", Sharing::local);
+  }
+  case Kind::choice: {
+    const auto* choice = value.as<values::Choice>();
+    const Cond yes = s.logical_and(choice->condition, truth(choice->yes));
+    const Cond no = s.logical_and(s.logical_not(choice->condition), truth(choice->no));
+    return s.logical_or(yes, no);
+  }
+  case Kind::unknown: {
+    auto* unknown = value.as<values::Unknown>();
+    if (unknown->integer) return s.compared(symbolic::Compare::ne, unknown->integer, s.constant(0));
+    if (!unknown->truth) unknown->truth = s.opaque(std::string(unknown->name), unknown->sharing);
+    return unknown->truth;
+  }
+  case Kind::tensor: {
+    const auto* state = value.as<values::Tensor>()->now();
+    return s.opaque("a tensor", state->sharing);
+  }
+  case Kind::range: {
+    const auto* range = value.as<values::Range>();
+    return s.compared(symbolic::Compare::lt, range->start, range->stop);
+  }
+  case Kind::instance: {
+    if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__"))) return truth(call(method, {}, {}));
+    if (find_method(value.as<values::Instance>(), Name("__len__"))) return s.opaque("", Sharing::local);
+    return s.boolean(true);
+  }
+  case Kind::iterator:
+  case Kind::state:
+  case Kind::absent: return s.opaque("", Sharing::local);
+  default: return s.boolean(true);
+  }
+}
+
+Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
+  const Value left = evaluate(*expr.operands[from]);
+  if (from + 1 == expr.operands.size() || killed_) return left;
+  const Cond holds = truth(left);
+  const Place where = here(expr);
+  // A plain truth value stays one, so that `a and b` reads as a condition.
+  if (expr.op == BoolOp::logical_and)
+    return fork_value(
+        holds, where, [&] { return evaluate_bool(expr, from + 1); },
+        [&] { return left.is(Kind::boolean) ? heap().boolean(false) : left; });
+  return fork_value(
+      holds, where, [&] { return left.is(Kind::boolean) ? heap().boolean(true) : left; },
+      [&] { return evaluate_bool(expr, from + 1); });
+}
+
+Value Interpreter::unary(UnaryOp op, Value operand) {
+  if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(operand)));
+  operand = resolve(operand);
+  if (op == UnaryOp::minus) {
+    if (operand.is(Kind::integer)) return Value::of(symbols().negate(operand.integer()));
+    if (operand.is(Kind::real)) return Value::of(-operand.real());
+  }
+  if (operand.is(Kind::tensor)) return operand;
+  if (op == UnaryOp::plus) return operand;
+  Value result = heap().unknown("", heap().sharing(operand));
+  result.as<values::Unknown>()->external = heap().is_external(operand);
+  return result;
+}
+
+Value Interpreter::evaluate_compare(const CompareExpr& expr) {
+  Value left = evaluate(*expr.left);
+  Value result;
+  for (std::size_t i = 0; i < expr.ops.size(); ++i) {
+    const Value right = evaluate(*expr.rights[i]);
+    const Value part = compare(expr.ops[i], left, right);
+    result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;
+    left = right;
+  }
+  return result;
+}
+
+namespace {
+symbolic::Compare ordering(CompareOp op) {
+  switch (op) {
+  case CompareOp::ne: return symbolic::Compare::ne;
+  case CompareOp::lt: return symbolic::Compare::lt;
+  case CompareOp::le: return symbolic::Compare::le;
+  case CompareOp::gt: return symbolic::Compare::gt;
+  case CompareOp::ge: return symbolic::Compare::ge;
+  default: return symbolic::Compare::eq;
+  }
+}
+bool is_number(Value value) { return value.is(Kind::integer) || value.is(Kind::real); }
+bool is_constant_like(Value value) {
+  return value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::boolean) || is_number(value) || value.is(Kind::dtype) ||
+         value.is(Kind::device);
+}
+std::string constant_text(symbolic::Context& symbols, Value value) {
+  switch (value.kind) {
+  case Kind::string: return "'" + std::string(value.text()) + "'";
+  case Kind::integer: return symbols.text(value.integer());
+  case Kind::real: return std::to_string(value.real());
+  case Kind::boolean: return symbols.text(value.condition());
+  case Kind::dtype: return std::string(values::name(value.dtype()));
+  default: return "None";
+  }
+}
+std::string_view spelled(CompareOp op) {
+  constexpr std::string_view names[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
+  return names[static_cast<int>(op)];
+}
+} // namespace
+
+Value Interpreter::compare(CompareOp op, Value left, Value right) {
+  left = resolve(left);
+  right = resolve(right);
+  auto& s = symbols();
+  const auto negate_if = [&](bool negate, Cond condition) { return Value::of(negate ? s.logical_not(condition) : condition); };
+  if (left.is(Kind::choice))
+    return over_choices(left, [&](Value side) { return Value::of(truth(compare(op, side, right))); });
+  if (right.is(Kind::choice))
+    return over_choices(right, [&](Value side) { return Value::of(truth(compare(op, left, side))); });
+  const auto open = [&](std::string name) {
+    const Sharing sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
+    return Value::of(s.opaque(std::move(name), sharing));
+  };
+  const bool negative = op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in;
+
+  if (op == CompareOp::in || op == CompareOp::not_in) {
+    if (right.is(Kind::dict)) {
+      const auto* state = values::Heap::dict_state(right);
+      for (const auto& [key, value] : state->items)
+        if (same_key(key, left) && value && !value.is(Kind::choice)) return heap().boolean(!negative);
+      if (!state->open && left.is(Kind::string)) return heap().boolean(negative);
+      return open("");
+    }
+    if (right.is(Kind::string) && left.is(Kind::string))
+      return heap().boolean((right.text().find(left.text()) != std::string_view::npos) != negative);
+    if (const auto items = elements(right, {}); items && items->size() <= 16 && !right.is(Kind::unknown)) {
+      Cond any = s.boolean(false);
+      for (const Value& item : *items) any = s.logical_or(any, truth(compare(CompareOp::eq, left, item)));
+      return negate_if(negative, any);
+    }
+    return open("");
+  }
+
+  if (op == CompareOp::is || op == CompareOp::is_not || op == CompareOp::eq || op == CompareOp::ne) {
+    if (left == right && !left.is(Kind::tensor)) return heap().boolean(!negative);
+    if (left.is(Kind::none) || right.is(Kind::none)) {
+      const Value other = left.is(Kind::none) ? right : left;
+      if (!other.is(Kind::unknown)) return heap().boolean(negative);
+      auto* unknown = other.as<values::Unknown>();
+      if (unknown->state.value) return heap().boolean(negative);  // it has been used as a tensor
+      if (!unknown->is_none) unknown->is_none = s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing);
+      return negate_if(negative, unknown->is_none);
+    }
+    if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);
+    if (left.is(Kind::boolean) && right.is(Kind::boolean)) {
+      const Cond both = s.logical_and(left.condition(), right.condition());
+      const Cond neither = s.logical_and(s.logical_not(left.condition()), s.logical_not(right.condition()));
+      return negate_if(negative, s.logical_or(both, neither));
+    }
+    if (left.is(Kind::dtype) && right.is(Kind::dtype) && left.dtype() != values::Dtype::unknown && right.dtype() != values::Dtype::unknown)
+      return heap().boolean((left.dtype() == right.dtype()) != negative);
+    if ((left.is(Kind::class_) || left.is(Kind::function) || left.is(Kind::library)) && right.kind == left.kind)
+      return heap().boolean(negative);
+    if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
+      const auto& a = left.as<values::Tuple>()->items;
+      const auto& b = right.as<values::Tuple>()->items;
+      if (a.size() != b.size()) return heap().boolean(negative);
+      Cond all = s.boolean(true);
+      for (std::size_t i = 0; i < a.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a[i], b[i])));
+      return negate_if(negative, all);
+    }
+  }
+  if (is_number(left) && is_number(right)) {
+    if (left.is(Kind::integer) && right.is(Kind::integer)) return Value::of(s.compared(ordering(op), left.integer(), right.integer()));
+    const auto real = [&](Value value) -> std::optional<double> {
+      if (value.is(Kind::real)) return value.real();
+      if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);
+      return std::nullopt;
+    };
+    const auto a = real(left), b = real(right);
+    if (!a || !b) return open("");
+    switch (ordering(op)) {
+    case symbolic::Compare::eq: return heap().boolean(*a == *b);
+    case symbolic::Compare::ne: return heap().boolean(*a != *b);
+    case symbolic::Compare::lt: return heap().boolean(*a < *b);
+    case symbolic::Compare::le: return heap().boolean(*a <= *b);
+    case symbolic::Compare::gt: return heap().boolean(*a > *b);
+    case symbolic::Compare::ge: return heap().boolean(*a >= *b);
+    }
+  }
+  if (left.is(Kind::tensor) || right.is(Kind::tensor)) {
+    const Value operand = left.is(Kind::tensor) ? left : right;
+    values::TensorState state = *operand.as<values::Tensor>()->now();
+    if (left.is(Kind::tensor) && right.is(Kind::tensor)) state.shape = {};
+    state.dtype = values::Dtype::boolean;
+    state.requires_grad = values::Known::no;
+    state.graph.clear();
+    state.scaled_by = nullptr;
+    state.content = {};
+    state.sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
+    return heap().tensor(state, {});
+  }
+  if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external)
+    return Value::of(s.compared(ordering(op), to_int(left), right.integer()));
+  if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)
+    return Value::of(s.compared(ordering(op), left.integer(), to_int(right)));
+  if (left.is(Kind::unknown) && is_constant_like(right)) {
+    // The same question about the same value has the same answer.
+    const auto* unknown = left.as<values::Unknown>();
+    const CompareOp positive = op == CompareOp::ne || op == CompareOp::is_not ? CompareOp::eq : op == CompareOp::is ? CompareOp::eq : op;
+    std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(unknown));
+    const std::string constant = constant_text(s, right);
+    key += std::string(spelled(positive)) + constant;
+    auto it = comparisons_.find(key);
+    if (it == comparisons_.end()) {
+      const std::string name = unknown->name.empty() ? "" : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
+      it = comparisons_.emplace(key, Value::of(s.opaque(name, unknown->sharing))).first;
+    }
+    return negate_if(negative && positive == CompareOp::eq, it->second.condition());
+  }
+  return open("");
+}
+
+// ---------------------------------------------------------------- numbers
+
+Int Interpreter::role(symbolic::Role role_wanted) {
+  Int& atom = roles_[static_cast<int>(role_wanted)];
+  if (!atom) {
+    constexpr std::string_view names[] = {"", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};
+    symbolic::AtomInfo info;
+    info.name = names[static_cast<int>(role_wanted)];
+    info.role = role_wanted;
+    const bool size = role_wanted == symbolic::Role::world_size || role_wanted == symbolic::Role::local_world_size;
+    info.lower = size ? 1 : 0;
+    info.sharing = size ? Sharing::uniform : Sharing::divergent;
+    atom = symbols().fresh(info);
+  }
+  return atom;
+}
+
+Value Interpreter::symbol(std::string_view name, Sharing sharing, Place born) {
+  const auto dot = name.rfind('.');
+  if (const auto presumed = library_.presume(dot == std::string_view::npos ? name : name.substr(dot + 1))) {
+    if (presumed->is_main)
+      return Value::of(symbols().compared(symbolic::Compare::eq, role(symbolic::Role::rank), symbols().constant(0)));
+    return Value::of(role(presumed->role));
+  }
+  return heap().unknown(name, sharing, born);
+}
+
+Int Interpreter::to_int(Value value) {
+  value = resolve(value);
+  switch (value.kind) {
+  case Kind::integer: return value.integer();
+  case Kind::boolean:
+    if (symbols().form(value.condition()) == symbolic::Context::Form::constant)
+      return symbols().constant(symbols().decide(value.condition()) == symbolic::Answer::yes);
+    return nullptr;
+  case Kind::unknown: {
+    auto* unknown = value.as<values::Unknown>();
+    if (unknown->state.value) return nullptr;
+    if (!unknown->integer) {
+      symbolic::AtomInfo info;
+      info.name = std::string(unknown->name);
+      info.sharing = unknown->sharing;
+      unknown->integer = symbols().fresh(info);
+    }
+    return unknown->integer;
+  }
+  default: return nullptr;
+  }
+}
+
+std::optional<std::int64_t> Interpreter::to_constant(Value value) {
+  value = resolve(value);
+  if (value.is(Kind::integer)) return symbols().value(value.integer());
+  if (value.is(Kind::boolean) && symbols().form(value.condition()) == symbolic::Context::Form::constant)
+    return symbols().decide(value.condition()) == symbolic::Answer::yes;
+  return std::nullopt;
+}
+
+Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
+  left = resolve(left);
+  right = resolve(right);
+  if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
+  if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
+  if (left.is(Kind::tensor) || right.is(Kind::tensor) || op == BinaryOp::matmul)
+    return library_.binary(*this, op, left, right, node, here(node));
+  auto& s = symbols();
+  const auto unknown = [&](std::string name = {}) {
+    Value made = heap().unknown(name, symbolic::mix(heap().sharing(left), heap().sharing(right)), here(node));
+    made.as<values::Unknown>()->external = heap().is_external(left) || heap().is_external(right);
+    return made;
+  };
+  if (left.is(Kind::instance) || right.is(Kind::instance)) {
+    constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
+    if (left.is(Kind::instance))
+      if (const Value method = find_method(left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
+        return call(method, {{right}, {}, false}, here(node));
+    return heap().external("", here(node));
+  }
+  if (op == BinaryOp::add) {
+    if (left.is(Kind::string) && right.is(Kind::string)) return heap().string(std::string(left.text()) + std::string(right.text()));
+    if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
+      std::vector<Value> items = left.as<values::Tuple>()->items;
+      const auto& more = right.as<values::Tuple>()->items;
+      items.insert(items.end(), more.begin(), more.end());
+      return heap().tuple(std::move(items));
+    }
+    if (left.is(Kind::list) && right.is(Kind::list)) {
+      const auto* a = values::Heap::list_state(left);
+      const auto* b = values::Heap::list_state(right);
+      std::vector<Value> items = a->items;
+      if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
+      const Value sum = heap().list(std::move(items));
+      auto* state = values::Heap::list_state(sum);
+      state->open = a->open || b->open;
+      state->rest = heap().merge(a->rest, b->rest, Sharing::uniform);
+      if (a->open)
+        for (const Value& item : b->items) state->rest = heap().merge(state->rest, item, Sharing::uniform);
+      return sum;
+    }
+  }
+  if (op == BinaryOp::mul && (left.is(Kind::list) || left.is(Kind::tuple) || right.is(Kind::list) || right.is(Kind::tuple))) {
+    const Value sequence = left.is(Kind::list) || left.is(Kind::tuple) ? left : right;
+    const Value times = sequence == left ? right : left;
+    const auto known = elements(sequence, here(node));
+    const auto count = to_constant(times);
+    if (known && count && *count >= 0 && known->size() * static_cast<std::size_t>(*count) <= 256) {
+      std::vector<Value> items;
+      for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
+      return sequence.is(Kind::tuple) ? heap().tuple(std::move(items)) : heap().list(std::move(items));
+    }
+    if (known && known->size() == 1 && sequence.is(Kind::list)) return heap().open_list(known->front(), to_int(times));
+    return heap().open_list(element(sequence, here(node)));
+  }
+  if (op == BinaryOp::mod && left.is(Kind::string)) return unknown();
+
+  const bool integers = left.is(Kind::integer) && right.is(Kind::integer);
+  if ((left.is(Kind::real) || left.is(Kind::integer)) && (right.is(Kind::real) || right.is(Kind::integer)) &&
+      !(integers && op != BinaryOp::div)) {
+    const auto real = [&](Value value) -> std::optional<double> {
+      if (value.is(Kind::real)) return value.real();
+      if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);
+      return std::nullopt;
+    };
+    const auto a = real(left), b = real(right);
+    if (!a || !b) return unknown();
+    switch (op) {
+    case BinaryOp::add: return Value::of(*a + *b);
+    case BinaryOp::sub: return Value::of(*a - *b);
+    case BinaryOp::mul: return Value::of(*a * *b);
+    case BinaryOp::div: return *b != 0 ? Value::of(*a / *b) : unknown();
+    case BinaryOp::floordiv: return *b != 0 ? Value::of(std::floor(*a / *b)) : unknown();
+    case BinaryOp::pow: return Value::of(std::pow(*a, *b));
+    default: return unknown();
+    }
+  }
+  const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
+  if (!may_be_int) return unknown();
+  Int result = nullptr;
+  const Int a = to_int(left), b = to_int(right);
+  if (a && b) switch (op) {
+    case BinaryOp::add: result = s.add(a, b); break;
+    case BinaryOp::sub: result = s.sub(a, b); break;
+    case BinaryOp::mul: result = s.mul(a, b); break;
+    case BinaryOp::floordiv:
+      if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.floordiv(a, b);
+      break;
+    case BinaryOp::mod:
+      if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.mod(a, b);
+      break;
+    case BinaryOp::pow:
+      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && *exponent <= 16) result = s.power(a, *exponent);
+      break;
+    case BinaryOp::lshift:
+      if (const auto shift = s.value(b); shift && *shift >= 0 && *shift < 62) result = s.mul(a, s.constant(std::int64_t{1} << *shift));
+      break;
+    default: break;
+    }
+  if (!result) return unknown();
+  if (integers) return Value::of(result);
+  // It may still turn out to be a tensor or a float: an unknown that is this number if it is an integer.
+  Value made = unknown(s.text(result));
+  made.as<values::Unknown>()->integer = result;
+  return made;
+}
+
+// ---------------------------------------------------------------- elements
+
+std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place where) {
+  iterable = resolve(iterable);
+  switch (iterable.kind) {
+  case Kind::tuple: return iterable.as<values::Tuple>()->items;
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(iterable);
+    if (state->open) return std::nullopt;
+    return state->items;
+  }
+  case Kind::iterator: {
+    if (iterable.as<values::Iterator>()->pending) {
+      std::vector<Value> items;
+      std::size_t seen = 0;
+      const std::size_t depth = path_.size();
+      bool certain = true;
+      std::function<Value(Value)> collect = [&](Value value) {
+        // A yield inside a generic loop or a branch comes an unknown number of times.
+        certain = certain && generic_depth_ == 0 && path_.size() == depth;
+        if (++seen <= 256) items.push_back(value);
+        return Value::none();
+      };
+      const int generic = generic_depth_;
+      generic_depth_ = 0;
+      drain(iterable, where, collect);
+      generic_depth_ = generic;
+      values::ListState state;
+      if (certain) {
+        state.items = std::move(items);
+      } else {
+        state.open = true;
+        for (const Value& item : items) state.rest = heap().merge(state.rest, item, Sharing::uniform);
+      }
+      auto* made = heap().make<values::ListState>();
+      *made = state;
+      iterable.as<values::Iterator>()->pending = nullptr;
+      heap().set(iterable.as<values::Iterator>()->state, Value::of(Kind::state, made));
+    }
+    const auto* state = iterable.as<values::Iterator>()->state.value.as<values::ListState>();
+    if (!state || state->open) return std::nullopt;
+    return state->items;
+  }
+  case Kind::range: {
+    const auto* range = iterable.as<values::Range>();
+    const auto start = symbols().value(range->start), stop = symbols().value(range->stop), step_size = symbols().value(range->step);
+    if (!start || !stop || !step_size || *step_size == 0) return std::nullopt;
+    std::vector<Value> items;
+    for (std::int64_t i = *start; *step_size > 0 ? i < *stop : i > *stop; i += *step_size) {
+      if (items.size() > 256) return std::nullopt;
+      items.push_back(heap().integer(i));
+    }
+    return items;
+  }
+  case Kind::dict: {
+    const auto* state = values::Heap::dict_state(iterable);
+    if (state->open) return std::nullopt;
+    std::vector<Value> keys;
+    for (const auto& [key, value] : state->items) {
+      if (value.is(Kind::choice)) return std::nullopt;
+      keys.push_back(key);
+    }
+    return keys;
+  }
+  case Kind::string: {
+    std::vector<Value> letters;
+    if (iterable.text().size() > 64) return std::nullopt;
+    for (const char& letter : iterable.text()) letters.push_back(heap().string(std::string_view(&letter, 1)));
+    return letters;
+  }
+  case Kind::instance: {
+    auto* object = iterable.as<values::Instance>();
+    if (const values::Slot* items = object->attributes.find(Name("$items"))) return elements(items->value, where);
+    if (const Value method = find_method(object, Name("__iter__"))) {
+      const Value produced = call(method, {}, where);
+      if (!(resolve(produced) == iterable)) return elements(produced, where);
+    }
+    return std::nullopt;
+  }
+  default: return std::nullopt;
+  }
+}
+
+Value Interpreter::element(Value iterable, Place where) {
+  iterable = resolve(iterable);
+  switch (iterable.kind) {
+  case Kind::list:
+  case Kind::iterator: {
+    if (iterable.is(Kind::iterator) && iterable.as<values::Iterator>()->pending) elements(iterable, where);
+    const auto* state = values::Heap::list_state(iterable);
+    if (!state) return heap().external("", where);
+    Value any = state->rest;
+    for (const Value& item : state->items) any = heap().merge(any, item, Sharing::uniform);
+    return any ? any : heap().external("", where);
+  }
+  case Kind::tuple: {
+    Value any;
+    for (const Value& item : iterable.as<values::Tuple>()->items) any = heap().merge(any, item, Sharing::uniform);
+    return any ? any : heap().external("", where);
+  }
+  case Kind::range: {
+    const auto* range = iterable.as<values::Range>();
+    symbolic::AtomInfo info;
+    info.sharing = symbolic::mix(symbols().sharing(range->start), symbols().sharing(range->step));
+    const auto step_size = symbols().value(range->step);
+    if (step_size && *step_size > 0) {
+      info.lower = symbols().lower(range->start);
+      if (const auto high = symbols().upper(range->stop)) info.upper = *high - 1;
+    }
+    return Value::of(symbols().fresh(info));
+  }
+  case Kind::unknown: {
+    auto* unknown = iterable.as<values::Unknown>();
+    Value made = heap().unknown("", unknown->sharing, where);
+    made.as<values::Unknown>()->external = unknown->external;
+    return made;
+  }
+  case Kind::choice: {
+    const auto* choice = iterable.as<values::Choice>();
+    return heap().merge(element(choice->yes, where), element(choice->no, where), symbols().sharing(choice->condition));
+  }
+  case Kind::instance: {
+    auto* object = iterable.as<values::Instance>();
+    if (const values::Slot* items = object->attributes.find(Name("$items"))) return element(items->value, where);
+    if (const Value method = find_method(object, Name("__iter__"))) {
+      const Value produced = resolve(call(method, {}, where));
+      if (!(produced == iterable) && !produced.is(Kind::instance)) return element(produced, where);
+      if (const Value next = find_method(object, Name("__next__"))) return call(next, {}, where);
+    }
+    return heap().unknown("", Sharing::local, where);
+  }
+  case Kind::tensor: {
+    values::TensorState state = *iterable.as<values::Tensor>()->now();
+    if (state.shape.rank_known && !state.shape.dims.empty()) state.shape.dims.erase(state.shape.dims.begin());
+    else state.shape = {};
+    state.content = {};
+    return heap().tensor(state, where);
+  }
+  case Kind::dict: {
+    const auto* state = values::Heap::dict_state(iterable);
+    return heap().unknown("", state->open ? Sharing::local : Sharing::uniform, where);
+  }
+  default: return heap().external("", where);
+  }
+}
+
+Value Interpreter::subscript(Value object, Value index, const Expr& node) {
+  object = resolve(object);
+  const Place where = here(node);
+  switch (object.kind) {
+  case Kind::tuple:
+  case Kind::list: {
+    index = resolve(index);
+    if (index.is(Kind::choice)) return over_choices(index, [&](Value side) { return subscript(object, side, node); }, where);
+    if (object.is(Kind::list) && values::Heap::list_state(object)->open) {
+      const auto* state = values::Heap::list_state(object);
+      if (const auto at = to_constant(index); at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
+        return state->items[static_cast<std::size_t>(*at)];
+      if (index.is(Kind::slice)) return heap().open_list(element(object, where));
+      return element(object, where);
+    }
+    const auto items = elements(object, where);
+    if (!items) return heap().external("", where);
+    const auto size = static_cast<std::int64_t>(items->size());
+    if (index.is(Kind::slice)) {
+      const auto* slice = index.as<values::SliceObject>();
+      const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
+        if (resolve(value).is(Kind::none)) return otherwise;
+        auto at = to_constant(value);
+        if (at && *at < 0) *at += size;
+        if (at) *at = std::min(std::max<std::int64_t>(*at, 0), size);
+        return at;
+      };
+      std::vector<Value> part;
+      const bool reversed = to_constant(slice->step) == -1 && resolve(slice->lower).is(Kind::none) && resolve(slice->upper).is(Kind::none);
+      const bool plain = resolve(slice->step).is(Kind::none) || to_constant(slice->step) == 1;
+      const auto low = bound(slice->lower, 0), high = bound(slice->upper, size);
+      if (reversed) part.assign(items->rbegin(), items->rend());
+      else if (plain && low && high)
+        for (std::int64_t i = *low; i < *high; ++i) part.push_back((*items)[static_cast<std::size_t>(i)]);
+      else return heap().open_list(element(object, where));
+      return object.is(Kind::tuple) ? heap().tuple(std::move(part)) : heap().list(std::move(part));
+    }
+    if (const auto at = to_constant(index)) {
+      const std::int64_t i = *at < 0 ? *at + size : *at;
+      if (i >= 0 && i < size) return (*items)[static_cast<std::size_t>(i)];
+      return heap().external("", where);
+    }
+    return element(object, where);
+  }
+  case Kind::dict: return dict_get(object, resolve(index), {});
+  case Kind::tensor: return library_.subscript(*this, object, index, node, where);
+  case Kind::instance: {
+    auto* instance = object.as<values::Instance>();
+    if (const values::Slot* items = instance->attributes.find(Name("$items"))) return subscript(items->value, index, node);
+    if (const Value method = find_method(instance, Name("__getitem__"))) return call(method, {{index}, {}, false}, where);
+    return heap().external("", where);
+  }
+  case Kind::unknown: {
+    auto* unknown = object.as<values::Unknown>();
+    if (unknown->state.value) return subscript(unknown->state.value, index, node);
+    index = resolve(index);
+    for (const auto& [key, value] : unknown->items)
+      if (same_key(key, index)) return value;
+    std::string name;
+    if (!unknown->name.empty()) {
+      if (index.is(Kind::string)) name = std::string(unknown->name) + "['" + std::string(index.text()) + "']";
+      else if (const auto at = to_constant(index)) name = std::string(unknown->name) + "[" + std::to_string(*at) + "]";
+    }
+    Value made;
+    if (index.is(Kind::string) && !unknown->external) {
+      made = symbol(index.text(), unknown->sharing, where);
+      if (made.is(Kind::unknown)) made = heap().unknown(name, unknown->sharing, where);
+    } else {
+      made = heap().unknown(name, symbolic::mix(unknown->sharing, heap().sharing(index)), where);
+    }
+    if (made.is(Kind::unknown)) made.as<values::Unknown>()->external = unknown->external;
+    unknown->items.push_back({index, made});
+    return made;
+  }
+  case Kind::string: {
+    const auto at = to_constant(index);
+    const auto size = static_cast<std::int64_t>(object.text().size());
+    if (at && *at < size && *at >= -size) return heap().string(object.text().substr(static_cast<std::size_t>(*at < 0 ? *at + size : *at), 1));
+    return heap().unknown("", symbolic::mix(Sharing::uniform, heap().sharing(index)), where);
+  }
+  case Kind::library: {
+    const Value item = resolve(index);
+    const auto* symbol_found = object.as<values::LibrarySymbol>();
+    if (item.is(Kind::string))
+      if (const Row* row = library_.find(library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
+        return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);
+    return heap().unknown("", Sharing::uniform, where);
+  }
+  default: return heap().external("", where);
+  }
+}
+
+} // namespace stepzero::interpreter

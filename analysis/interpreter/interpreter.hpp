@@ -1,0 +1,269 @@
+// The abstract run: statements, expressions, calls, branches and loops over abstract values. Leaves a Record. Knows
+// Python, and what ranks are; library names mean what the Library's rows say.
+//
+// A branch on an unknown condition is run on both sides and joined; a loop over something unknown is run to a state
+// that holds for every round; a function is run at each call with the values of that call. Everything is counted in
+// steps: out of budget, calls and loops answer "unknown".
+#pragma once
+
+#include "interpreter/library.hpp"
+#include "interpreter/record.hpp"
+#include "program/imports.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+namespace stepzero::interpreter {
+
+struct Limits {
+  std::uint64_t steps = 400'000;
+  std::uint64_t root_steps = 60'000;  // of one function that nobody calls
+  const std::atomic<bool>* cancelled = nullptr;
+};
+
+struct Arguments {
+  std::vector<Value> positional;
+  std::vector<std::pair<syntax::Name, Value>> keywords;
+  bool spread = false;  // `*unknown` or `**unknown` among them
+};
+
+// Does the path go on behind a statement?
+enum class Flow : std::uint8_t { normal, dead };
+
+class Interpreter {
+public:
+  Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record);
+  ~Interpreter();
+
+  // Runs the file as a program, then every function and method that was not reached, on symbols.
+  void run_file(const std::string& path);
+
+  // ------------------------------------------------------------ for the library's rows
+  values::Heap& heap() { return record_.heap; }
+  symbolic::Context& symbols() { return record_.symbols; }
+  Record& record() { return record_; }
+  const Library& library() const { return library_; }
+
+  Value call(Value function, Arguments arguments, Place place, const syntax::CallExpr* expr = nullptr);
+  Value attribute(Value object, syntax::Name name, Place place);
+  void set_attribute(Value object, syntax::Name name, Value value);
+  // The class's attribute or method, as found on an object of it; absent if there is none.
+  Value find_method(values::Instance* object, syntax::Name name);
+  Value library_symbol(std::string_view path);
+  // A new object of a library class; its constructor is not run.
+  values::Instance* make_native(std::string_view class_path, Place place);
+  bool is_a(Value object, std::string_view class_path) const;  // an instance of a library class or of one derived from it
+  const Row* method_row(std::string_view class_path, std::string_view method) const;
+
+  Cond truth(Value value);
+  Int to_int(Value value);            // null if it is no integer; unknowns become symbols
+  std::optional<std::int64_t> to_constant(Value value);
+  Value binary(syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node);
+  Value compare(syntax::CompareOp op, Value left, Value right);
+  // The elements, if all are known (generators are run).
+  std::optional<std::vector<Value>> elements(Value iterable, Place place);
+  // Any one element.
+  Value element(Value iterable, Place place);
+  Value subscript(Value object, Value index, const syntax::Expr& node);
+  Value resolve(Value value);         // a choice whose condition is decided becomes its side
+  // Applies `each` to both sides of choices.
+  Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
+
+  Int role(symbolic::Role role);      // the rank, the world size…: the same atom each time
+  Cond named_condition(std::string_view name, Sharing sharing);  // the same condition each time
+  // A value for a name of a program: a parameter, an attribute of an unknown object.
+  Value symbol(std::string_view name, Sharing sharing, Place born);
+
+  void record_operation(const Call& call, Value result, Value extra_self = {});
+  ProblemEvent* problem(values::ProblemKind kind, const Call& call);
+  void exit_process() { killed_ = true; }  // the call that is evaluated does not return
+  bool guarded() const { return guards_ > 0; }
+  Place place(syntax::Span span) const { return {chunk_, span}; }
+  Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
+
+private:
+  struct Exit {
+    values::Delta delta;
+    Cond condition = nullptr;
+    Value value;
+  };
+  struct LoopTarget {
+    values::Mark mark;        // where the loop began
+    values::Mark round_mark;  // where the present round began
+    std::size_t depth;
+    std::vector<Exit> breaks, continues;
+  };
+  struct TryTarget {
+    values::Mark mark;
+    std::size_t depth;
+    std::vector<Exit> raises;
+  };
+  struct Frame {
+    values::Scope* scope = nullptr;
+    const values::Function* function = nullptr;
+    const CallSite* site = nullptr;
+    std::uint32_t chunk = 0;
+    values::Mark mark;         // of the heap, when the frame began
+    std::size_t depth = 0;     // of the path
+    std::vector<Exit> returns;
+    std::vector<LoopTarget*> loops;
+    std::vector<TryTarget*> tries;
+    std::function<Value(Value)>* on_yield = nullptr;
+    bool yield_killed = false;  // the consumer of a yield left for good
+    Frame* outer = nullptr;
+  };
+  struct ModuleRun {
+    values::ModuleObject* object = nullptr;
+    std::string path;
+    bool is_package = false;
+  };
+
+  // statements.cpp
+  Flow run_block(syntax::Block block);
+  Flow run(const syntax::Stmt& stmt);
+  Flow run_if(const syntax::IfStmt& stmt);
+  Flow run_with(const syntax::WithStmt& stmt, std::size_t item);
+  Flow run_try(const syntax::TryStmt& stmt);
+  Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
+  void run_import(const syntax::ImportStmt& stmt);
+  void run_import_from(const syntax::ImportFromStmt& stmt);
+  void run_assign(const syntax::Expr& target, Value value);
+  void run_delete(const syntax::Expr& target);
+  Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
+  void assert_holds(const syntax::Expr& test);
+  Cond match_condition(const syntax::Pattern& pattern, Value subject);
+
+  // paths.cpp
+  Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
+            const std::function<Flow()>& no);
+  Value fork_value(Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no);
+  // Brings the exits together with the present path (dead or not) and answers whether any path goes on. With `loose`, it
+  // is not known which of the paths is taken.
+  Flow merge_exits(values::Mark mark, std::vector<Exit>& exits, Flow flow, Value* value, bool loose);
+  Exit make_exit(values::Mark mark, std::size_t depth, Value value);
+  Cond path_since(std::size_t depth);
+  // The numbers of exits collected so far by every frame around: what a rehearsal adds is dropped again.
+  std::vector<std::size_t> exit_counts() const;
+  void drop_exits(const std::vector<std::size_t>& counts);
+
+  // loops.cpp
+  Flow run_for(const syntax::ForStmt& stmt);
+  Flow run_while(const syntax::WhileStmt& stmt);
+  struct LoopShape {
+    const syntax::Stmt* stmt = nullptr;  // null for a comprehension
+    Place place;
+    Sharing trips = Sharing::uniform;
+    bool endless = false;                // left by break only
+  };
+  Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
+  bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
+  Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
+  Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
+  bool covers(Value wide, Value value) const;
+  Value run_comprehension(const syntax::ComprehensionExpr& expr);
+  Sharing trips_of(Value iterable);
+
+  // expressions.cpp
+  Value evaluate(const syntax::Expr& expr);
+  Value evaluate_inner(const syntax::Expr& expr);
+  Value evaluate_call(const syntax::CallExpr& expr);
+  Value evaluate_compare(const syntax::CompareExpr& expr);
+  Value evaluate_bool(const syntax::BooleanOpExpr& expr, std::size_t from);
+  Value evaluate_format(const syntax::FormatExpr& expr);
+  Value unary(syntax::UnaryOp op, Value operand);
+  Arguments evaluate_arguments(const syntax::CallExpr& expr);
+  std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest);
+  Value lookup(syntax::Name name, const syntax::Expr& node);
+  values::Slot& variable(syntax::Name name);
+  Value make_function(const syntax::FunctionStmt& stmt);
+  Value make_lambda(const syntax::LambdaExpr& expr);
+  std::vector<Value> evaluate_defaults(const syntax::Parameters& parameters);
+
+  // calls.cpp
+  Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self);
+  Value run_function(const values::Function& function, values::Scope* scope, Place place,
+                     std::function<Value(Value)>* on_yield);
+  bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
+  Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
+                     const syntax::CallExpr* expr);
+  Value call_unknown(Value function, const Arguments& arguments, Place place);
+  void escape(Value value, int depth = 0);
+  Value decorate(Value function, const syntax::FunctionStmt& stmt);
+  // Runs a generator's body; each value it yields goes to `consume`.
+  Value drain(Value generator, Place place, std::function<Value(Value)>& consume);
+
+  // classes.cpp
+  Value make_class(const syntax::ClassStmt& stmt);
+  Value instantiate(values::Class& cls, Arguments arguments, Place place, const syntax::CallExpr* expr);
+  void fill_dataclass(values::Instance& object, values::Class& cls, Arguments arguments);
+  Value instance_attribute(values::Instance& object, Value self, syntax::Name name, Place place);
+  Value class_attribute(values::Class& cls, syntax::Name name);
+  Value find_in_order(const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const;
+  Value bind_method(Value found, Value self, values::Class* cls, Place place);
+  Value native_attribute(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
+  Value unknown_attribute(values::Unknown& object, syntax::Name name, Place place);
+
+  // builtins.cpp
+  Value builtin(syntax::Name name);
+  Value call_builtin(std::string_view name, Arguments& arguments, Place place, const syntax::CallExpr* expr);
+  Value call_method(Value self, std::string_view name, Arguments& arguments, Place place);
+  Value value_attribute(Value object, syntax::Name name, Place place);
+  Value list_method(Value self, std::string_view name, Arguments& arguments, Place place);
+  Value dict_method(Value self, std::string_view name, Arguments& arguments, Place place);
+  Value string_method(Value self, std::string_view name, Arguments& arguments);
+  Value dict_get(Value dict, Value key, Value otherwise);
+  void dict_set(Value dict, Value key, Value value);
+  bool same_key(Value a, Value b) const;
+
+  // modules.cpp
+  values::ModuleObject* import_file(const program::Target& target);
+  Value import_dotted(syntax::List<syntax::Name> path, bool whole);
+  Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
+  void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
+  std::uint32_t add_chunk(const std::string& path, std::shared_ptr<const syntax::Module> module, const syntax::Item& item);
+
+  // roots.cpp
+  void run_roots(values::Scope& globals, const std::string& path);
+  void run_root(values::Function& function, Value self, values::Class* owner);
+  void run_class_roots(values::Class& cls);
+  Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
+
+  void note(Fact::Role role, Place place, Value value);
+  bool step(std::uint64_t cost = 1);  // false: out of budget
+  void append(const Event* event) { block_->events.push_back(event); }
+  Place here(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
+
+  const program::Sources& sources_;
+  const Library& library_;
+  Limits limits_;
+  Record& record_;
+  program::Imports imports_;
+  std::map<std::string, ModuleRun> modules_;
+  std::unordered_map<std::string, values::LibrarySymbol*> library_symbols_;
+  std::map<std::string, Cond, std::less<>> conditions_;
+  std::map<std::string, Value, std::less<>> comparisons_;  // of unknowns with constants: the same each time
+  Int roles_[8] = {};
+
+  Frame* frame_ = nullptr;
+  std::uint32_t chunk_ = 0;         // of the code that runs now
+  Block* block_ = nullptr;          // receives events
+  const CallSite* site_ = nullptr;
+  std::vector<Cond> path_;          // conditions taken, outermost first
+  std::uint64_t step_limit_ = 0;
+  int depth_ = 0;                   // of calls
+  int generic_depth_ = 0;           // loops around that stand for any number of rounds
+  int rehearsals_ = 0;              // rounds whose events and facts are thrown away
+  int guards_ = 0;                  // try bodies around
+  bool killed_ = false;             // the expression that was evaluated does not return
+  std::unordered_map<const values::Function*, int> active_;
+  std::unordered_map<const syntax::FunctionStmt*, values::Function*> functions_;  // of the analysed file, last made
+  std::vector<values::Function*> function_order_;
+  std::vector<values::Class*> classes_;            // of the analysed file
+  std::unordered_map<const void*, bool> reached_;  // FunctionStmt
+  std::string main_path_;
+};
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,126 @@
+// The shape of what is known of libraries: rows of data that a table above this floor provides. The interpreter knows no
+// library name; it looks names up here.
+#pragma once
+
+#include "values/heap.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace stepzero::interpreter {
+class Interpreter;
+struct Call;
+} // namespace stepzero::interpreter
+
+namespace stepzero::values {
+
+enum class RowKind : std::uint8_t { function, class_, method, class_method, property, constant };
+
+// What an operation means to the rules. Everything else about it is in its Row.
+enum class Operation : std::uint8_t {
+  none,              // not recorded
+  collective,        // all ranks of a group take part
+  backward,
+  optimizer_step,
+  zero_grad,
+  scale, unscale, scaler_step, scaler_update,
+  clip_gradients,
+  parallel_forward,  // forward of a module that communicates
+};
+
+// Why an operation cannot succeed.
+enum class ProblemKind : std::uint8_t {
+  inner_dimensions,  // `left` and `right` would be summed over together
+  layer_features,    // the last dimension of the input (`left`) is not what the layer was made for (`right`)
+  rank,              // an operand has an impossible number of dimensions
+  batch_dimensions,  // leading dimensions of a batched product do not broadcast
+};
+
+// Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1: none.
+struct CollectiveInfo {
+  std::string_view name;         // "broadcast"
+  int tensor = -1;               // the tensor sent or received into
+  int root = -1;                 // src or dst
+  int group = -1;
+  bool sends_from_root = false;  // the other ranks need a buffer
+  bool hidden = false;           // a call that does not look like communication
+  std::string_view because;      // of hidden ones: why all ranks have to call it
+};
+
+// A default of a signature.
+struct Constant {
+  Kind kind = Kind::absent;  // absent, none, boolean, integer, real or string
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view text;
+};
+
+// One name of a library. Rows are data: see torch/. All texts live as long as the process.
+struct Row {
+  std::string_view path;         // "torch.nn.Linear", "torch.Tensor.view"
+  RowKind kind = RowKind::function;
+  std::string_view signature;    // "input, weight, bias=None": parameters as Python writes them, self left out
+  Value (*run)(interpreter::Call& call) = nullptr;  // null: a pure function with an unknown result
+  std::string_view base;         // of a class: the class that it derives from
+  Operation operation = Operation::none;
+  const CollectiveInfo* collective = nullptr;
+  std::string_view source;       // where its semantics were read
+  // Derived from `signature` when the table is built.
+  std::vector<Name> parameters;
+  std::vector<Constant> defaults;  // absent: required, or not a constant
+  bool takes_rest = false;       // has *args
+  bool takes_options = false;    // has **kwargs
+};
+
+} // namespace stepzero::values
+
+namespace stepzero::interpreter {
+
+using values::Row;
+using values::Value;
+
+// A call of a library row, with its arguments bound.
+struct Call {
+  Interpreter& run;
+  const Row& row;
+  Value self;                    // of methods and of constructors (the new instance)
+  std::vector<Value> arguments;  // by the row's parameters; absent where not given (defaults of the signature filled in)
+  std::vector<Value> rest;       // further positional arguments
+  std::vector<std::pair<syntax::Name, Value>> options;  // further keyword arguments
+  std::vector<bool> given;
+  bool spread = false;           // *args or **kwargs that are not known: any argument may have been given
+  const syntax::CallExpr* expr;  // may be null
+  const syntax::Expr* node;      // the expression evaluated; may be null
+  values::Place place;
+  Value at(std::size_t i) const { return i < arguments.size() ? arguments[i] : Value{}; }
+};
+
+// A name that programs give to a value with a role: `local_rank`, `is_main_process`.
+struct Presumption {
+  symbolic::Role role = symbolic::Role::none;
+  bool is_main = false;  // true on the first rank only
+};
+
+class Library {
+public:
+  virtual ~Library() = default;
+  // The canonical spelling of a dotted name: re-exports and old homes resolved.
+  virtual std::string_view canonical(std::string_view path) const = 0;
+  virtual const Row* find(std::string_view canonical_path) const = 0;
+  // Is the first part of a dotted name a library that the table speaks of? Such a name is not looked for in files.
+  virtual bool knows(std::string_view top_level) const = 0;
+  // The class whose rows are the methods and attributes of tensors.
+  virtual std::string_view tensor_class() const = 0;
+  // The names of a library module that `from … import *` brings.
+  virtual std::vector<syntax::Name> members(std::string_view module_path) const = 0;
+  virtual std::optional<Presumption> presume(std::string_view name) const = 0;
+  // Values of a subscript, operator or truth of a tensor: the rows named by these paths are used.
+  virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+                       values::Place place) const = 0;
+  virtual Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const = 0;
+};
+
+} // namespace stepzero::interpreter

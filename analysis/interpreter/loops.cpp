@@ -1,0 +1,365 @@
+// Loops. Over known elements they are unrolled within a budget; others are rehearsed until their head's state holds for
+// every round, and then run once for the record.
+#include "interpreter/interpreter.hpp"
+
+#include <unordered_set>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::size_t max_unrolled = 64;
+constexpr std::uint64_t unroll_steps_list = 20'000;
+constexpr std::uint64_t unroll_steps_range = 4'000;
+constexpr int max_rehearsals = 3;
+} // namespace
+
+Sharing Interpreter::trips_of(Value iterable) {
+  iterable = resolve(iterable);
+  switch (iterable.kind) {
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(iterable);
+    if (!state->open) return Sharing::uniform;
+    if (state->length) return symbols().sharing(state->length);
+    return heap().sharing(iterable);
+  }
+  case Kind::range: {
+    const auto* range = iterable.as<values::Range>();
+    return symbolic::mix(symbols().sharing(range->start), symbolic::mix(symbols().sharing(range->stop), symbols().sharing(range->step)));
+  }
+  case Kind::tensor: {
+    const auto* state = iterable.as<values::Tensor>()->now();
+    if (state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+      return symbols().sharing(state->shape.dims[0].size);
+    return state->sharing;
+  }
+  default: return heap().sharing(iterable);
+  }
+}
+
+bool Interpreter::covers(Value wide, Value value) const {
+  if (wide == value || wide.is(Kind::unknown)) return true;
+  if (wide.kind != value.kind) return false;
+  switch (wide.kind) {
+  case Kind::integer: return record_.symbols.is_atom(wide.integer());
+  case Kind::boolean: return record_.symbols.form(wide.condition()) == symbolic::Context::Form::opaque;
+  case Kind::string: return wide.text() == value.text();
+  case Kind::tensor: {
+    const auto* a = wide.as<values::Tensor>()->now();
+    const auto* b = value.as<values::Tensor>()->now();
+    if (a->dtype != values::Dtype::unknown && a->dtype != b->dtype) return false;
+    if (a->shape.rank_known && (!b->shape.rank_known || a->shape.dims.size() != b->shape.dims.size())) return false;
+    if (a->shape.dims.size() > b->shape.dims.size()) return false;
+    for (std::size_t i = 1; i <= a->shape.dims.size(); ++i) {
+      const auto& dim = a->shape.dims[a->shape.dims.size() - i];
+      if (dim.size && dim.size != b->shape.dims[b->shape.dims.size() - i].size) return false;
+    }
+    return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing;
+  }
+  case Kind::tuple: {
+    const auto& a = wide.as<values::Tuple>()->items;
+    const auto& b = value.as<values::Tuple>()->items;
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (!covers(a[i], b[i])) return false;
+    return true;
+  }
+  case Kind::state: {
+    const auto* a = dynamic_cast<values::ListState*>(wide.object());
+    const auto* b = dynamic_cast<values::ListState*>(value.object());
+    if (a && b) return a->open && (!b->rest || covers(a->rest, b->rest));
+    return true;
+  }
+  default: return false;
+  }
+}
+
+Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
+  target.round_mark = heap().mark();
+  Flow flow = body();
+  return merge_exits(target.round_mark, target.continues, flow, nullptr, loose);
+}
+
+Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) {
+  const std::size_t depth = path_.size();
+  Block* const block = block_;
+  ++generic_depth_;
+  std::unordered_set<values::Slot*> widened;
+  // Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
+  const int passes = rehearsals_ > 0 ? 1 : max_rehearsals;
+  for (int pass = 0; pass < passes; ++pass) {
+    Block scratch;
+    block_ = &scratch;
+    ++rehearsals_;
+    const auto counts = exit_counts();
+    const auto mark = heap().mark();
+    const auto facts = symbols().mark();
+    LoopTarget target{mark, mark, depth, {}, {}};
+    frame_->loops.push_back(&target);
+    run_round(target, round, true);
+    frame_->loops.pop_back();
+    killed_ = false;
+    std::vector<std::pair<values::Slot*, Value>> ends;
+    for (const auto& [slot, base] : heap().written(mark))
+      if (base && slot->birth <= mark.clock) ends.push_back({slot, slot->value});
+    heap().rollback(mark);
+    symbols().rewind(facts);
+    path_.resize(depth);
+    drop_exits(counts);
+    --rehearsals_;
+    block_ = block;
+    bool changed = false;
+    for (const auto& [slot, end] : ends) {
+      const Value before = slot->value;
+      if (widened.contains(slot) && covers(before, end)) continue;
+      Value wide = heap().join_states(before, end, nullptr, shape.trips);
+      if (wide == before) continue;
+      if (pass == 2 && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(shape.trips, heap().sharing(wide)));
+      heap().set(*slot, wide);
+      widened.insert(slot);
+      changed = true;
+    }
+    if (!changed || !step()) break;
+  }
+
+  auto* event = record_.event<LoopEvent>();
+  event->place = shape.place;
+  event->calls = site_;
+  event->trips = shape.trips;
+  event->stmt = shape.stmt;
+  block_ = &event->body;
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  LoopTarget target{mark, mark, depth, {}, {}};
+  frame_->loops.push_back(&target);
+  Flow flow = run_round(target, round, true);
+  frame_->loops.pop_back();
+  killed_ = false;
+  block_ = block;
+  --generic_depth_;
+  if (!event->body.events.empty()) append(event);
+  symbols().rewind(facts);
+  path_.resize(depth);
+  // Behind the loop: no round, some rounds, or left by break.
+  if (shape.endless) {
+    flow = Flow::dead;
+  } else {
+    const values::Delta last = heap().capture(mark);
+    heap().rollback(mark);
+    if (flow == Flow::normal) heap().join(mark, last, nullptr, shape.trips);
+    flow = Flow::normal;
+  }
+  return merge_exits(mark, target.breaks, flow, nullptr, true);
+}
+
+bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  const std::size_t depth = path_.size();
+  const auto counts = exit_counts();
+  const std::uint64_t from = record_.steps;
+  Block* const block = block_;
+  const std::size_t events = block->events.size();
+  const std::size_t fact_count = record_.facts.size();
+  LoopTarget target{mark, mark, depth, {}, {}};
+  frame_->loops.push_back(&target);
+  flow = Flow::normal;
+  bool fits = true;
+  for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
+    flow = run_round(
+        target,
+        [&] {
+          run_assign(*stmt.target, items[i]);
+          return run_block(stmt.body);
+        },
+        false);
+    const std::uint64_t used = record_.steps - from;
+    if (i + 1 < items.size() && used / (i + 1) * items.size() > budget) {
+      fits = false;
+      break;
+    }
+  }
+  frame_->loops.pop_back();
+  if (!fits) {
+    heap().rollback(mark);
+    symbols().rewind(facts);
+    path_.resize(depth);
+    drop_exits(counts);
+    block->events.resize(events);
+    record_.facts.resize(fact_count);
+    return false;
+  }
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  if (!target.breaks.empty()) flow = merge_exits(mark, target.breaks, flow, nullptr, false);
+  return true;
+}
+
+Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
+  Frame* const frame = frame_;
+  const std::uint32_t chunk = chunk_;
+  const auto mark = heap().mark();
+  const std::size_t depth = path_.size();
+  LoopTarget target{mark, mark, depth, {}, {}};
+  frame->loops.push_back(&target);
+  std::function<Value(Value)> body = [&](Value yielded) {
+    Frame* const inner = frame_;
+    const std::uint32_t inner_chunk = chunk_;
+    frame_ = frame;
+    chunk_ = chunk;
+    const Flow flow = run_round(
+        target,
+        [&] {
+          run_assign(*stmt.target, yielded);
+          return run_block(stmt.body);
+        },
+        true);
+    frame_ = inner;
+    chunk_ = inner_chunk;
+    if (flow == Flow::dead) killed_ = true;
+    return Value::none();
+  };
+  drain(generator, here(*stmt.iterable), body);
+  frame->loops.pop_back();
+  const Flow flow = killed_ ? Flow::dead : Flow::normal;
+  killed_ = false;
+  return merge_exits(mark, target.breaks, flow, nullptr, true);
+}
+
+Flow Interpreter::run_for(const ForStmt& stmt) {
+  Value iterable = resolve(evaluate(*stmt.iterable));
+  if (killed_) {
+    killed_ = false;
+    return leave(ExitKind::raise, stmt, {});
+  }
+  if (iterable.is(Kind::iterator) && iterable.as<values::Iterator>()->pending) return run_generator_loop(stmt, iterable);
+  if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
+    Flow flow;
+    const std::uint64_t budget = iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
+    if (run_unrolled(stmt, *items, budget, flow)) return flow;
+  }
+  LoopShape shape;
+  shape.stmt = &stmt;
+  shape.place = {chunk_, stmt.header};
+  shape.trips = trips_of(iterable);
+  const Flow flow = run_generic_loop(shape, [&] {
+    run_assign(*stmt.target, element(iterable, here(*stmt.iterable)));
+    return run_block(stmt.body);
+  });
+  if (flow == Flow::normal && !stmt.orelse.empty()) return run_block(stmt.orelse);
+  return flow;
+}
+
+Flow Interpreter::run_while(const WhileStmt& stmt) {
+  const Cond first = truth(evaluate(*stmt.test));
+  if (killed_) {
+    killed_ = false;
+    return leave(ExitKind::raise, stmt, {});
+  }
+  if (symbols().decide(first) == symbolic::Answer::no) return run_block(stmt.orelse);
+  LoopShape shape;
+  shape.stmt = &stmt;
+  shape.place = {chunk_, stmt.header};
+  shape.trips = symbols().sharing(first);
+  shape.endless = stmt.test->kind == ExprKind::boolean || stmt.test->kind == ExprKind::integer;
+  const Flow flow = run_generic_loop(shape, [&] {
+    const Cond holds = truth(evaluate(*stmt.test));
+    if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
+    symbols().assume(holds);
+    path_.push_back(holds);
+    return run_block(stmt.body);
+  });
+  if (flow == Flow::normal && !stmt.orelse.empty()) return run_block(stmt.orelse);
+  return flow;
+}
+
+Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
+  values::Scope* const outer = frame_->scope;
+  auto* scope = heap().make<values::Scope>();
+  scope->parent = outer;
+  scope->globals = outer->globals;
+  std::vector<Value> items, keys;
+  bool open = false;
+  Value rest, rest_key;
+  Int length = nullptr;
+
+  const std::function<void(std::size_t, bool)> run_generator = [&](std::size_t level, bool certain) {
+    if (!step() || killed_) return;
+    if (level == expr.generators.size()) {
+      const Value value = evaluate(*expr.element);
+      const Value mapped = expr.value ? evaluate(*expr.value) : Value{};
+      if (certain) {
+        items.push_back(expr.value ? mapped : value);
+        keys.push_back(value);
+      } else {
+        open = true;
+        rest = heap().merge(rest, expr.value ? mapped : value, Sharing::uniform);
+        rest_key = value;
+      }
+      return;
+    }
+    const Generator& generator = expr.generators[level];
+    // The first iterable belongs to the enclosing scope.
+    if (level == 0) frame_->scope = outer;
+    const Value iterable = resolve(evaluate(*generator.iterable));
+    frame_->scope = scope;
+    const auto known = elements(iterable, here(*generator.iterable));
+    const auto round = [&](Value item, bool sure) {
+      run_assign(*generator.target, item);
+      Cond all = symbols().boolean(true);
+      for (const Expr* condition : generator.conditions) all = symbols().logical_and(all, truth(evaluate(*condition)));
+      const auto answer = symbols().decide(all);
+      if (answer == symbolic::Answer::no) return;
+      run_generator(level + 1, sure && answer == symbolic::Answer::yes);
+    };
+    if (known && known->size() <= max_unrolled) {
+      for (const Value& item : *known) round(item, certain);
+      return;
+    }
+    if (level == 0 && expr.generators.size() == 1 && generator.conditions.empty()) {
+      if (iterable.is(Kind::range)) {
+        const auto* range = iterable.as<values::Range>();
+        if (symbols().value(range->step) == 1) length = symbols().max(symbols().constant(0), symbols().sub(range->stop, range->start));
+      } else if (iterable.is(Kind::list)) {
+        length = values::Heap::list_state(iterable)->length;
+      }
+    }
+    open = true;
+    LoopShape shape;
+    shape.place = here(expr);
+    shape.trips = trips_of(iterable);
+    run_generic_loop(shape, [&] {
+      if (level == 0) rest = {};
+      round(element(iterable, here(*generator.iterable)), false);
+      return killed_ ? Flow::dead : Flow::normal;
+    });
+  };
+  run_generator(0, true);
+  frame_->scope = outer;
+
+  switch (expr.comprehension) {
+  case ComprehensionKind::dict: {
+    std::vector<std::pair<Value, Value>> pairs;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (keys[i].is(Kind::string) || keys[i].is(Kind::integer)) pairs.push_back({keys[i], items[i]});
+      else open = true;
+    }
+    return heap().dict(std::move(pairs), open, rest);
+  }
+  case ComprehensionKind::set:
+  case ComprehensionKind::list:
+  case ComprehensionKind::generator: break;
+  }
+  const auto kind = expr.comprehension == ComprehensionKind::set ? values::ListKind::set : values::ListKind::list;
+  const Value list = heap().list(std::move(items), kind);
+  if (open) {
+    auto* state = values::Heap::list_state(list);
+    state->open = true;
+    state->rest = rest;
+    state->length = state->items.empty() ? length : nullptr;
+  }
+  return list;
+}
+
+} // namespace stepzero::interpreter

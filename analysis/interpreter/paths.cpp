@@ -1,0 +1,157 @@
+// Paths: forking on a condition, taking a path back, bringing paths together.
+#include "interpreter/interpreter.hpp"
+
+namespace stepzero::interpreter {
+
+using symbolic::Answer;
+
+Cond Interpreter::path_since(std::size_t depth) {
+  Cond all = symbols().boolean(true);
+  for (std::size_t i = depth; i < path_.size(); ++i) all = symbols().logical_and(all, path_[i]);
+  return all;
+}
+
+Interpreter::Exit Interpreter::make_exit(values::Mark mark, std::size_t depth, Value value) {
+  return {heap().capture(mark), path_since(depth), value};
+}
+
+Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
+                       const std::function<Flow()>& no) {
+  switch (symbols().decide(condition)) {
+  case Answer::yes: return yes();
+  case Answer::no: return no();
+  case Answer::unknown: break;
+  }
+  const Cond negated = symbols().logical_not(condition);
+  auto* event = record_.event<BranchEvent>();
+  event->place = place;
+  event->calls = site_;
+  event->condition = condition;
+  event->stmt = stmt;
+  Block* const block = block_;
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  const std::size_t depth = path_.size();
+
+  block_ = &event->yes;
+  path_.push_back(condition);
+  const Flow first = symbols().assume(condition) ? yes() : Flow::dead;
+  values::Delta delta;
+  if (first == Flow::normal) delta = heap().capture(mark);
+  heap().rollback(mark);
+  symbols().rewind(facts);
+  path_.resize(depth);
+
+  block_ = &event->no;
+  path_.push_back(negated);
+  const Flow second = symbols().assume(negated) ? no() : Flow::dead;
+  symbols().rewind(facts);
+  path_.resize(depth);
+
+  block_ = block;
+  if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
+  if (first == Flow::normal && second == Flow::normal) {
+    heap().join(mark, delta, condition, symbols().sharing(condition));
+    return Flow::normal;
+  }
+  if (first == Flow::normal) {
+    heap().rollback(mark);
+    heap().apply(delta);
+  }
+  if (first == Flow::dead && second == Flow::dead) return Flow::dead;
+  // Only one side goes on: its condition holds from here to the end of the enclosing path.
+  const Cond holds = first == Flow::normal ? condition : negated;
+  path_.push_back(holds);
+  symbols().assume(holds);
+  return Flow::normal;
+}
+
+Value Interpreter::fork_value(Cond condition, Place place, const std::function<Value()>& yes,
+                              const std::function<Value()>& no) {
+  Value first, second;
+  const auto run_side = [&](const std::function<Value()>& side, Value& into) {
+    into = side();
+    if (!killed_) return Flow::normal;
+    killed_ = false;
+    return Flow::dead;
+  };
+  const bool decided = symbols().decide(condition) != Answer::unknown;
+  const Flow flow = fork(
+      condition, nullptr, place, [&] { return run_side(yes, first); }, [&] { return run_side(no, second); });
+  if (flow == Flow::dead) {
+    killed_ = true;
+    return heap().external("", place);
+  }
+  if (decided || !first || !second) return first ? first : second;
+  return heap().choose(condition, first, second);
+}
+
+Flow Interpreter::merge_exits(values::Mark mark, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
+  if (exits.empty()) return flow;
+  if (flow == Flow::dead) {
+    heap().rollback(mark);
+    heap().apply(exits.back().delta);
+    if (value) *value = exits.back().value;
+    exits.pop_back();
+  }
+  for (auto exit = exits.rbegin(); exit != exits.rend(); ++exit) {
+    const Sharing sharing = symbols().sharing(exit->condition);
+    heap().join(mark, exit->delta, loose ? nullptr : exit->condition, sharing);
+    if (value)
+      *value = loose ? heap().merge(exit->value, *value, sharing) : heap().choose(exit->condition, exit->value, *value);
+  }
+  exits.clear();
+  return Flow::normal;
+}
+
+std::vector<std::size_t> Interpreter::exit_counts() const {
+  std::vector<std::size_t> counts;
+  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+    counts.push_back(frame->returns.size());
+    for (const LoopTarget* loop : frame->loops) {
+      counts.push_back(loop->breaks.size());
+      counts.push_back(loop->continues.size());
+    }
+    for (const TryTarget* target : frame->tries) counts.push_back(target->raises.size());
+  }
+  return counts;
+}
+
+void Interpreter::drop_exits(const std::vector<std::size_t>& counts) {
+  std::size_t i = 0;
+  for (Frame* frame = frame_; frame; frame = frame->outer) {
+    frame->returns.resize(counts[i++]);
+    for (LoopTarget* loop : frame->loops) {
+      loop->breaks.resize(counts[i++]);
+      loop->continues.resize(counts[i++]);
+    }
+    for (TryTarget* target : frame->tries) target->raises.resize(counts[i++]);
+  }
+}
+
+Value Interpreter::resolve(Value value) {
+  while (value.is(values::Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    switch (symbols().decide(choice->condition)) {
+    case Answer::yes: value = choice->yes; continue;
+    case Answer::no: value = choice->no; continue;
+    case Answer::unknown: break;
+    }
+    // A name bound on one side only: who reads it is on that side.
+    if (!choice->yes) value = choice->no;
+    else if (!choice->no) value = choice->yes;
+    else return value;
+  }
+  return value;
+}
+
+Value Interpreter::over_choices(Value value, const std::function<Value(Value)>& each, Place place) {
+  value = resolve(value);
+  if (!value.is(values::Kind::choice)) return each(value);
+  const auto* choice = value.as<values::Choice>();
+  return fork_value(
+      choice->condition, place, [&] { return over_choices(choice->yes, each, place); },
+      [&] { return over_choices(choice->no, each, place); });
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,162 @@
+// What one run leaves behind: the events in order, under their conditions, and what is known of each expression.
+// Rules, hover and hints are readers of it. Knows no rule; which library operation an event means is its Row's data.
+#pragma once
+
+#include "interpreter/library.hpp"
+#include "syntax/document.hpp"
+#include "values/heap.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepzero::interpreter {
+
+using values::Cond;
+using values::Int;
+using values::Place;
+using values::Sharing;
+using values::Value;
+
+// One chunk that the run read; a Place's `chunk` is its index. Index 0 is nowhere.
+struct ChunkOf {
+  std::string path;
+  std::shared_ptr<const syntax::Module> module;
+  std::shared_ptr<const syntax::Chunk> chunk;
+  std::uint32_t offset = 0;
+};
+
+// The calls that led somewhere, innermost first.
+struct CallSite {
+  Place place;                                  // of the call
+  const values::Function* function = nullptr;   // what was called
+  const CallSite* outer = nullptr;
+};
+
+enum class EventKind : std::uint8_t { operation, problem, branch, loop, call, exit, attempt };
+
+struct Event {
+  EventKind kind;
+  Place place;
+  const CallSite* calls = nullptr;
+  virtual ~Event() = default;
+
+protected:
+  explicit Event(EventKind k) : kind(k) {}
+};
+
+struct Block {
+  std::vector<const Event*> events;
+};
+
+// A call of something that its Row says to record: a collective, a backward, an optimizer step…
+struct OperationEvent : Event {
+  OperationEvent() : Event(EventKind::operation) {}
+  const values::Row* row = nullptr;
+  const syntax::CallExpr* expr = nullptr;  // null for operators, properties and implied operations
+  Value self;
+  std::vector<Value> arguments;            // in the order of the row's signature; absent where not given
+  // For tensors (self first, then the arguments): their state at this moment; null for the others.
+  std::vector<const values::TensorState*> tensors;
+  Value result;
+  const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
+  const values::TensorState* argument_state(std::size_t i) const { return i + 1 < tensors.size() ? tensors[i + 1] : nullptr; }
+};
+
+// An operation that cannot succeed. The operator tables say what is wrong; rules say it to the user.
+struct ProblemEvent : Event {
+  ProblemEvent() : Event(EventKind::problem) {}
+  values::ProblemKind problem{};
+  const values::Row* row = nullptr;
+  const syntax::CallExpr* expr = nullptr;
+  const syntax::Expr* node = nullptr;
+  Value self;                           // the layer, for layers
+  std::vector<Value> operands;
+  std::vector<const values::TensorState*> states;  // of the operands
+  values::Dim left, right;              // the two sizes that do not agree
+  bool guarded = false;                 // inside a try that may catch it, or a test that expects it
+};
+
+struct BranchEvent : Event {
+  BranchEvent() : Event(EventKind::branch) {}
+  Cond condition = nullptr;
+  Block yes, no;
+  const syntax::Stmt* stmt = nullptr;  // the if, where it is one
+};
+
+struct LoopEvent : Event {
+  LoopEvent() : Event(EventKind::loop) {}
+  Sharing trips = Sharing::uniform;  // do all ranks make as many rounds?
+  Block body;
+  const syntax::Stmt* stmt = nullptr;  // for or while; null for a comprehension
+};
+
+struct CallEvent : Event {
+  CallEvent() : Event(EventKind::call) {}
+  const values::Function* function = nullptr;
+  Block body;
+};
+
+enum class ExitKind : std::uint8_t { return_, break_, continue_, raise };
+struct ExitEvent : Event {
+  ExitEvent() : Event(EventKind::exit) {}
+  ExitKind exit{};
+};
+
+struct AttemptEvent : Event {  // try
+  AttemptEvent() : Event(EventKind::attempt) {}
+  Block body, orelse, finally;
+  std::vector<Block> handlers;
+};
+
+struct Root {
+  std::string name;                            // "module", "Trainer.validate"
+  const values::Function* function = nullptr;  // null for a module's own code
+  values::Class* owner = nullptr;
+  bool truncated = false;                      // out of budget: the block ends too early
+  Block block;
+};
+
+struct Fact {
+  enum class Role : std::uint8_t { expression, assignment, parameter, attribute, statement };
+  Place place;
+  Role role = Role::expression;
+  Value value;
+  const values::TensorState* tensor = nullptr;  // of a tensor: its state then
+};
+
+class Record {
+public:
+  explicit Record() : heap(symbols) { chunks.emplace_back(); }
+  symbolic::Context symbols;
+  values::Heap heap;
+  std::vector<ChunkOf> chunks;
+  std::vector<std::unique_ptr<Root>> roots;
+  std::vector<Fact> facts;
+  std::vector<std::unique_ptr<Event>> events;
+  std::vector<std::unique_ptr<CallSite>> sites;
+  std::string path;                // of the analysed file
+  std::vector<std::string> read;   // other files looked at, found or not
+  bool out_of_budget = false;
+  bool cancelled = false;
+  std::uint64_t steps = 0;
+
+  template <class T> T* event() {
+    auto owned = std::make_unique<T>();
+    T* raw = owned.get();
+    events.push_back(std::move(owned));
+    return raw;
+  }
+  const ChunkOf& chunk(Place place) const { return chunks[place.chunk]; }
+  // Absolute bytes in the place's file.
+  syntax::Span span(Place place) const {
+    const auto offset = chunks[place.chunk].offset;
+    return {place.span.begin + offset, place.span.end + offset};
+  }
+  bool in_file(Place place) const { return place && chunks[place.chunk].path == path; }
+  std::string_view text(Place place) const {
+    return place ? chunks[place.chunk].module->text->slice(span(place)) : std::string_view{};
+  }
+};
+
+} // namespace stepzero::interpreter

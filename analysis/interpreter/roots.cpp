@@ -1,0 +1,189 @@
+// Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+Interpreter::Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
+    : sources_(sources), library_(library), limits_(limits), record_(record), imports_(sources, record.read) {}
+
+Interpreter::~Interpreter() = default;
+
+namespace {
+
+// Identifiers that stand more than once in the text: a function named once is called by nobody here.
+std::unordered_map<std::string_view, int> identifier_counts(const std::string& text) {
+  std::unordered_map<std::string_view, int> counts;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto letter = [&](std::size_t at) { return std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
+    if (!letter(i)) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < text.size() && letter(end)) ++end;
+    ++counts[std::string_view(text).substr(i, end - i)];
+    i = end;
+  }
+  return counts;
+}
+
+bool annotated_as_tensor(const Expr* annotation) {
+  if (!annotation) return false;
+  if (annotation->kind == ExprKind::name) return as<NameExpr>(*annotation).id.text() == "Tensor";
+  if (annotation->kind == ExprKind::attribute) return as<AttributeExpr>(*annotation).attribute.text() == "Tensor";
+  return false;
+}
+
+} // namespace
+
+void Interpreter::run_file(const std::string& path) {
+  main_path_ = path;
+  record_.path = path;
+  const auto module = sources_.module(path);
+  if (!module) return;
+  step_limit_ = limits_.steps;
+  ModuleRun& run_of = modules_[path];
+  run_of.path = path;
+  run_of.is_package = path.ends_with("/__init__.py");
+  run_of.object = heap().make<values::ModuleObject>();
+  run_of.object->path = heap().keep(path);
+  record_.roots.push_back(std::make_unique<Root>());
+  record_.roots.back()->name = "module";
+  block_ = &record_.roots.back()->block;
+  run_module(run_of, module, true);
+  block_ = nullptr;
+  if (!run_of.object->globals) return;
+
+  const auto counts = identifier_counts(module->text->bytes());
+  const auto called_here = [&](const values::Function& function) {
+    const auto it = counts.find(function.name.text());
+    return it != counts.end() && it->second > 1;
+  };
+  const auto functions = function_order_;
+  const auto classes = classes_;
+  for (const bool named_elsewhere : {false, true}) {
+    for (values::Function* function : functions) {
+      const bool top_level = function->closure && function->closure->globals == function->closure;
+      if (top_level && !reached_[function->stmt] && called_here(*function) == named_elsewhere) run_root(*function, {}, nullptr);
+    }
+    if (!named_elsewhere)
+      for (values::Class* cls : classes) run_class_roots(*cls);
+  }
+}
+
+Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {
+  const Place born{function.chunk, parameter.span};
+  if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born));
+  if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
+  if (annotated_as_tensor(parameter.annotation)) {
+    values::TensorState state;
+    state.sharing = Sharing::local;
+    state.external = true;
+    return heap().tensor(state, born);
+  }
+  const Value made = symbol(parameter.name.text(), Sharing::uniform, born);
+  if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
+  return made;
+}
+
+void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
+  if (record_.cancelled) return;
+  record_.roots.push_back(std::make_unique<Root>());
+  Root& root = *record_.roots.back();
+  root.name = function.qualified;
+  root.function = &function;
+  root.owner = owner;
+  block_ = &root.block;
+  step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  Arguments arguments;
+  const auto& list = function.parameters->list;
+  auto* scope = heap().make<values::Scope>();
+  scope->parent = function.closure;
+  scope->globals = function.closure ? function.closure->globals : nullptr;
+  scope->info = &function.stmt->scope;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Value value = i == 0 && self ? self : symbolic_parameter(function, list[i], i);
+    heap().set(heap().slot_of(scope->names, list[i].name), value);
+  }
+  reached_[function.stmt] = true;
+  std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
+  const auto body = [&] { return run_function(function, scope, {function.chunk, function.stmt->name_span}, function.stmt->scope.is_generator ? &ignore : nullptr); };
+  if (function.wrapped_guard)
+    fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
+  else body();
+  killed_ = false;
+  heap().rollback(mark);
+  symbols().rewind(facts);
+  path_.clear();
+  block_ = nullptr;
+}
+
+void Interpreter::run_class_roots(values::Class& cls) {
+  std::vector<values::Function*> methods;
+  bool any = false;
+  for (const auto& [name, slot] : cls.body->names.entries()) {
+    const Value value = slot->value;
+    if (!value.is(Kind::function) || value.as<values::Function>()->owner != &cls) continue;
+    auto* function = value.as<values::Function>();
+    if (!function->stmt) continue;
+    methods.push_back(function);
+    any = any || !reached_[function->stmt];
+  }
+  if (!any || record_.cancelled) return;
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+
+  record_.roots.push_back(std::make_unique<Root>());
+  Root& root = *record_.roots.back();
+  root.name = std::string(cls.name.text()) + ".__init__";
+  root.owner = &cls;
+  block_ = &root.block;
+  step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
+  auto* object = heap().make<values::Instance>();
+  object->cls = &cls;
+  object->symbolic = true;
+  object->open = cls.open;
+  const Value self = Value::of(Kind::instance, object);
+  if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
+    const auto& function = *init.as<values::Function>();
+    if (function.stmt) {
+      auto* scope = heap().make<values::Scope>();
+      scope->parent = function.closure;
+      scope->globals = function.closure ? function.closure->globals : nullptr;
+      scope->info = &function.stmt->scope;
+      const auto& list = function.parameters->list;
+      for (std::size_t i = 0; i < list.size(); ++i)
+        heap().set(heap().slot_of(scope->names, list[i].name), i == 0 ? self : symbolic_parameter(function, list[i], i));
+      reached_[function.stmt] = true;
+      run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
+    }
+  } else if (cls.is_dataclass) {
+    fill_dataclass(*object, cls, {{}, {}, true});
+  }
+  killed_ = false;
+  block_ = nullptr;
+  path_.clear();
+  // What calls other methods comes first: those are then reached with the values of that call.
+  const auto calls_others = [](const values::Function* function) {
+    const std::string_view name = function->name.text();
+    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main";
+  };
+  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return calls_others(a) > calls_others(b); });
+  for (values::Function* method : methods) {
+    if (reached_[method->stmt] || record_.cancelled) continue;
+    const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
+    run_root(*method, bound_self, &cls);
+  }
+  heap().rollback(mark);
+  symbols().rewind(facts);
+}
+
+} // namespace stepzero::interpreter

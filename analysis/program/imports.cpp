@@ -1,0 +1,77 @@
+#include "program/imports.hpp"
+
+#include <algorithm>
+
+namespace stepzero::program {
+
+std::string folder_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return "";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool Imports::is_file(const std::string& path) const {
+  if (std::find(tried_.begin(), tried_.end(), path) == tried_.end()) tried_.push_back(path);
+  return sources_.is_file(path);
+}
+
+std::optional<Target> Imports::below(const std::string& folder, std::span<const std::string_view> names) const {
+  std::string at = folder;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string next = at + "/" + std::string(names[i]);
+    const bool last = i + 1 == names.size();
+    if (is_file(next + "/__init__.py")) {
+      if (last) return Target{next + "/__init__.py", true, false};
+    } else if (last && is_file(next + ".py")) {
+      return Target{next + ".py", false, false};
+    } else if (sources_.is_folder(next)) {
+      if (last) return Target{next, true, true};
+    } else {
+      return std::nullopt;
+    }
+    at = next;
+  }
+  return std::nullopt;
+}
+
+std::optional<Target> Imports::absolute(std::span<const std::string_view> names, const std::string& from) const {
+  if (names.empty()) return std::nullopt;
+  // A namespace folder is only taken if no root has a real module of that name.
+  std::optional<Target> folder;
+  const auto look = [&](const std::string& root) -> std::optional<Target> {
+    auto found = below(root, names);
+    if (found && found->is_namespace) {
+      if (!folder) folder = found;
+      return std::nullopt;
+    }
+    return found;
+  };
+  // As Python runs a script: its own folder first; then the roots; then the folder above the file's top package.
+  if (auto found = look(folder_of(from))) return found;
+  for (const std::string& root : sources_.roots())
+    if (auto found = look(root)) return found;
+  std::string top = folder_of(from);
+  while (!top.empty() && top != "/" && sources_.is_file(top + "/__init__.py")) top = folder_of(top);
+  if (auto found = look(top)) return found;
+  return folder;
+}
+
+std::optional<Target> Imports::relative(std::uint32_t level, std::span<const std::string_view> names,
+                                        const std::string& from) const {
+  std::string package = folder_of(from);
+  for (std::uint32_t i = 1; i < level; ++i) {
+    if (package.empty() || package == "/") return std::nullopt;
+    package = folder_of(package);
+  }
+  if (!names.empty()) return below(package, names);
+  if (is_file(package + "/__init__.py")) return Target{package + "/__init__.py", true, false};
+  return Target{package, true, true};
+}
+
+std::optional<Target> Imports::within(const Target& package, std::string_view name) const {
+  if (!package.is_package) return std::nullopt;
+  const std::string folder = package.is_namespace ? package.path : folder_of(package.path);
+  return below(folder, std::span(&name, 1));
+}
+
+} // namespace stepzero::program

@@ -1,0 +1,42 @@
+// Which file an import means: packages, relative imports, `src/` layouts, namespace folders. Runs nothing.
+#pragma once
+
+#include "program/sources.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepzero::program {
+
+struct Target {
+  std::string path;         // the module's file; for a namespace package the folder
+  bool is_package = false;  // submodules lie beside it
+  bool is_namespace = false;
+};
+
+// Resolves dotted imports as seen from one file. `tried` receives every path that was looked at, found or not: the
+// answer can change only if one of them does.
+class Imports {
+public:
+  Imports(const Sources& sources, std::vector<std::string>& tried) : sources_(sources), tried_(tried) {}
+
+  // `import a.b` seen from `from`; absolute.
+  std::optional<Target> absolute(std::span<const std::string_view> names, const std::string& from) const;
+  // `from ..a import …` with `level` dots; an empty `names` is the package itself.
+  std::optional<Target> relative(std::uint32_t level, std::span<const std::string_view> names, const std::string& from) const;
+  // The module `name` inside a package.
+  std::optional<Target> within(const Target& package, std::string_view name) const;
+
+private:
+  std::optional<Target> below(const std::string& folder, std::span<const std::string_view> names) const;
+  bool is_file(const std::string& path) const;
+  const Sources& sources_;
+  std::vector<std::string>& tried_;
+};
+
+std::string folder_of(const std::string& path);
+
+} // namespace stepzero::program

@@ -1,0 +1,403 @@
+#include "values/heap.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace stepzero::values {
+
+namespace {
+
+constexpr int max_leaves = 8;
+constexpr std::size_t max_graph = 64;
+
+int leaves(const Value& value) { return value.is(Kind::choice) ? value.as<Choice>()->leaves : 1; }
+
+Dim merge_dim(const Dim& a, const Dim& b) {
+  if (a.size && a.size == b.size) return a.origin ? a : b;
+  return {};
+}
+
+Shape merge_shape(const Shape& a, const Shape& b) {
+  if (a.rank_known && b.rank_known && a.dims.size() == b.dims.size()) {
+    Shape merged{true, {}};
+    for (std::size_t i = 0; i < a.dims.size(); ++i) merged.dims.push_back(merge_dim(a.dims[i], b.dims[i]));
+    return merged;
+  }
+  Shape merged;
+  const std::size_t shared = std::min(a.dims.size(), b.dims.size());
+  for (std::size_t i = 1; i <= shared; ++i) {
+    Dim dim = merge_dim(a.dims[a.dims.size() - i], b.dims[b.dims.size() - i]);
+    if (!dim.size) break;
+    merged.dims.insert(merged.dims.begin(), dim);
+  }
+  return merged;
+}
+
+} // namespace
+
+std::string_view name(Dtype dtype) {
+  constexpr std::string_view names[] = {"",      "float64", "float32", "float16", "bfloat16", "int64",     "int32",
+                                        "int16", "int8",    "uint8",   "bool",    "complex64", "complex128"};
+  return names[static_cast<int>(dtype)];
+}
+
+bool is_floating(Dtype dtype) {
+  return dtype == Dtype::float64 || dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
+}
+
+std::string_view Value::text() const { return as<Str>()->text; }
+
+constexpr std::size_t indexed_from = 12;
+
+void Table::add(Name name, Slot* slot) {
+  entries_.push_back({name, slot});
+  if (entries_.size() == indexed_from) index_.insert(entries_.begin(), entries_.end());
+  else if (entries_.size() > indexed_from) index_.emplace(name, slot);
+}
+
+Slot* Table::find(Name name) const {
+  if (entries_.size() >= indexed_from) {
+    const auto it = index_.find(name);
+    return it == index_.end() ? nullptr : it->second;
+  }
+  for (const auto& [key, slot] : entries_)
+    if (key == name) return slot;
+  return nullptr;
+}
+
+Heap::Heap(symbolic::Context& symbols) : symbols_(symbols) {}
+Heap::~Heap() = default;
+
+std::string_view Heap::keep(std::string text) {
+  auto [it, inserted] = texts_.try_emplace(std::move(text));
+  if (inserted) it->second = std::make_unique<std::string>(it->first);
+  return *it->second;
+}
+
+// ---------------------------------------------------------------- writes
+
+void Heap::set(Slot& slot, Value value) {
+  if (slot.value == value) return;
+  trail_.push_back({&slot, slot.value});
+  slot.value = value;
+}
+
+void Heap::rollback(Mark mark) {
+  while (trail_.size() > mark.trail) {
+    trail_.back().first->value = trail_.back().second;
+    trail_.pop_back();
+  }
+}
+
+std::vector<std::pair<Slot*, Value>> Heap::written(Mark mark) const {
+  std::vector<std::pair<Slot*, Value>> result;
+  std::unordered_set<Slot*> seen;
+  for (std::size_t i = mark.trail; i < trail_.size(); ++i)
+    if (seen.insert(trail_[i].first).second) result.push_back(trail_[i]);
+  return result;
+}
+
+void Heap::settle(Mark mark) {
+  const auto begin = trail_.begin() + static_cast<std::ptrdiff_t>(mark.trail);
+  trail_.erase(std::remove_if(begin, trail_.end(), [&](const auto& entry) { return entry.first->birth > mark.clock; }), trail_.end());
+}
+
+Delta Heap::capture(Mark mark) const {
+  Delta delta = written(mark);
+  for (auto& [slot, value] : delta) value = slot->value;
+  return delta;
+}
+
+void Heap::apply(const Delta& delta) {
+  for (const auto& [slot, value] : delta) set(*slot, value);
+}
+
+void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
+  std::unordered_map<Slot*, Value> theirs(other.begin(), other.end());
+  // What this path alone wrote: the other path still has the value of the mark.
+  for (const auto& [slot, base] : written(mark)) theirs.try_emplace(slot, base);
+  // In the order of the writes, so that a run is the same each time.
+  std::vector<Slot*> order;
+  for (const auto& [slot, value] : other) order.push_back(slot);
+  for (const auto& [slot, base] : written(mark))
+    if (theirs.contains(slot)) order.push_back(slot);
+  std::unordered_set<Slot*> done;
+  for (Slot* slot : order)
+    if (done.insert(slot).second) {
+      if (slot->refinement && (!slot->value || !theirs[slot])) set(*slot, {});
+      else if (slot->birth <= mark.clock) set(*slot, join_states(slot->value, theirs[slot], condition, sharing));
+      else if (const Value kept = theirs[slot]) set(*slot, kept);
+    }
+}
+
+// ---------------------------------------------------------------- attributes
+
+Slot& Heap::slot_of(Table& table, Name name) {
+  if (Slot* slot_found = table.find(name)) return *slot_found;
+  slots_.push_back(std::make_unique<Slot>());
+  Slot* made = slots_.back().get();
+  made->birth = table.birth;
+  table.add(name, made);
+  return *made;
+}
+
+// ---------------------------------------------------------------- making values
+
+Value Heap::string(std::string_view text) {
+  auto* made = make<Str>();
+  made->text = keep(std::string(text));
+  return Value::of(Kind::string, made);
+}
+
+Value Heap::tuple(std::vector<Value> items) {
+  auto* made = make<Tuple>();
+  made->items = std::move(items);
+  return Value::of(Kind::tuple, made);
+}
+
+Value Heap::list(std::vector<Value> items, ListKind kind) {
+  auto* content = make<ListState>();
+  content->items = std::move(items);
+  auto* made = make<List>();
+  made->kind = kind;
+  made->state.value = Value::of(Kind::state, content);
+  return Value::of(Kind::list, made);
+}
+
+Value Heap::open_list(Value rest, Int length, ListKind kind) {
+  Value made = list({}, kind);
+  auto* content = list_state(made);
+  content->open = true;
+  content->rest = rest;
+  content->length = length;
+  return made;
+}
+
+Value Heap::dict(std::vector<std::pair<Value, Value>> items, bool open, Value rest) {
+  auto* content = make<DictState>();
+  content->items = std::move(items);
+  content->open = open;
+  content->rest = rest;
+  auto* made = make<Dict>();
+  made->state.value = Value::of(Kind::state, content);
+  return Value::of(Kind::dict, made);
+}
+
+Value Heap::unknown(std::string_view name, Sharing sharing, Place born) {
+  auto* made = make<Unknown>();
+  made->name = keep(std::string(name));
+  made->sharing = sharing;
+  made->born = born;
+  made->state.refinement = true;
+  return Value::of(Kind::unknown, made);
+}
+
+Value Heap::external(std::string_view name, Place born) {
+  Value made = unknown(name, Sharing::local, born);
+  made.as<Unknown>()->external = true;
+  return made;
+}
+
+Value Heap::tensor(TensorState content, Place born) {
+  auto* made = make<Tensor>();
+  made->born = born;
+  made->state.value = Value::of(Kind::state, state(content));
+  return Value::of(Kind::tensor, made);
+}
+
+TensorState* Heap::state(const TensorState& content) {
+  auto* made = make<TensorState>();
+  *made = content;
+  return made;
+}
+
+Value Heap::device(std::string_view text) {
+  auto* made = make<Device>();
+  made->text = keep(std::string(text));
+  return Value::of(Kind::device, made);
+}
+
+Value Heap::choose(Cond condition, Value yes, Value no) {
+  if (yes == no) return yes;
+  switch (symbols_.decide(condition)) {
+  case symbolic::Answer::yes: return yes;
+  case symbolic::Answer::no: return no;
+  case symbolic::Answer::unknown: break;
+  }
+  if (yes.is(Kind::choice) && yes.as<Choice>()->condition == condition) yes = yes.as<Choice>()->yes;
+  if (no.is(Kind::choice) && no.as<Choice>()->condition == condition) no = no.as<Choice>()->no;
+  if (yes == no) return yes;
+  if (yes.is(Kind::string) && no.is(Kind::string) && yes.text() == no.text()) return yes;
+  if (yes.is(Kind::boolean) && no.is(Kind::boolean)) {
+    const Cond left = symbols_.logical_and(condition, yes.condition());
+    const Cond right = symbols_.logical_and(symbols_.logical_not(condition), no.condition());
+    return Value::of(symbols_.logical_or(left, right));
+  }
+  if (yes.is(Kind::tuple) && no.is(Kind::tuple) && yes.as<Tuple>()->items.size() == no.as<Tuple>()->items.size()) {
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < yes.as<Tuple>()->items.size(); ++i)
+      items.push_back(choose(condition, yes.as<Tuple>()->items[i], no.as<Tuple>()->items[i]));
+    return tuple(std::move(items));
+  }
+  if (leaves(yes) + leaves(no) > max_leaves) return merge(yes, no, symbols_.sharing(condition));
+  auto* made = make<Choice>();
+  made->condition = condition;
+  made->yes = yes;
+  made->no = no;
+  made->leaves = static_cast<std::uint8_t>(leaves(yes) + leaves(no));
+  return Value::of(Kind::choice, made);
+}
+
+Value Heap::merge(Value a, Value b, Sharing how) {
+  if (a == b || !b) return a;
+  if (!a) return b;
+  const Sharing mixed = symbolic::mix(how, symbolic::mix(sharing(a), sharing(b)));
+  if (a.is(Kind::integer) && b.is(Kind::integer)) {
+    symbolic::AtomInfo info;
+    info.sharing = mixed;
+    const auto low_a = symbols_.lower(a.integer()), low_b = symbols_.lower(b.integer());
+    if (low_a && low_b && *low_a >= 0 && *low_b >= 0) info.lower = 0;
+    return Value::of(symbols_.fresh(info));
+  }
+  if (a.is(Kind::boolean) && b.is(Kind::boolean)) return Value::of(symbols_.opaque("", mixed));
+  if (a.is(Kind::string) && b.is(Kind::string) && a.text() == b.text()) return a;
+  if (a.is(Kind::tensor) && b.is(Kind::tensor))
+    return tensor(*join_states(a.as<Tensor>()->state.value, b.as<Tensor>()->state.value, nullptr, how).as<TensorState>(),
+                  a.object()->born);
+  if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < a.as<Tuple>()->items.size(); ++i)
+      items.push_back(merge(a.as<Tuple>()->items[i], b.as<Tuple>()->items[i], how));
+    return tuple(std::move(items));
+  }
+  Value made = unknown("", mixed);
+  made.as<Unknown>()->external = is_external(a) || is_external(b);
+  return made;
+}
+
+Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
+  if (now == other) return now;
+  if (!now.is(Kind::state) || !other.is(Kind::state))
+    return condition ? choose(condition, other, now) : merge(now, other, how);
+  const auto either = [&](Value a, Value b) { return condition ? choose(condition, b, a) : merge(a, b, how); };
+  if (auto* mine = dynamic_cast<TensorState*>(now.object())) {
+    auto* theirs = static_cast<TensorState*>(other.object());
+    TensorState joined = *mine;
+    joined.shape = merge_shape(mine->shape, theirs->shape);
+    if (mine->dtype != theirs->dtype) joined.dtype = Dtype::unknown;
+    if (mine->device != theirs->device && !(mine->device && theirs->device && mine->device->text == theirs->device->text))
+      joined.device = nullptr;
+    if (mine->requires_grad != theirs->requires_grad) joined.requires_grad = Known::unknown;
+    const Sharing both = symbolic::mix(mine->sharing, theirs->sharing);
+    joined.sharing = symbolic::mix(both, condition ? symbols_.sharing(condition) : how);
+    joined.external = mine->external || theirs->external;
+    if (mine->scaled_by != theirs->scaled_by) joined.scaled_by = nullptr;
+    for (const Object* source : theirs->graph)
+      if (std::find(joined.graph.begin(), joined.graph.end(), source) == joined.graph.end()) joined.graph.push_back(source);
+    joined.graph_complete = mine->graph_complete && theirs->graph_complete;
+    if (joined.graph.size() > max_graph) {
+      joined.graph.clear();
+      joined.graph_complete = false;
+    }
+    if (!(mine->content == theirs->content)) joined.content = {};
+    return Value::of(Kind::state, state(joined));
+  }
+  if (auto* mine = dynamic_cast<ListState*>(now.object())) {
+    auto* theirs = static_cast<ListState*>(other.object());
+    auto* joined = make<ListState>();
+    const std::size_t shared = std::min(mine->items.size(), theirs->items.size());
+    for (std::size_t i = 0; i < shared; ++i) joined->items.push_back(either(mine->items[i], theirs->items[i]));
+    joined->open = mine->open || theirs->open || mine->items.size() != theirs->items.size();
+    joined->rest = merge(mine->rest, theirs->rest, how);
+    for (const auto* longer : {mine, theirs})
+      for (std::size_t i = shared; i < longer->items.size(); ++i) joined->rest = merge(joined->rest, longer->items[i], how);
+    return Value::of(Kind::state, joined);
+  }
+  auto* mine = static_cast<DictState*>(now.object());
+  auto* theirs = static_cast<DictState*>(other.object());
+  auto* joined = make<DictState>();
+  joined->open = mine->open || theirs->open;
+  joined->rest = merge(mine->rest, theirs->rest, how);
+  const auto find = [](DictState* in, const Value& key) -> Value {
+    for (const auto& [k, v] : in->items)
+      if (k == key || (k.is(Kind::string) && key.is(Kind::string) && k.text() == key.text())) return v;
+    return {};
+  };
+  for (const auto& [key, value] : mine->items) {
+    const Value counterpart = find(theirs, key);
+    if (!counterpart && !condition) joined->open = true;
+    joined->items.push_back({key, either(value, counterpart)});
+  }
+  for (const auto& [key, value] : theirs->items)
+    if (!find(mine, key)) {
+      if (!condition) joined->open = true;
+      joined->items.push_back({key, either({}, value)});
+    }
+  return Value::of(Kind::state, joined);
+}
+
+ListState* Heap::list_state(Value list) {
+  return list.is(Kind::iterator) ? list.as<Iterator>()->state.value.as<ListState>()
+                                 : list.as<List>()->state.value.as<ListState>();
+}
+
+DictState* Heap::dict_state(Value dict) { return dict.as<Dict>()->state.value.as<DictState>(); }
+
+void Heap::set_list(Value list, ListState content) {
+  auto* made = make<ListState>();
+  *made = std::move(content);
+  Slot& slot = list.is(Kind::iterator) ? list.as<Iterator>()->state : list.as<List>()->state;
+  set(slot, Value::of(Kind::state, made));
+}
+
+void Heap::set_dict(Value dict, DictState content) {
+  auto* made = make<DictState>();
+  *made = std::move(content);
+  set(dict.as<Dict>()->state, Value::of(Kind::state, made));
+}
+
+// ---------------------------------------------------------------- sharing
+
+Sharing Heap::sharing(Value value) const {
+  switch (value.kind) {
+  case Kind::unknown: return value.as<Unknown>()->sharing;
+  case Kind::integer: return symbols_.sharing(value.integer());
+  case Kind::boolean: return symbols_.sharing(value.condition());
+  case Kind::tensor: return value.as<Tensor>()->now()->sharing;
+  case Kind::choice: {
+    const auto* choice = value.as<Choice>();
+    return symbolic::mix(symbols_.sharing(choice->condition), symbolic::mix(sharing(choice->yes), sharing(choice->no)));
+  }
+  case Kind::tuple: {
+    Sharing mixed = Sharing::uniform;
+    for (const Value& item : value.as<Tuple>()->items) mixed = symbolic::mix(mixed, sharing(item));
+    return mixed;
+  }
+  case Kind::list: {
+    const ListState* content = list_state(value);
+    Sharing mixed = content->rest ? sharing(content->rest) : Sharing::uniform;
+    for (std::size_t i = 0; i < content->items.size() && i < 16; ++i)
+      if (!content->items[i].is(Kind::list)) mixed = symbolic::mix(mixed, sharing(content->items[i]));
+    return mixed;
+  }
+  default: return Sharing::uniform;
+  }
+}
+
+bool Heap::is_external(Value value) const {
+  switch (value.kind) {
+  case Kind::unknown: return value.as<Unknown>()->external;
+  case Kind::tensor: return value.as<Tensor>()->now()->external;
+  case Kind::choice: return is_external(value.as<Choice>()->yes) || is_external(value.as<Choice>()->no);
+  default: return false;
+  }
+}
+
+bool same_shape(const Shape& a, const Shape& b) {
+  if (a.rank_known != b.rank_known || a.dims.size() != b.dims.size()) return false;
+  for (std::size_t i = 0; i < a.dims.size(); ++i)
+    if (a.dims[i].size != b.dims[i].size) return false;
+  return true;
+}
+
+} // namespace stepzero::values

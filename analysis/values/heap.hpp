@@ -1,0 +1,104 @@
+// The memory of one run: it owns all objects, and takes back writes. A path of the program is explored by mark(), writes,
+// capture() and rollback(); two explored paths are brought together by join(). Belongs to one run and one thread.
+#pragma once
+
+#include "values/value.hpp"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+namespace stepzero::values {
+
+// A moment of the run.
+struct Mark {
+  std::size_t trail = 0;
+  std::uint64_t clock = 0;  // objects born later have a greater birth
+};
+
+// The values of the slots that were written since a mark.
+using Delta = std::vector<std::pair<Slot*, Value>>;
+
+class Heap {
+public:
+  explicit Heap(symbolic::Context& symbols);
+  ~Heap();
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  symbolic::Context& symbols() const { return symbols_; }
+
+  template <class T> T* make() {
+    auto owned = std::make_unique<T>();
+    T* raw = owned.get();
+    objects_.push_back(std::move(owned));
+    ++clock_;
+    if constexpr (requires { raw->attributes; }) raw->attributes.birth = clock_;
+    if constexpr (requires { raw->names; }) raw->names.birth = clock_;
+    if constexpr (requires { raw->state.birth; }) raw->state.birth = clock_;
+    return raw;
+  }
+  std::string_view keep(std::string text);  // the text lives as long as the heap
+
+  // ------------------------------------------------------------ writes
+  void set(Slot& slot, Value value);
+  Mark mark() const { return {trail_.size(), clock_}; }
+  void rollback(Mark mark);
+  // What was written since the mark into things born since stays, whatever path is taken back: an imported module.
+  void settle(Mark mark);
+  Delta capture(Mark mark) const;
+  void apply(const Delta& delta);  // as writes
+  // Brings the state of another path, captured since `mark`, into the present one: every slot that either path wrote
+  // holds the other path's value if `condition` holds; what was born since is simply kept. Null: it is not known which path was taken.
+  void join(Mark mark, const Delta& other, Cond condition, Sharing sharing);
+  // The slots written since the mark, each once, with the value they had then.
+  std::vector<std::pair<Slot*, Value>> written(Mark mark) const;
+
+  // ------------------------------------------------------------ attributes
+  Slot& slot_of(Table& table, Name name);  // made absent if missing
+
+  // ------------------------------------------------------------ values
+  Value integer(std::int64_t value) { return Value::of(symbols_.constant(value)); }
+  Value boolean(bool value) { return Value::of(symbols_.boolean(value)); }
+  Value string(std::string_view text);
+  Value tuple(std::vector<Value> items);
+  Value list(std::vector<Value> items, ListKind kind = ListKind::list);
+  Value open_list(Value rest, Int length = nullptr, ListKind kind = ListKind::list);
+  Value dict(std::vector<std::pair<Value, Value>> items, bool open = false, Value rest = {});
+  Value unknown(std::string_view name, Sharing sharing, Place born = {});
+  Value external(std::string_view name, Place born = {});  // result of code that was not seen
+  Value tensor(TensorState state, Place born);
+  Value device(std::string_view text);
+  TensorState* state(const TensorState& state);
+  // Either value, by a condition; resolved where the condition is decided, widened where the choice grows too large.
+  Value choose(Cond condition, Value yes, Value no);
+  // One value that stands for both when it is not known which.
+  Value merge(Value a, Value b, Sharing sharing);
+
+  // The list state of a List or Iterator.
+  static ListState* list_state(Value list);
+  static DictState* dict_state(Value dict);
+  // A new state, changed by `change`, for a list.
+  void set_list(Value list, ListState state);
+  void set_dict(Value dict, DictState state);
+
+  // How the value relates among the ranks. Containers and objects answer for themselves, not for their parts.
+  Sharing sharing(Value value) const;
+  bool is_external(Value value) const;  // or contains a condition that is
+
+  // The value of a slot that is `now` on one path and `other` on the other.
+  Value join_states(Value now, Value other, Cond condition, Sharing sharing);
+
+private:
+  symbolic::Context& symbols_;
+  std::uint64_t clock_ = 0;
+  std::vector<std::unique_ptr<Object>> objects_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::pair<Slot*, Value>> trail_;
+  std::unordered_map<std::string, std::unique_ptr<std::string>> texts_;
+};
+
+// Same dims by same symbols.
+bool same_shape(const Shape& a, const Shape& b);
+
+} // namespace stepzero::values

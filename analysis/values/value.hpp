@@ -1,0 +1,257 @@
+// Abstract values: what the run knows of a Python object. A Value is a small handle; what it points to lives in the Heap
+// of the run. Immutable things are compared by pointer or content; mutable ones have identity and keep their state
+// in Slots, so that a path can be taken back. Knows no PyTorch function and no statement.
+#pragma once
+
+#include "symbolic/expression.hpp"
+#include "syntax/ast.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace stepzero::values {
+
+using symbolic::Cond;
+using symbolic::Int;
+using symbolic::Sharing;
+using syntax::Name;
+
+// A place in the text: the n-th chunk that the run reads, and bytes relative to it. Chunk 0 is "nowhere".
+struct Place {
+  std::uint32_t chunk = 0;
+  syntax::Span span;
+  explicit operator bool() const { return chunk != 0; }
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+enum class Kind : std::uint8_t {
+  absent,  // no value at all: an unbound name, an argument not given
+  unknown, none, ellipsis, boolean, integer, real, string,
+  tuple, list, dict, slice, range,
+  function, bound, partial, class_, instance, module, library, super,
+  tensor, dtype, device, iterator,
+  choice,  // one value if a condition holds, another if not
+  state,   // internal: the content of a mutable object
+};
+
+struct Object;
+struct Unknown; struct Str; struct Tuple; struct List; struct Dict; struct SliceObject; struct Range; struct Function;
+struct Bound; struct Partial; struct Class; struct Instance; struct ModuleObject; struct LibrarySymbol; struct Super;
+struct Scope; struct Tensor; struct Device; struct Iterator; struct Choice; struct TensorState; struct ListState; struct DictState;
+
+enum class Dtype : std::uint8_t {
+  unknown, float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, boolean, complex64, complex128,
+};
+std::string_view name(Dtype dtype);  // "float32"; empty if unknown
+bool is_floating(Dtype dtype);
+
+class Value {
+public:
+  Kind kind = Kind::absent;
+
+  Value() : object_(nullptr) {}
+  static Value none() { return Value(Kind::none); }
+  static Value ellipsis() { return Value(Kind::ellipsis); }
+  static Value of(Int value) { Value v(Kind::integer); v.integer_ = value; return v; }
+  static Value of(Cond value) { Value v(Kind::boolean); v.condition_ = value; return v; }
+  static Value of(double value) { Value v(Kind::real); v.real_ = value; return v; }
+  static Value of(Dtype value) { Value v(Kind::dtype); v.dtype_ = value; return v; }
+  static Value of(Kind kind, const Object* object) { Value v(kind); v.object_ = const_cast<Object*>(object); return v; }
+
+  bool is(Kind k) const { return kind == k; }
+  explicit operator bool() const { return kind != Kind::absent; }
+
+  Int integer() const { return integer_; }
+  Cond condition() const { return condition_; }
+  double real() const { return real_; }
+  Dtype dtype() const { return dtype_; }
+  Object* object() const { return object_; }
+  // Unchecked: the caller has looked at `kind`.
+  template <class T> T* as() const { return static_cast<T*>(object_); }
+  std::string_view text() const;  // of a string
+
+  // Identity for mutable objects, equality of the handle for the rest.
+  friend bool operator==(const Value& a, const Value& b) { return a.kind == b.kind && a.bits_ == b.bits_; }
+
+private:
+  explicit Value(Kind k) : kind(k), bits_(0) {}
+  union {
+    Object* object_;
+    Int integer_;
+    Cond condition_;
+    double real_;
+    Dtype dtype_;
+    std::uint64_t bits_;
+  };
+};
+
+// A mutable cell. Written only through Heap::set. `birth` is that of the object it belongs to.
+struct Slot {
+  Value value;
+  std::uint64_t birth = 0;
+  bool refinement = false;  // something learned: after a join it is known only if both paths know it
+};
+
+// Names to slots: attributes of an object, variables of a scope. Slots stay where they are once made.
+class Table {
+public:
+  Slot* find(Name name) const;
+  // Every name ever given, in order; a slot may be absent.
+  const std::vector<std::pair<Name, Slot*>>& entries() const { return entries_; }
+  void add(Name name, Slot* slot);
+  std::uint64_t birth = 0;
+
+private:
+  std::vector<std::pair<Name, Slot*>> entries_;
+  std::unordered_map<Name, Slot*> index_;  // once there are many
+};
+
+struct Object {
+  Place born;  // where the program made it
+  virtual ~Object() = default;
+};
+
+// Something of which only a little is known. Its parts are the same each time they are asked for, so that `cfg.width`
+// is one symbol however often it is read.
+struct Unknown : Object {
+  std::string_view name;    // as the user would write it; empty for a value without a name
+  Sharing sharing = Sharing::uniform;
+  bool external = false;    // comes from code that was not seen: not even its sharing is known
+  Int integer = nullptr;    // as an integer, once asked for
+  Cond truth = nullptr;
+  Cond is_none = nullptr;
+  Value default_value;      // of the parameter that it stands for, if it has one
+  Slot state;               // the tensor that it turned out to be, once something requires one
+  Table attributes;
+  std::vector<std::pair<Value, Value>> items;  // by key
+  Value element;            // what iterating gives
+};
+
+struct Str : Object { std::string_view text; };
+struct Tuple : Object { std::vector<Value> items; };
+
+// The elements: `items` first, then (if `open`) any number of values like `rest`.
+struct ListState : Object {
+  std::vector<Value> items;
+  bool open = false;
+  Value rest;
+  Int length = nullptr;  // of an open list, if known
+};
+enum class ListKind : std::uint8_t { list, set, deque };
+struct List : Object { ListKind kind = ListKind::list; Slot state; };
+struct DictState : Object {
+  std::vector<std::pair<Value, Value>> items;
+  bool open = false;  // other keys are possible
+  Value rest;
+};
+struct Dict : Object { Slot state; };
+struct SliceObject : Object { Value lower, upper, step; };
+struct Range : Object { Int start, stop, step; };
+
+// Variables of a module, function, class body or comprehension.
+struct Scope : Object {
+  Table names;
+  Scope* parent = nullptr;       // lexically enclosing; null for a module
+  Scope* globals = nullptr;
+  bool is_class = false;         // not seen from nested functions
+  const syntax::ScopeInfo* info = nullptr;
+};
+
+struct Function : Object {
+  Name name;
+  const syntax::FunctionStmt* stmt = nullptr;  // one of the two
+  const syntax::LambdaExpr* lambda = nullptr;
+  const syntax::Parameters* parameters = nullptr;
+  std::uint32_t chunk = 0;
+  Scope* closure = nullptr;
+  Class* owner = nullptr;                // the class whose body defines it
+  std::vector<Value> defaults;           // by parameter; absent where there is none
+  bool is_static = false, is_class_method = false, is_property = false, is_context_manager = false;
+  Value wrapped_guard;                   // a library decorator that decides which ranks run it; else absent
+  std::string_view qualified;            // "Trainer.validate"
+};
+struct Bound : Object { Value self; Value function; };
+struct Partial : Object { Value function; std::vector<Value> arguments; std::vector<std::pair<Name, Value>> keywords; };
+
+struct Class : Object {
+  Name name;
+  const syntax::ClassStmt* stmt = nullptr;
+  std::uint32_t chunk = 0;
+  std::vector<Class*> order;            // method resolution order of the classes of the workspace, itself first
+  const LibrarySymbol* native = nullptr;  // the nearest library class it derives from
+  bool open = false;                    // derives from something not seen
+  bool is_dataclass = false;
+  Scope* body = nullptr;                // its attributes
+  Scope* globals = nullptr;
+};
+
+// An object of a class of the workspace, of a library class, or of both. Native state of library classes lies in
+// attributes whose names start with '$'.
+struct Instance : Object {
+  Class* cls = nullptr;
+  const LibrarySymbol* native = nullptr;
+  bool open = false;       // may have attributes that were not seen
+  std::string_view name;   // of a symbolic instance
+  Table attributes;
+  bool symbolic = false;   // made to run a class nobody constructs
+};
+struct ModuleObject : Object {
+  std::string_view path;
+  Scope* globals = nullptr;
+  bool loading = false;
+};
+struct Row;  // what is known of a library name; see interpreter/library.hpp
+struct LibrarySymbol : Object {
+  std::string_view path;     // canonical dotted name: "torch.distributed.barrier"
+  const Row* row = nullptr;  // null: nothing is known
+};
+struct Super : Object { Class* after = nullptr; Value self; };
+struct Device : Object { std::string_view text; };  // "cuda", "cuda:0", "cpu"
+// A value that is iterated once: its elements as a ListState.
+// A generator that has not run yet has its function and the scope with its bound arguments instead.
+struct Iterator : Object { Slot state; const Function* pending = nullptr; Scope* scope = nullptr; };
+
+// `yes` if the condition holds, else `no`. Never nested deeper than Heap allows.
+struct Choice : Object { Cond condition; Value yes, no; std::uint8_t leaves = 2; };
+
+// Where a dimension's size was decided.
+struct Origin {
+  Place place;
+  std::string_view what;  // "in_features of nn.Linear", "shape of torch.randn"
+};
+struct Dim {
+  Int size = nullptr;  // null: unknown
+  const Origin* origin = nullptr;
+  // Sizes that were multiplied into this one by a flatten or view, outermost first; empty if none.
+  std::span<const Int> factors;
+};
+// `dims` from the left if `rank_known`; else the last dims, with any number before them.
+struct Shape {
+  bool rank_known = false;
+  std::vector<Dim> dims;
+};
+
+enum class Known : std::uint8_t { no, yes, unknown };
+
+// What is known of a tensor at one moment. Immutable: an in-place operation gives the Tensor a new state.
+struct TensorState : Object {
+  Shape shape;
+  Dtype dtype = Dtype::unknown;
+  const Device* device = nullptr;
+  Known requires_grad = Known::unknown;
+  Sharing sharing = Sharing::local;
+  bool external = false;             // came from code that was not seen
+  const Instance* scaled_by = nullptr;     // the GradScaler whose scale() it went through
+  std::vector<const Object*> graph;  // modules and parameters that it was computed from
+  bool graph_complete = false;       // nothing else is in the graph
+  Value content;                     // of a tensor made from a known value
+};
+struct Tensor : Object {
+  Slot state;  // a TensorState
+  TensorState* now() const { return state.value.as<TensorState>(); }
+};
+
+} // namespace stepzero::values
