@@ -13,6 +13,13 @@ void ParsedDraft::edit(std::vector<syntax::Edit> edits, int version) {
   pending_version_ = version;
 }
 
+void ParsedDraft::replace(std::string text, int version) {
+  const std::lock_guard lock(pending_mutex_);
+  pending_text_ = std::move(text);
+  pending_edits_.clear();
+  pending_version_ = version;
+}
+
 ParsedDraft::State ParsedDraft::parse() {
   const std::lock_guard lock(parse_mutex_);
   std::optional<std::string> text;

@@ -17,8 +17,9 @@ class ParsedDraft {
 public:
   ParsedDraft(std::string text, int version);
 
-  // Never waits for a parse.
+  // Neither waits for a parse.
   void edit(std::vector<syntax::Edit> edits, int version);
+  void replace(std::string text, int version);
 
   struct State {
     std::shared_ptr<const syntax::Module> module;

@@ -47,6 +47,17 @@ void Scheduler::request(const std::string& key, Urgency urgency, Work work) {
   dispatch();
 }
 
+void Scheduler::hasten(const std::string& key) {
+  const auto found = jobs_.find(key);
+  if (found == jobs_.end() || found->second.urgency == Urgency::typing) return;
+  Job& job = found->second;
+  const bool queued = job.queued;
+  unqueue(job);
+  job.urgency = Urgency::typing;
+  if (queued) enqueue(key, job);
+  dispatch();
+}
+
 void Scheduler::published(const std::string& key) { published_[key] = hooks_.now(); }
 
 void Scheduler::drop(const std::string& key) {
@@ -127,6 +138,14 @@ void Scheduler::ended(const std::string& key, const std::shared_ptr<Run>& run, F
   }
   dispatch();
   settle();
+}
+
+std::function<void(std::function<void()>)> Scheduler::poster() const {
+  return [alive = alive_, post = hooks_.post](std::function<void()> task) {
+    post([alive, task = std::move(task)] {
+      if (*alive) task();
+    });
+  };
 }
 
 void Scheduler::when_idle(std::function<void()> then) {

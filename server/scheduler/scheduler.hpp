@@ -51,11 +51,17 @@ public:
   // published for the key within the last 250 ms, so that under steady typing results still come.
   void request(const std::string& key, Urgency urgency, Work work);
 
+  // Somebody waits for the key's result: what waits for a thread goes before all that is less than `typing`.
+  void hasten(const std::string& key);
   void published(const std::string& key);
   // The key is gone: nothing more runs or finishes for it.
   void drop(const std::string& key);
   // Cancels everything and starts nothing more.
   void stop();
+
+  unsigned pool_size() const { return pool_.size(); }
+  // Runs a task on the scheduler's thread, from any, while the scheduler lives.
+  std::function<void(std::function<void()>)> poster() const;
 
   // Whether the key has something waiting or running.
   bool busy(const std::string& key) const { return jobs_.contains(key); }

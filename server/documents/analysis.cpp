@@ -1,0 +1,77 @@
+#include "server/documents/analysis.hpp"
+
+#include "server/workspace/paths.hpp"
+
+#include <utility>
+
+namespace stepzero::server {
+namespace {
+
+void keep_texts(Analysis& analysis, const RunSources& sources) {
+  const auto keep = [&](const rules::Location& where) {
+    if (where.path == analysis.path || analysis.others.contains(where.path)) return;
+    if (const auto module = sources.module(where.path)) analysis.others.emplace(where.path, module->text);
+  };
+  for (const rules::Finding& finding : analysis.result.findings) {
+    for (const rules::Related& related : finding.related) keep(related.where);
+    for (const rules::Fix& fix : finding.fixes)
+      for (const rules::TextEdit& edit : fix.edits) keep(edit.where);
+  }
+  for (const snapshot::Fact& fact : analysis.result.facts)
+    for (const rules::Related& origin : fact.origins) keep(origin.where);
+}
+
+} // namespace
+
+std::string World::folder_of(const std::string& path) const {
+  std::string best;
+  for (const std::string& folder : folders)
+    if (is_inside(path, folder) && folder.size() > best.size()) best = folder;
+  return best;
+}
+
+Settings World::settings(const std::string& path) const {
+  std::vector<const Layer*> layers;
+  const auto file = configuration->nearest(path);
+  layers.push_back(&file->layer);
+  layers.push_back(&editor);
+  const auto of_folder = editor_by_folder.find(folder_of(path));
+  if (of_folder != editor_by_folder.end()) layers.push_back(&of_folder->second);
+  return merge(layers);
+}
+
+const syntax::Text* Analysis::text_of(const std::string& other) const {
+  if (other == path) return module ? module->text.get() : nullptr;
+  const auto found = others.find(other);
+  return found == others.end() ? nullptr : found->second.get();
+}
+
+std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
+                                        const std::atomic<bool>* cancelled) {
+  auto analysis = std::make_shared<Analysis>();
+  analysis->path = path;
+  const RunSources sources(world.open, world.cache, import_roots(world.folders, path));
+  analysis->version = sources.version(path);
+  analysis->module = sources.module(path);
+  analysis->settings = world.settings(path);
+  const auto configuration = world.configuration->nearest(path);
+  analysis->configuration_path = configuration->path;
+  analysis->configuration_problems = configuration->problems;
+  analysis->configuration_text = configuration->text;
+
+  const std::string& base = configuration->path.empty() ? world.folder_of(path) : configuration->folder;
+  if (!base.empty() && is_inside(path, base) && analysis->settings.excludes(relative_to(path, base)))
+    return analysis;
+
+  snapshot::Options options;
+  options.select = analysis->settings.select;
+  options.ignore = analysis->settings.ignore;
+  options.want_facts = want_facts;
+  options.cancelled = cancelled;
+  analysis->result = world.analyze(sources, path, options);
+  analysis->settings.apply(analysis->result.findings);
+  keep_texts(*analysis, sources);
+  return analysis;
+}
+
+} // namespace stepzero::server

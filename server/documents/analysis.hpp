@@ -1,0 +1,57 @@
+// The immutable result of one analysis, stamped with the version that it saw: what every feature of the
+// editor reads. Knows no protocol.
+#pragma once
+
+#include "server/configuration/configuration.hpp"
+#include "server/documents/run_sources.hpp"
+#include "snapshot/snapshot.hpp"
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+using AnalyzeFunction = std::function<snapshot::Result(const program::Sources&, const std::string& path,
+                                                       const snapshot::Options&)>;
+
+// What all analyses of one moment share. Replaced as a whole, never changed.
+struct World {
+  AnalyzeFunction analyze = snapshot::analyze;
+  std::shared_ptr<ModuleCache> cache = std::make_shared<ModuleCache>();
+  std::shared_ptr<ConfigurationFiles> configuration = std::make_shared<ConfigurationFiles>();
+  std::shared_ptr<const OpenDrafts> open = std::make_shared<OpenDrafts>();
+  std::vector<std::string> folders;              // of the workspace
+  Layer editor;                                  // settings without a folder of their own
+  std::map<std::string, Layer> editor_by_folder; // by workspace folder
+
+  // The innermost workspace folder that holds the path; empty if none does.
+  std::string folder_of(const std::string& path) const;
+  Settings settings(const std::string& path) const;
+};
+
+struct Analysis {
+  std::string path;
+  int version = -1;                             // of the open document; -1: the file on disk
+  std::shared_ptr<const syntax::Module> module; // null if the path cannot be read
+  snapshot::Result result;
+  Settings settings;
+  std::vector<rules::Finding> configuration_problems; // in the settings file that applies
+  std::string configuration_path;
+  std::shared_ptr<const syntax::Text> configuration_text;
+  // The texts of the other files that findings and facts point into, as this run saw them; unreadable ones
+  // left out.
+  std::map<std::string, std::shared_ptr<const syntax::Text>> others;
+
+  // The text that a location's span counts in; null if it is not known.
+  const syntax::Text* text_of(const std::string& path) const;
+};
+
+// Runs on the pool. With `want_facts` false no hover and no hint can be answered from it.
+std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
+                                        const std::atomic<bool>* cancelled);
+
+} // namespace stepzero::server

@@ -1,0 +1,131 @@
+#include "server/features/hover.hpp"
+
+#include "server/workspace/paths.hpp"
+
+#include <set>
+
+namespace stepzero::server {
+namespace {
+
+class Writer {
+public:
+  explicit Writer(Markup markup) : markup_(markup) {}
+
+  void paragraph() {
+    if (!text_.empty()) text_ += "\n\n";
+  }
+  void line() { text_ += '\n'; }
+  // Text of ours that may hold Markdown (a rule's page).
+  void raw(std::string_view text) {
+    for (const char c : text)
+      if (markup_ == Markup::markdown || c != '`') text_ += c;
+  }
+  // Text that means itself.
+  void literal(std::string_view text) {
+    for (const char c : text) {
+      if (markup_ == Markup::markdown && std::string_view("\\`*_{}[]<>#|~").find(c) != std::string_view::npos)
+        text_ += '\\';
+      text_ += c;
+    }
+  }
+  void code(std::string_view text) {
+    if (markup_ == Markup::plain) {
+      text_ += text;
+      return;
+    }
+    const bool ticks = text.find('`') != std::string_view::npos;
+    text_ += ticks ? "`` " : "`";
+    text_ += text;
+    text_ += ticks ? " ``" : "`";
+  }
+  void bold(std::string_view text) {
+    if (markup_ == Markup::markdown) text_ += "**";
+    literal(text);
+    if (markup_ == Markup::markdown) text_ += "**";
+  }
+  void link(std::string_view text, const std::string& target) {
+    if (markup_ == Markup::plain || target.empty()) {
+      literal(text);
+      return;
+    }
+    text_ += '[';
+    literal(text);
+    text_ += "](" + target + ")";
+  }
+
+  std::string take() { return std::move(text_); }
+
+private:
+  Markup markup_;
+  std::string text_;
+};
+
+bool contains(syntax::Span span, std::uint32_t offset) { return span.begin <= offset && offset <= span.end; }
+
+// The smallest fact around the offset; of equal ones that with a name.
+const snapshot::Fact* innermost(const std::vector<snapshot::Fact>& facts, std::uint32_t offset) {
+  const snapshot::Fact* best = nullptr;
+  for (const snapshot::Fact& fact : facts) {
+    if (fact.span.begin > offset) break;
+    if (!contains(fact.span, offset)) continue;
+    const auto size = fact.span.end - fact.span.begin;
+    const auto best_size = best ? best->span.end - best->span.begin : 0;
+    if (!best || size < best_size || (size == best_size && best->name.empty() && !fact.name.empty()))
+      best = &fact;
+  }
+  return best;
+}
+
+void write_rule(Writer& out, const rules::Finding& finding) {
+  const rules::Rule* rule = rules::find_rule(finding.rule);
+  if (!rule) return;
+  out.paragraph();
+  out.bold(finding.rule);
+  out.literal(": ");
+  out.raw(rule->summary);
+  out.paragraph();
+  out.raw(rule->why);
+}
+
+void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fact, const Link& link) {
+  out.paragraph();
+  out.code((fact.name.empty() ? "" : fact.name + ": ") + fact.value.short_text());
+  if (!fact.value.device.empty()) {
+    out.literal(" on ");
+    out.code(fact.value.device);
+  }
+  for (const rules::Related& origin : fact.origins) {
+    out.line();
+    out.raw("- ");
+    out.literal(origin.message);
+    const syntax::Text* text = analysis.text_of(origin.where.path);
+    if (!text) continue;
+    const std::uint32_t line = text->position(origin.where.span.begin, syntax::Encoding::utf8).line + 1;
+    out.literal(" (");
+    out.link(std::string(file_name(origin.where.path)) + ":" + std::to_string(line),
+             link(origin.where, line));
+    out.literal(")");
+  }
+}
+
+} // namespace
+
+std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link) {
+  Writer out(markup);
+  std::optional<syntax::Span> span;
+  std::set<std::string_view> said;
+  for (const rules::Finding& finding : analysis.result.findings) {
+    if (!contains(finding.where.span, offset) || !said.insert(finding.rule).second) continue;
+    write_rule(out, finding);
+    if (!span) span = finding.where.span;
+  }
+  if (const snapshot::Fact* fact = innermost(analysis.result.facts, offset)) {
+    write_fact(out, analysis, *fact, link);
+    span = fact->span;
+  }
+  std::string text = out.take();
+  if (text.empty()) return std::nullopt;
+  return Hover{*span, std::move(text)};
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,27 @@
+// What is known of the place under the pointer, as text. Knows no protocol; a link's target is given by the
+// caller.
+#pragma once
+
+#include "server/documents/analysis.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace stepzero::server {
+
+enum class Markup { plain, markdown };
+
+struct Hover {
+  syntax::Span span;
+  std::string text;
+};
+
+// Where a related place can be opened: "file:///…/model.py#L12"; empty if nowhere.
+using Link = std::function<std::string(const rules::Location&, std::uint32_t line)>;
+
+// The rules whose findings lie at the offset, then the value of the innermost expression there.
+std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link);
+
+} // namespace stepzero::server

@@ -1,0 +1,251 @@
+#include "server/lsp/analyses.hpp"
+
+#include "protocol/uri.hpp"
+#include "server/features/inlay_hints.hpp"
+#include "server/workspace/paths.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <utility>
+
+namespace stepzero::server {
+namespace {
+
+std::string hints_id(const std::vector<snapshot::Fact>& facts) {
+  constexpr syntax::Span everything{0, std::numeric_limits<std::uint32_t>::max()};
+  std::size_t hash = 0;
+  for (const Hint& hint : inlay_hints(facts, everything, InlayHints::on))
+    hash = hash * 31 + std::hash<std::string>()(hint.label) + hint.at;
+  return std::to_string(hash);
+}
+
+} // namespace
+
+std::string path_for(const std::string& uri) {
+  if (const auto path = protocol::path_of(uri)) return normal_path(*path, "/");
+  if (const auto notebook = protocol::notebook_path_of(uri)) {
+    const auto parts = protocol::split_uri(uri);
+    return normal_path(*notebook, "/") + "#" + std::string(parts ? parts->fragment : "") + ".py";
+  }
+  std::string name = uri;
+  std::replace(name.begin(), name.end(), '/', '\\');
+  return "/" + name;
+}
+
+bool is_python(const std::string& language, const std::string& path) {
+  if (language.empty()) return path.ends_with(".py") || path.ends_with(".pyi");
+  return language == "python";
+}
+
+Analyses::Analyses(Scheduler& scheduler, World world, Hooks hooks)
+    : scheduler_(scheduler), hooks_(std::move(hooks)), world_(std::make_shared<World>(std::move(world))) {}
+
+OpenDocument* Analyses::find(const std::string& uri) {
+  const auto found = documents_.find(uri);
+  return found == documents_.end() ? nullptr : found->second.get();
+}
+
+void Analyses::publish_open() {
+  auto open = std::make_shared<OpenDrafts>();
+  auto outlook = std::make_shared<Outlook>(*outlook_);
+  outlook->uris.clear();
+  for (const auto& [uri, document] : documents_) {
+    if (document->python && document->draft) open->emplace(document->path, document->parsed);
+    outlook->uris.emplace(document->path, uri);
+  }
+  auto world = std::make_shared<World>(*world_);
+  world->open = std::move(open);
+  world_ = std::move(world);
+  outlook_ = std::move(outlook);
+}
+
+OpenDocument& Analyses::open(const std::string& uri, const std::string& language, int version,
+                             std::string text) {
+  if (OpenDocument* old = find(uri)) close(*old);
+  std::string path = path_for(uri);
+  // Two spellings of one file are two documents; the second has a name of its own.
+  while (outlook_->uris.contains(path)) path += '#';
+  const bool python = is_python(language, path);
+  auto& document =
+      *(documents_[uri] = std::make_unique<OpenDocument>(uri, path, version, std::move(text), python));
+  publish_open();
+  touched(path);
+  if (python) start(document, Urgency::typing);
+  return document;
+}
+
+std::string Analyses::change(OpenDocument& document, int version, const std::vector<TextChange>& changes) {
+  document.version = version;
+  document.fresh = false;
+  document.edited = true;
+  answer_all(document, true, nullptr, Unanswered::changed);
+  std::vector<TextChange> rest = changes;
+  if (!document.draft) {
+    // Only a whole text mends a dropped draft.
+    if (changes.empty() || changes.front().range) return {};
+    document.draft.emplace(changes.front().text);
+    document.parsed->replace(changes.front().text, version);
+    rest.erase(rest.begin());
+    publish_open();
+  }
+  Draft::Outcome outcome = document.draft->apply(rest, outlook_->encoding());
+  if (outcome.refused.empty()) {
+    document.parsed->edit(std::move(outcome.edits), version);
+    touched(document.path);
+    if (document.python) start(document, Urgency::typing);
+  } else {
+    drop_draft(document);
+  }
+  return outcome.refused;
+}
+
+void Analyses::drop_draft(OpenDocument& document) {
+  document.draft.reset();
+  document.view.reset();
+  document.fresh = false;
+  scheduler_.drop(document.uri);
+  publish_open();
+  touched(document.path);
+  answer_all(document, false, nullptr, Unanswered::nothing);
+}
+
+void Analyses::close(OpenDocument& document) {
+  document.gate.close();
+  scheduler_.drop(document.uri);
+  answer_all(document, false, nullptr, Unanswered::nothing);
+  const std::string path = document.path;
+  documents_.erase(document.uri);
+  publish_open();
+  touched(path);
+}
+
+// What changed at `path` makes the documents that read it stale.
+void Analyses::touched(const std::string& path) {
+  changed_[path] = ++*tick_;
+  for (const auto& [uri, document] : documents_) {
+    if (document->path == path || !document->view) continue;
+    const auto& read = document->view->analysis->result.read;
+    if (std::find(read.begin(), read.end(), path) != read.end()) start(*document, Urgency::dependent);
+  }
+  hooks_.changed();
+}
+
+void Analyses::files_changed(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths)
+    if (!world_->open->contains(path)) touched(path);
+}
+
+void Analyses::world_changed(const std::function<void(World&)>& change) {
+  auto world = std::make_shared<World>(*world_);
+  change(*world);
+  world_ = std::move(world);
+  all_changed_ = ++*tick_;
+  start_all();
+  hooks_.changed();
+}
+
+void Analyses::outlook_changed(const std::function<void(Outlook&)>& change) {
+  auto outlook = std::make_shared<Outlook>(*outlook_);
+  change(*outlook);
+  outlook_ = std::move(outlook);
+}
+
+void Analyses::begin() {
+  if (begun_) return;
+  begun_ = true;
+  start_all();
+}
+
+void Analyses::start_all() {
+  for (const auto& [uri, document] : documents_)
+    if (document->python && document->draft)
+      start(*document, document->view ? Urgency::dependent : Urgency::typing);
+}
+
+void Analyses::start(OpenDocument& document, Urgency urgency) {
+  document.fresh = false;
+  if (!begun_ || stopped_) return;
+  if (!document.waiters.empty()) urgency = Urgency::typing;
+  scheduler_.request(document.uri, urgency,
+                     [this, uri = document.uri, path = document.path, world = world_, outlook = outlook_,
+                      tick = tick_](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                       const Tick started = *tick;
+                       auto view = std::make_shared<View>();
+                       view->analysis = analyse(*world, path, true, &cancelled);
+                       if (view->analysis->result.cancelled) return {};
+                       view->diagnostics = diagnostics(*view->analysis, *outlook);
+                       view->result_id = result_id(view->diagnostics);
+                       view->hints_id = hints_id(view->analysis->result.facts);
+                       return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
+                     });
+}
+
+bool Analyses::changed_since(Tick since, const std::string& path,
+                             const std::vector<std::string>& read) const {
+  if (all_changed_ > since) return true;
+  const auto newer = [&](const std::string& each) {
+    const auto found = changed_.find(each);
+    return found != changed_.end() && found->second > since;
+  };
+  return newer(path) || std::any_of(read.begin(), read.end(), newer);
+}
+
+void Analyses::accept(const std::string& uri, std::shared_ptr<const View> view, Tick started) {
+  OpenDocument* document = find(uri);
+  if (!document || stopped_) return;
+  const Analysis& analysis = *view->analysis;
+  if (document->view && analysis.version < document->view->analysis->version) return;
+  document->view = view;
+  const bool stale = changed_since(started, document->path, analysis.result.read);
+  document->fresh = !stale && analysis.version == document->version;
+  hooks_.accepted(*document);
+  scheduler_.published(uri);
+  document->edited = !document->fresh && document->edited;
+  if (document->fresh)
+    answer_all(*document, false, view, Unanswered::nothing);
+  else if (!scheduler_.busy(uri))
+    start(*document, Urgency::dependent);
+}
+
+void Analyses::answer_all(OpenDocument& document, bool exact_only, std::shared_ptr<const View> view,
+                          Unanswered why) {
+  std::vector<OpenDocument::Waiter> waiting = std::exchange(document.waiters, {});
+  for (OpenDocument::Waiter& waiter : waiting) {
+    if (exact_only && !waiter.exact)
+      document.waiters.push_back(std::move(waiter));
+    else
+      waiter.answer(view, why);
+  }
+}
+
+void Analyses::failed(const std::string& uri) {
+  if (OpenDocument* document = find(uri)) answer_all(*document, false, nullptr, Unanswered::nothing);
+}
+
+void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer) {
+  OpenDocument* document = find(uri);
+  if (stopped_)
+    answer(nullptr, Unanswered::stopping);
+  else if (!document || !document->python || !document->draft)
+    answer(nullptr, Unanswered::nothing);
+  else if (document->fresh)
+    answer(document->view, Unanswered::nothing);
+  else {
+    document->waiters.push_back({exact, std::move(answer)});
+    scheduler_.hasten(uri);
+  }
+}
+
+void Analyses::stop() {
+  stopped_ = true;
+  for (const auto& [uri, document] : documents_) answer_all(*document, false, nullptr, Unanswered::stopping);
+}
+
+std::map<std::string, int> Analyses::versions() const {
+  std::map<std::string, int> versions;
+  for (const auto& [uri, document] : documents_) versions.emplace(document->path, document->version);
+  return versions;
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,35 @@
+// textDocument/codeAction and codeAction/resolve: the fixes of findings, all preferred fixes at once, and the
+// comments that silence a rule. Pure functions of a view, and the handlers that call them.
+#pragma once
+
+#include "protocol/lsp/code_action.hpp"
+#include "server/lsp/session.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+inline constexpr std::string_view fix_all_kind = "source.fixAll.stepzero";
+
+struct ActionSource {
+  const std::string& uri;
+  const View& view;
+  const Outlook& outlook;
+  const std::map<std::string, int>& versions; // of open documents, by path
+};
+
+// In the order in which they are offered: fixes by finding, preferred ones first; fix-all; the comments.
+std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp::CodeActionParams& params);
+
+// The edit of an action that was sent without; nothing if the action is not of this view.
+std::optional<lsp::WorkspaceEdit> resolve(const ActionSource& source, const lsp::CodeAction& action);
+
+// The URI that an action's data names; empty if it is none of ours.
+std::string uri_of_action(const lsp::CodeAction& action);
+
+void serve_code_actions(Session& session);
+
+} // namespace stepzero::server

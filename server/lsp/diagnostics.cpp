@@ -1,0 +1,81 @@
+#include "server/lsp/diagnostics.hpp"
+
+#include <functional>
+
+namespace stepzero::server {
+
+lsp::DiagnosticReport report_of(const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id,
+                                const std::optional<std::string>& previous) {
+  if (previous == result_id) return lsp::UnchangedDocumentDiagnosticReport{result_id};
+  return lsp::FullDocumentDiagnosticReport{result_id, diagnostics};
+}
+
+void Diagnostics::serve() {
+  session_.editor.connection().on(
+      lsp::method::diagnostic,
+      [this](lsp::DocumentDiagnosticParams params, protocol::Reply<lsp::DocumentDiagnosticReport> reply) {
+        auto shared = std::make_shared<protocol::Reply<lsp::DocumentDiagnosticReport>>(std::move(reply));
+        session_.analyses.when_fresh(
+            params.text_document.uri, false,
+            [shared, previous = params.previous_result_id](const std::shared_ptr<const View>& view,
+                                                           Unanswered why) {
+              if (view)
+                (*shared)({report_of(view->diagnostics, view->result_id, previous), {}});
+              else if (why == Unanswered::stopping)
+                shared->error(protocol::error_code::request_cancelled, "the server is shutting down");
+              else
+                (*shared)({report_of({}, result_id({}), previous), {}});
+            });
+      });
+}
+
+void Diagnostics::accepted(OpenDocument& document) {
+  const View& view = *document.view;
+  for (const std::string& rule : view.analysis->result.failed_rules)
+    session_.editor.log_once(lsp::MessageType::error, "a rule failed and is left out: " + rule);
+  publish_settings(*view.analysis);
+  if (!session_.editor.pulls()) {
+    if (document.gate.admit(view.analysis->version, std::hash<std::string>()(view.result_id)))
+      publish(document, view.analysis->version, view.diagnostics);
+  }
+  Said& last = said_[document.uri];
+  // After an edit of its own the client asks anyway.
+  if (!document.edited && last.result_id != view.result_id) session_.editor.refresh_diagnostics();
+  if (!document.edited && last.hints_id != view.hints_id) session_.editor.refresh_hints();
+  last = {view.result_id, view.hints_id};
+}
+
+void Diagnostics::lost(OpenDocument& document) {
+  said_.erase(document.uri);
+  if (session_.editor.pulls())
+    session_.editor.refresh_diagnostics();
+  else if (document.gate.admit(document.version, 0))
+    publish(document, document.version, {});
+}
+
+void Diagnostics::closing(OpenDocument& document) {
+  said_.erase(document.uri);
+  if (document.python && !session_.editor.pulls())
+    session_.editor.connection().notify(lsp::method::publish_diagnostics, {document.uri, std::nullopt, {}});
+}
+
+void Diagnostics::publish(const OpenDocument& document, int version,
+                          const std::vector<lsp::Diagnostic>& diagnostics) {
+  session_.editor.connection().notify(lsp::method::publish_diagnostics, {document.uri, version, diagnostics});
+}
+
+void Diagnostics::publish_settings(const Analysis& analysis) {
+  if (analysis.configuration_path.empty() || !analysis.configuration_text) return;
+  const auto outlook = session_.analyses.outlook();
+  std::vector<lsp::Diagnostic> made;
+  for (const rules::Finding& problem : analysis.configuration_problems)
+    made.push_back(diagnostic(problem, *analysis.configuration_text, *outlook));
+  const std::string id = result_id(made);
+  auto [last, is_new] = settings_published_.try_emplace(analysis.configuration_path, result_id({}));
+  if (last->second == id) return;
+  last->second = id;
+  session_.editor.connection().notify(lsp::method::publish_diagnostics,
+                                      {outlook->uri(analysis.configuration_path), std::nullopt, made});
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,42 @@
+// Diagnostics of open documents and of settings files: pushed, or pulled with textDocument/diagnostic; each
+// client gets them one way only (Editor::pulls). Belongs to the loop's thread.
+#pragma once
+
+#include "server/lsp/session.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace stepzero::server {
+
+class Diagnostics {
+public:
+  explicit Diagnostics(Session& session) : session_(session) {}
+
+  void serve();
+
+  // A new view: publishes it, or tells the client to ask again if it cannot know that there is one.
+  void accepted(OpenDocument& document);
+  // The document's text is not known any more: what was said of it is taken back.
+  void lost(OpenDocument& document);
+  void closing(OpenDocument& document);
+
+private:
+  void publish(const OpenDocument& document, int version, const std::vector<lsp::Diagnostic>& diagnostics);
+  void publish_settings(const Analysis& analysis);
+
+  Session& session_;
+  std::map<std::string, std::string> settings_published_; // path → result id of what stands there
+  struct Said {
+    std::string result_id, hints_id;
+  };
+  std::map<std::string, Said> said_; // of each document's last view, by URI
+};
+
+// The report of a view to a client that holds `previous`.
+lsp::DiagnosticReport report_of(const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id,
+                                const std::optional<std::string>& previous);
+
+} // namespace stepzero::server

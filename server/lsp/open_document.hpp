@@ -1,0 +1,61 @@
+// One document that the client holds open: its text, what is known of it, and who waits to know. Belongs to
+// the loop's thread; only `parsed` and `view` are shared.
+#pragma once
+
+#include "protocol/lsp/diagnostics.hpp"
+#include "server/documents/analysis.hpp"
+#include "server/documents/draft.hpp"
+#include "server/documents/parsed_draft.hpp"
+#include "server/documents/publish_gate.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+// An analysis as the client takes it: what push, pull, hover, hints and actions of one version all read.
+struct View {
+  std::shared_ptr<const Analysis> analysis;
+  std::vector<lsp::Diagnostic> diagnostics;
+  std::string result_id; // of the diagnostics
+  std::string hints_id;  // of the inlay hints
+};
+
+enum class Unanswered {
+  nothing,  // there is nothing to know: not open, closed, no Python, or the draft was dropped
+  changed,  // the text moved on
+  stopping, // the server ends
+};
+
+// Gets a view, or null and the reason.
+using Answer = std::function<void(std::shared_ptr<const View> view, Unanswered why)>;
+
+struct OpenDocument {
+  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python)
+      : uri(std::move(its_uri)), path(std::move(its_path)), python(its_python), version(its_version),
+        draft(std::in_place, std::move(text)),
+        parsed(std::make_shared<ParsedDraft>(draft->bytes(), version)) {}
+
+  const std::string uri;
+  const std::string path; // what the analysis calls it
+  const bool python;
+  int version;
+  std::optional<Draft> draft; // nothing after a change that could not be applied
+  const std::shared_ptr<ParsedDraft> parsed;
+  PublishGate gate;
+
+  std::shared_ptr<const View> view; // the newest
+  bool fresh = false;               // whether `view` is of the present version and of all that it read
+  bool edited = true;               // the client knows that a new result is to come: it changed the text
+
+  struct Waiter {
+    bool exact; // of no use after a change
+    Answer answer;
+  };
+  std::vector<Waiter> waiters;
+};
+
+} // namespace stepzero::server

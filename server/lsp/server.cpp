@@ -1,0 +1,173 @@
+#include "server/lsp/server.hpp"
+
+#include "server/lsp/code_actions.hpp"
+#include "server/lsp/hover.hpp"
+#include "server/lsp/text_sync.hpp"
+#include "server/version.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace stepzero::server {
+namespace {
+
+// A client that does not answer about its settings is not waited for longer.
+constexpr std::chrono::milliseconds patience_for_settings{1000};
+
+// For tests: answered once no analysis waits or runs, and no setting is asked for.
+constexpr protocol::RequestMethod<protocol::None, protocol::None> idle{"stepzero/idle"};
+
+void write_log(protocol::LogLevel level, const std::string& line) {
+  constexpr spdlog::level::level_enum levels[] = {spdlog::level::debug, spdlog::level::info,
+                                                  spdlog::level::warn, spdlog::level::err};
+  spdlog::log(levels[static_cast<int>(level)], "{}", line);
+}
+
+double in_milliseconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+World world_with(AnalyzeFunction analyze) {
+  World world;
+  world.analyze = std::move(analyze);
+  return world;
+}
+
+lsp::ServerCapabilities capabilities(const Editor& editor) {
+  lsp::ServerCapabilities made;
+  made.position_encoding = editor.client.encoding();
+  made.text_document_sync =
+      lsp::TextDocumentSyncOptions{true, lsp::TextDocumentSyncKind::incremental, false, false, true, false};
+  made.hover.emplace();
+  made.inlay_hint.emplace();
+  auto& actions = made.code_action.emplace();
+  actions.code_action_kinds = {std::string(lsp::code_action_kind::quick_fix), std::string(fix_all_kind)};
+  actions.resolve_provider = editor.client.code_action_resolve_edit && editor.client.code_action_data;
+  if (editor.pulls()) made.diagnostic = lsp::DiagnosticOptions{"stepzero", true, true, true, std::nullopt};
+  made.workspace_folders = lsp::WorkspaceFoldersServerCapabilities{true, true};
+  return made;
+}
+
+} // namespace
+
+Scheduler::Hooks LanguageServer::scheduler_hooks() {
+  Scheduler::Hooks hooks;
+  hooks.post = [this](std::function<void()> task) { loop_.post(std::move(task)); };
+  hooks.ran = [this](const std::string& key, Scheduler::Timing timing) {
+    const std::string line = fmt::format("{}: waited {:.1f} ms, ran {:.1f} ms", key,
+                                         in_milliseconds(timing.queued), in_milliseconds(timing.ran));
+    spdlog::debug(line);
+    editor_.trace(line);
+  };
+  hooks.failed = [this](const std::string& key, const std::string& what) {
+    editor_.log(lsp::MessageType::error, "the analysis of " + key + " failed: " + what);
+    analyses_.failed(key);
+  };
+  return hooks;
+}
+
+Analyses::Hooks LanguageServer::analyses_hooks() {
+  Analyses::Hooks hooks;
+  hooks.accepted = [this](OpenDocument& document) { diagnostics_.accepted(document); };
+  hooks.changed = [this] { workspace_diagnostics_.changed(); };
+  return hooks;
+}
+
+LanguageServer::LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protocol::Transport> transport,
+                               Parts parts)
+    : loop_(loop), pool_(parts.threads), connection_(loop, std::move(transport), write_log),
+      scheduler_(pool_, scheduler_hooks()),
+      analyses_(scheduler_, world_with(std::move(parts.analyze)), analyses_hooks()), session_{loop_, editor_,
+                                                                                              analyses_,
+                                                                                              scheduler_},
+      diagnostics_(session_), configuration_(session_), workspace_(session_, configuration_),
+      workspace_diagnostics_(session_), pages_(std::move(parts.pages)) {
+  serve();
+}
+
+LanguageServer::~LanguageServer() {
+  analyses_.stop();
+  workspace_diagnostics_.stop();
+  scheduler_.stop();
+}
+
+void LanguageServer::start(std::function<void(int status)> ended) { connection_.start(std::move(ended)); }
+
+bool LanguageServer::stop(std::chrono::milliseconds patience) {
+  scheduler_.stop();
+  workspace_diagnostics_.stop();
+  return pool_.stop(patience);
+}
+
+void LanguageServer::serve() {
+  connection_.on(lsp::method::initialize,
+                 [this](const lsp::InitializeParams& params, protocol::Reply<lsp::InitializeResult> reply) {
+                   reply(initialize(params));
+                 });
+  connection_.on(lsp::method::initialized, [this](protocol::None) { initialized(); });
+  connection_.on(lsp::method::shutdown, [this](protocol::None, protocol::Reply<protocol::None> reply) {
+    shutdown();
+    reply({});
+  });
+  connection_.on(lsp::method::set_trace,
+                 [this](const lsp::SetTraceParams& params) { editor_.tracing = params.value; });
+  connection_.on(lsp::method::cancel_progress, [](const lsp::WorkDoneProgressCancelParams&) {
+    // What can be cancelled is a request, and is cancelled as one.
+  });
+  connection_.on(idle, [this](protocol::None, protocol::Reply<protocol::None> reply) {
+    idle_.push_back(std::make_shared<protocol::Reply<protocol::None>>(std::move(reply)));
+    answer_idle();
+  });
+  serve_text_sync(session_, diagnostics_);
+  diagnostics_.serve();
+  serve_hover(session_);
+  serve_inlay_hints(session_);
+  serve_code_actions(session_);
+  configuration_.serve([this] { answer_idle(); });
+  workspace_.serve();
+  workspace_diagnostics_.serve();
+}
+
+lsp::InitializeResult LanguageServer::initialize(const lsp::InitializeParams& params) {
+  editor_.client = params.capabilities;
+  editor_.tracing = params.trace;
+  analyses_.outlook_changed([&](Outlook& outlook) {
+    outlook.client = params.capabilities;
+    outlook.pages = std::make_shared<RulePages>(pages_);
+  });
+  workspace_.set_folders(params.folders());
+  configuration_.start_with(params.initialization_options);
+  if (params.process_id)
+    parent_.emplace(loop_, *params.process_id,
+                    [this] { connection_.end(1, "the editor's process is gone"); });
+  begin_anyway_ = loop_.after(patience_for_settings, [this] { begin(); });
+  return {capabilities(editor_), lsp::ProgramInfo{"stepzero", std::string(version())}};
+}
+
+void LanguageServer::initialized() {
+  workspace_.watch();
+  configuration_.pull(workspace_.folders(), [this] { begin(); });
+}
+
+void LanguageServer::begin() {
+  begin_anyway_.reset();
+  if (!analyses_.begun()) {
+    analyses_.begin();
+    workspace_.scan();
+  }
+  answer_idle();
+}
+
+void LanguageServer::answer_idle() {
+  if (idle_.empty() || configuration_.waiting() || !analyses_.begun()) return;
+  scheduler_.when_idle([this] {
+    if (configuration_.waiting()) return;
+    for (const auto& reply : std::exchange(idle_, {})) (*reply)({});
+  });
+}
+
+void LanguageServer::shutdown() {
+  analyses_.stop();
+  workspace_diagnostics_.stop();
+  scheduler_.stop();
+  for (const auto& reply : std::exchange(idle_, {})) (*reply)({});
+}
+
+} // namespace stepzero::server

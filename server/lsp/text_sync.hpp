@@ -1,0 +1,11 @@
+// textDocument/didOpen, didChange, didClose and didSave.
+#pragma once
+
+#include "server/lsp/diagnostics.hpp"
+#include "server/lsp/session.hpp"
+
+namespace stepzero::server {
+
+void serve_text_sync(Session& session, Diagnostics& diagnostics);
+
+} // namespace stepzero::server

@@ -1,0 +1,121 @@
+#include "server/lsp/workspace.hpp"
+
+#include "server/lsp/progress.hpp"
+#include "server/workspace/discovery.hpp"
+#include "server/workspace/paths.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace stepzero::server {
+namespace {
+
+// Of the files' text: syntax trees are several times as large, and most files are never asked for.
+constexpr std::uint64_t scanned_bytes = 8u << 20;
+
+struct Scan {
+  std::size_t found = 0;
+  std::size_t parsed = 0;
+};
+
+Scan scan_folders(const World& world, const std::atomic<bool>& cancelled) {
+  Scan scan;
+  std::uint64_t bytes = 0;
+  for (const std::string& folder : world.folders) {
+    const Discovery discovery = find_python_files(folder, &cancelled);
+    scan.found += discovery.files.size();
+    for (const std::string& file : discovery.files) {
+      const auto stamp = file_stamp(file);
+      if (!stamp || stamp->size > scanned_bytes - bytes) continue;
+      if (cancelled) return scan;
+      world.cache->module(file);
+      bytes += stamp->size;
+      ++scan.parsed;
+    }
+  }
+  return scan;
+}
+
+} // namespace
+
+void Workspace::serve() {
+  session_.editor.connection().on(
+      lsp::method::did_change_watched_files,
+      [this](const lsp::DidChangeWatchedFilesParams& params) { files_changed(params); });
+  session_.editor.connection().on(
+      lsp::method::did_change_workspace_folders, [this](const lsp::DidChangeWorkspaceFoldersParams& params) {
+        auto folders = folders_;
+        for (const lsp::WorkspaceFolder& gone : params.event.removed)
+          std::erase_if(folders, [&](const auto& folder) { return folder.uri == gone.uri; });
+        folders.insert(folders.end(), params.event.added.begin(), params.event.added.end());
+        set_folders(std::move(folders));
+        configuration_.pull(folders_, [this] { scan(); });
+      });
+}
+
+void Workspace::set_folders(std::vector<lsp::WorkspaceFolder> folders) {
+  folders_ = std::move(folders);
+  std::vector<std::string> paths;
+  for (const lsp::WorkspaceFolder& folder : folders_)
+    if (folder.uri.starts_with("file:")) paths.push_back(path_for(folder.uri));
+  session_.analyses.world_changed([&](World& world) { world.folders = std::move(paths); });
+}
+
+void Workspace::watch() {
+  std::vector<lsp::Registration> registrations;
+  if (session_.editor.client.watched_files_dynamic) {
+    lsp::DidChangeWatchedFilesRegistrationOptions options;
+    for (const char* pattern : {"**/*.py", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
+      options.watchers.push_back({std::string(pattern), std::nullopt});
+    registrations.push_back({"stepzero-files", std::string(lsp::method::did_change_watched_files.name),
+                             protocol::to_any(options)});
+  }
+  if (session_.editor.client.configuration_dynamic)
+    registrations.push_back({"stepzero-configuration",
+                             std::string(lsp::method::did_change_configuration.name),
+                             protocol::to_any(std::map<std::string, std::string>{{"section", "stepzero"}})});
+  if (registrations.empty()) return;
+  session_.editor.connection().request(lsp::method::register_capability, {std::move(registrations)},
+                                       [this](const protocol::Outcome<protocol::None>& outcome) {
+                                         if (!outcome)
+                                           session_.editor.log(lsp::MessageType::warning,
+                                                               "the client does not tell of changed files: " +
+                                                                   outcome.error.message);
+                                       });
+}
+
+void Workspace::files_changed(const lsp::DidChangeWatchedFilesParams& params) {
+  std::vector<std::string> files;
+  bool settings = false;
+  for (const lsp::FileEvent& event : params.changes) {
+    std::string path = path_for(event.uri);
+    const std::string_view name = file_name(path);
+    if (name == "pyproject.toml" || name == "stepzero.toml" || name == ".gitignore")
+      settings = true;
+    else
+      files.push_back(std::move(path));
+  }
+  session_.analyses.files_changed(files);
+  if (settings)
+    session_.analyses.world_changed(
+        [](World& world) { world.configuration = std::make_shared<ConfigurationFiles>(); });
+}
+
+void Workspace::scan() {
+  const auto world = session_.analyses.world();
+  if (world->folders.empty()) return;
+  auto progress = Progress::of_our_own(session_.editor, "stepzero/scan/" + std::to_string(++scans_));
+  progress->begin("stepzero: reading the workspace", false);
+  session_.scheduler.request("scan:", Urgency::background,
+                             [world, progress](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                               const Scan scan = scan_folders(*world, cancelled);
+                               return [progress, scan] {
+                                 progress->end(std::to_string(scan.found) + " Python files");
+                                 spdlog::info("the workspace has {} Python files; {} were parsed", scan.found,
+                                              scan.parsed);
+                               };
+                             });
+}
+
+} // namespace stepzero::server
