@@ -35,13 +35,14 @@ test:
 
 # The same tests under AddressSanitizer and UndefinedBehaviorSanitizer, then every fuzz target for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 30
+FUZZERS = $(patsubst tests/fuzz/%.cpp,fuzz_%,$(wildcard tests/fuzz/*.cpp))
 test-asan:
 	@cmake/install-dependencies build test fuzz
 	@cmake --preset asan $(QUIET)
 	@$(BUILD) asan -- -j$(JOBS)
 	@tests/run build-asan -LE 'editors|neovim|bench|oracle|package'
 	@cmake --preset fuzz $(QUIET)
-	@$(BUILD) fuzz -- -j$(JOBS)
+	@$(BUILD) fuzz --target $(FUZZERS) -- -j$(JOBS)
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run build-fuzz -L fuzz
 
 # What runs on several threads, under ThreadSanitizer.
