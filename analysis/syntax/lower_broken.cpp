@@ -144,10 +144,11 @@ bool Lowering::broken_assignment(const Line& line, Gather<const Stmt*>& out) {
     const Nested nested(*this, ts_tree_root_node(whole.get()), {nullptr, line.begin});
     gather_expressions(parts);
   }
+  const List<const Expr*> read = parts.list();
   Gather<const Expr*> right(*this);
   const Span value{line.begin - begin_ + static_cast<std::uint32_t>(sign) + 1, line.end - begin_};
-  for (std::size_t index = 0; index < parts.size(); ++index)
-    if (parts[index]->span.begin >= value.begin) right.push(parts[index]);
+  for (const Expr* part : read)
+    if (part->span.begin >= value.begin) right.push(part);
   const Expr* unread = make(ErrorExpr{{ExprKind::error, value}, right.list()});
   const Nested nested(*this, ts_tree_root_node(left.get()), {nullptr, line.begin});
   const std::size_t before = out.size();
