@@ -73,6 +73,10 @@ std::size_t FrameDecoder::take_header(std::string_view bytes) {
   const std::size_t before = header_.size();
   const std::size_t room = limits_.header - before;
   header_.append(bytes.substr(0, room));
+  if (header_.starts_with("\r\n")) {
+    fail("the header block has no Content-Length");
+    return bytes.size();
+  }
   const std::size_t end = header_.find(header_end, before < 3 ? 0 : before - 3);
   if (end != std::string::npos) {
     header_.resize(end + header_end.size());
@@ -87,9 +91,7 @@ std::size_t FrameDecoder::take_header(std::string_view bytes) {
   }
   // What cannot become a header is refused at once, not when 8 KiB of it have come.
   const std::size_t line = header_.find('\n');
-  if (line == 1 && header_[0] == '\r')
-    fail("the header block has no Content-Length");
-  else if (line != std::string::npos && (line == 0 || header_[line - 1] != '\r'))
+  if (line != std::string::npos && (line == 0 || header_[line - 1] != '\r'))
     fail("a header line does not end in CR LF: " + shown(header_.substr(0, line)));
   return bytes.size();
 }
