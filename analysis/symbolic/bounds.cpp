@@ -19,10 +19,20 @@ Interval Context::State::operation_bounds(Kind kind, std::span<const Interval> o
 }
 
 Interval Context::State::bounds(const Monomial* monomial, Use use) const {
-  Interval result = Interval::point(1);
-  for (const Factor& factor : monomial->factors)
-    result = result * symbolic::power(bounds(factor.atom, use), factor.power);
+  if (monomial->degree == 0) return Interval::point(1);
+  const auto bounded = [&](const Factor& factor) {
+    return symbolic::power(bounds(factor.atom, use), factor.power);
+  };
+  Interval result = bounded(monomial->factors[0]);
+  for (const Factor& factor : monomial->factors.subspan(1)) result = result * bounded(factor);
   return result;
+}
+
+Interval Context::State::bounds(const Term& term, Use use) const {
+  if (term.monomial->degree == 0) return Interval::point(term.coefficient);
+  const Interval range = bounds(term.monomial, use);
+  if (term.coefficient == 1) return range;
+  return term.coefficient == -1 ? -range : Interval::point(term.coefficient) * range;
 }
 
 Interval Context::State::bounds(Int a, Use use) const {
@@ -30,8 +40,7 @@ Interval Context::State::bounds(Int a, Use use) const {
   if (a->kind == Kind::atom) return known[a->number];
   if (a->kind == Kind::sum) {
     Interval result = Interval::point(0);
-    for (const Term& term : a->terms)
-      result = result + Interval::point(term.coefficient) * bounds(term.monomial, use);
+    for (const Term& term : a->terms) result = result + bounds(term, use);
     return result;
   }
   std::array<Interval, most_terms> operands;
@@ -76,6 +85,7 @@ struct Context::State::Search {
   int steps_left;
   std::vector<Int> axioms;     // of the operations met so far
   std::vector<Int> operations; // those operations
+  std::vector<Int> met;        // sums that were bounded already
 };
 
 std::int64_t Context::State::search_upper(Int a, std::int64_t goal, Search& search, int depth) {
@@ -106,7 +116,8 @@ std::int64_t Context::State::search_upper(Int a, std::int64_t goal, Search& sear
         Int scaled = scale(a, scale_by);
         Int taken = mul_term(inequality, {factor, times});
         Int rest = scaled && taken ? sub(scaled, taken) : nullptr;
-        if (!rest) continue;
+        if (!rest || std::find(search.met.begin(), search.met.end(), rest) != search.met.end()) continue;
+        search.met.push_back(rest);
         const Wide wanted = Wide{goal} * scale_by + (scale_by - 1);
         const std::int64_t rest_goal = fits(wanted) ? static_cast<std::int64_t>(wanted) : goal;
         const std::int64_t found = search_upper(rest, rest_goal, search, depth - 1);
@@ -125,12 +136,13 @@ std::int64_t Context::State::search_upper(Int a, std::int64_t goal, Search& sear
 }
 
 std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
-  Search search{use, 200, {}, {}};
-  const std::int64_t plain = search_upper(a, goal, search, 4);
+  Search search{use, use == Use::form ? 24 : 96, {}, {}, {}};
+  const std::int64_t plain = search_upper(a, goal, search, use == Use::form ? 2 : 4);
   if (plain <= goal || use == Use::form || rewriting || log.empty()) return plain;
   Int rewritten = rewrite(a);
   if (!rewritten || rewritten == a) return plain;
-  search.steps_left = 200;
+  search.steps_left = 96;
+  search.met.clear();
   return std::min(plain, search_upper(rewritten, goal, search, 4));
 }
 

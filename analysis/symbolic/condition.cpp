@@ -68,6 +68,12 @@ Cond Context::State::compared(Compare op, Int a, Int b) {
 
 Cond Context::State::comparison(bool equal, Int sum, Compare written, Int left, Int right) {
   if (sum->constant()) return boolean(equal ? sum->value() == 0 : sum->value() <= 0);
+  Cond& made = equal ? sum->equals_zero : sum->at_most_zero;
+  if (!made) made = make_comparison(equal, sum, written, left, right);
+  return made;
+}
+
+Cond Context::State::make_comparison(bool equal, Int sum, Compare written, Int left, Int right) {
   const auto multiple = static_cast<std::int64_t>(content(sum, false));
   if (multiple > 1) {
     if (equal && constant_part(sum) % multiple != 0) return boolean(false);

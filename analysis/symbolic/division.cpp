@@ -56,8 +56,8 @@ bool Context::State::cancel(Int& a, Int& b, Int& factor) {
 Int Context::State::floordiv(Int a, Int b, Use use) {
   if (b->terms.empty()) return nullptr;
   if (a->constant() && b->constant()) {
-    const Wide quotient = floor_divide(Wide{a->value()}, Wide{b->value()});
-    return fits(quotient) ? constant(static_cast<std::int64_t>(quotient)) : nullptr;
+    if (b->value() == -1) return scale(a, -1); // the one quotient that may not fit
+    return constant(floor_divide(a->value(), b->value()));
   }
   if (a->terms.empty()) return a;
   if (a == b) return constant(1);
@@ -131,8 +131,7 @@ Int Context::State::floordiv(Int a, Int b, Use use) {
 
 Int Context::State::mod(Int a, Int b, Use use) {
   if (b->terms.empty()) return nullptr;
-  if (a->constant() && b->constant())
-    return constant(static_cast<std::int64_t>(modulo(Wide{a->value()}, Wide{b->value()})));
+  if (a->constant() && b->constant()) return constant(b->value() == -1 ? 0 : modulo(a->value(), b->value()));
   if (a->terms.empty() || a == b) return constant(0);
   if (b->terms[0].coefficient < 0) { // a % -b == -(-a % b)
     a = scale(a, -1);

@@ -103,8 +103,7 @@ bool Context::State::tighten(Int sum) {
     if (term.monomial->degree != 1) continue;
     Interval others = Interval::point(0);
     for (const Term& other : sum->terms)
-      if (&other != &term)
-        others = others + Interval::point(other.coefficient) * bounds(other.monomial, Use::facts);
+      if (&other != &term) others = others + bounds(other, Use::facts);
     if (!others.has_low()) continue;
     // coefficient * atom <= -others.low
     Interval range;

@@ -56,6 +56,8 @@ struct IntNode {
   std::span<const Int> operands; // of floordiv, mod, min, max
   const AtomInfo* info = nullptr;
   Term own{0, nullptr};
+  mutable Cond equals_zero = nullptr; // once it was asked for, also what it comes to
+  mutable Cond at_most_zero = nullptr;
 
   bool constant() const { return kind == Kind::constant; }
   bool atomic() const { return kind >= Kind::atom; }
@@ -221,6 +223,7 @@ struct Context::State {
   // ------------------------------------------------------------ bounds (bounds.cpp)
   Interval bounds(Int a, Use use) const;
   Interval bounds(const Monomial* monomial, Use use) const;
+  Interval bounds(const Term& term, Use use) const;
   static Interval operation_bounds(Kind kind, std::span<const Interval> operands);
   // An upper bound of a, found by adding inequalities that hold; stops at the first that is <= goal.
   std::int64_t best_upper(Int a, std::int64_t goal, Use use);
@@ -269,6 +272,7 @@ struct Context::State {
   Cond boolean(bool value) const { return truths[value ? 1 : 0]; }
   Cond compared(Compare op, Int a, Int b);
   Cond comparison(bool equal, Int polynomial, Compare written, Int left, Int right);
+  Cond make_comparison(bool equal, Int polynomial, Compare written, Int left, Int right);
   Cond differing(Cond equation, Compare written, Int left, Int right);
   std::pair<Int, Int> sides(Int sum);
   Cond opaque(std::string_view name, Sharing sharing);

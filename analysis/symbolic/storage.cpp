@@ -1,13 +1,9 @@
 // How nodes are made, and made once. Knows no arithmetic.
 #include "symbolic/state.hpp"
 
-#include <cstring>
-
 namespace stepzero::symbolic {
 
 namespace {
-
-std::uint8_t deeper(std::uint8_t a, std::uint8_t b) { return std::max(a, b); }
 
 bool same(std::span<const Term> a, std::span<const Term> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Term& x, const Term& y) {
@@ -91,7 +87,7 @@ Int Context::State::operation(Kind kind, std::span<const Int> operands) {
   for (Int operand : operands) {
     hash = scramble(hash, operand->index);
     size += operand->size;
-    depth = deeper(depth, operand->depth);
+    depth = std::max(depth, operand->depth);
     shared = mix(shared, operand->sharing);
   }
   if (depth >= deepest || size > largest) return nullptr;
@@ -161,10 +157,10 @@ Int Context::State::intern(std::span<const Term> terms) {
     size += 1;
     for (const Factor& factor : term.monomial->factors) {
       size += factor.atom->size;
-      depth = deeper(depth, factor.atom->depth);
+      depth = std::max(depth, factor.atom->depth);
       shared = mix(shared, factor.atom->sharing);
     }
-    range = range + Interval::point(term.coefficient) * bounds(term.monomial, Use::form);
+    range = range + bounds(term, Use::form);
   }
   if (size > largest) return nullptr;
   auto* node = make<IntNode>();

@@ -115,7 +115,7 @@ TEST_CASE("what does not fit becomes a fresh atom of the same sharing", "[symbol
   CHECK(w.compare(Compare::lt, w.mul(local, big), w.c(0)) == Answer::unknown);
 
   Int sum = w.c(0);
-  for (int i = 0; i < 200; ++i) sum = w.add(sum, w.atom("x" + std::to_string(i)));
+  for (int i = 0; i < 200; ++i) sum = w.add(sum, w.atom(std::to_string(i)));
   Int deep = w.atom("d");
   for (int i = 0; i < 100; ++i) deep = w.floordiv(w.add(w.mul(deep, deep), w.c(i)), w.atom("q"));
   Int wide = w.power(sum, 7);

@@ -77,7 +77,7 @@ TEST_CASE("conditions keep their truth", "[symbolic][property]") {
 
 TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") {
   std::size_t answered = 0, missed = 0, contradictions = 0, contradictions_missed = 0;
-  for (std::uint64_t seed = 1; seed <= rounds(3000); ++seed) {
+  for (std::uint64_t seed = 1; seed <= rounds(800); ++seed) {
     Random random(seed);
     Scene scene(random);
     std::vector<std::shared_ptr<const Claim>> facts, questions;
@@ -144,9 +144,10 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
     scene.rewind(mark);
     for (std::size_t i = 0; i < asked.size(); ++i) REQUIRE(scene.decide(asked[i]) == before[i]);
   }
-  SUCCEED();
-  WARN(answered << " answered, " << missed << " true in the small box but left open; " << contradictions
-                << " contradictions found, " << contradictions_missed << " left open");
+  // Unbounded atoms make much of the small box undecidable; what is answered today should not become less.
+  CAPTURE(answered, missed, contradictions, contradictions_missed);
+  CHECK(2 * answered > missed);
+  CHECK(2 * contradictions > contradictions_missed);
 }
 
 TEST_CASE("polynomials that are equal are the same", "[symbolic][property]") {
@@ -227,6 +228,12 @@ TEST_CASE("nothing wraps", "[symbolic][property]") {
       const auto fits = [](Wide value) { return value >= INT64_MIN && value <= INT64_MAX; };
       CHECK(w.value(w.add(w.c(a), w.c(b))).has_value() == fits(sum));
       CHECK(w.value(w.mul(w.c(a), w.c(b))).has_value() == fits(product));
+      const Wide remainder = Wide{a} % b;
+      const bool down = remainder != 0 && (remainder < 0) != (b < 0);
+      CHECK(w.value(w.mod(w.c(a), w.c(b))) == static_cast<std::int64_t>(remainder + (down ? b : 0)));
+      const Wide quotient = Wide{a} / b - (down ? 1 : 0);
+      CHECK(w.value(w.floordiv(w.c(a), w.c(b))).has_value() == fits(quotient));
+      if (const auto value = w.value(w.floordiv(w.c(a), w.c(b)))) CHECK(Wide{*value} == quotient);
       if (const auto value = w.value(w.mul(w.c(a), w.c(b)))) CHECK(Wide{*value} == product);
     }
 }
