@@ -1,7 +1,6 @@
 #include "server/command_line/checker.hpp"
 
 #include "server/workspace/paths.hpp"
-#include "snapshot/snapshot.hpp"
 
 #include <exception>
 
@@ -14,8 +13,8 @@ constexpr std::uint32_t largest_analysed = 8u << 20;
 } // namespace
 
 Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
-                 const CommandLineSettings& command_line)
-    : workspace_folders_(inputs.workspace_folders) {
+                 const CommandLineSettings& command_line, Analyze analyze)
+    : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders) {
   for (const std::string& path : inputs.files) {
     std::shared_ptr<const ConfigurationFile> file = configuration.nearest(path);
     std::shared_ptr<const Settings>& merged = merged_[file.get()];
@@ -49,7 +48,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   options.ignore = wanted.ignore;
   options.want_facts = false;
   try {
-    snapshot::Result result = snapshot::analyze(files, path, options);
+    snapshot::Result result = analyze_(files, path, options);
     checked.findings = std::move(result.findings);
     checked.read = std::move(result.read);
     checked.failures = std::move(result.failed_rules);

@@ -6,7 +6,9 @@
 #include "server/command_line/inputs.hpp"
 #include "server/configuration/configuration.hpp"
 #include "server/workspace/files.hpp"
+#include "snapshot/snapshot.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,7 +32,13 @@ struct Checked {
 
 class Checker {
 public:
-  Checker(const Inputs& inputs, ConfigurationFiles& configuration, const CommandLineSettings& command_line);
+  using Analyze =
+      std::function<snapshot::Result(const program::Sources&, const std::string&, const snapshot::Options&)>;
+
+  Checker(const Inputs& inputs, ConfigurationFiles& configuration, const CommandLineSettings& command_line,
+          Analyze analyze = snapshot::analyze);
+
+  const Analyze& analyze() const { return analyze_; }
 
   Checked check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
@@ -43,10 +51,10 @@ public:
   // The settings that hold for the findings in a settings file.
   const Settings& settings_of(const ConfigurationFile& file) const { return *merged_.at(&file); }
 
-  std::shared_ptr<ModuleCache> modules() const { return modules_; }
   FileSources sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
 private:
+  Analyze analyze_;
   std::vector<std::string> workspace_folders_;
   std::shared_ptr<ModuleCache> modules_ = std::make_shared<ModuleCache>();
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;

@@ -66,7 +66,7 @@ Shapes shapes_of(const Checker& checker, const Inputs& inputs, const std::string
   options.select = {"none"}; // no rule has this name: only the facts are wanted
   snapshot::Result result;
   try {
-    result = snapshot::analyze(sources, path, options);
+    result = checker.analyze()(sources, path, options);
   } catch (const std::exception& error) {
     shapes.unreadable = std::string("internal error: ") + error.what();
   }
