@@ -96,7 +96,12 @@ private:
   const Expr* slice(TSNode node);
   const Expr* call(TSNode node);
   void arguments(Gather<const Expr*>& positional, Gather<Keyword>& keywords);
+  // `*a.b()` is `*(a.b())`, but the grammar may read it as `(*a).b()`: moves the star of an operand out of `made`.
+  template <class T> const Expr* hoisted(T made, const Expr* T::*operand);
   const Expr* binary(TSNode node);
+  const Expr* bitwise(TSNode node);
+  struct Operand;
+  void bitwise_operands(std::vector<Operand>& out);
   const Expr* unary(TSNode node, bool negation);
   const Expr* boolean(TSNode node);
   BoolOp boolean_op();
@@ -151,6 +156,7 @@ private:
   const Stmt* assert_(TSNode node);
   const Stmt* delete_(TSNode node);
   const Stmt* type_alias(TSNode node);
+  const Stmt* with_other_word(TSNode node);
   template <class T>
   const Stmt* declaration(TSNode node, StmtKind kind);
 
@@ -179,6 +185,7 @@ private:
   void lines_of_body(const std::vector<Line>& lines, std::size_t first, std::size_t last,
                      Gather<const Stmt*>& out);
   const Stmt* broken(const std::vector<Line>& lines, std::size_t first, std::size_t last);
+  const Stmt* starred_tuple(const Line& line);
   void broken_line(const Line& line, Gather<const Stmt*>& out);
   bool broken_assignment(const Line& line, Gather<const Stmt*>& out);
   void gather_statements(Gather<const Stmt*>& out);
@@ -205,6 +212,7 @@ private:
   Source source_;
   std::vector<Scope> scopes_;
   std::uint32_t depth_ = 0;
+  const Expr** with_target_ = nullptr;  // where `x as target` puts its target while the item of a `with` is read
   bool has_error_ = false;
   // Lists under construction, one stack for each element type: see Gather.
   std::tuple<std::vector<const Expr*>, std::vector<const Stmt*>, std::vector<const Pattern*>,

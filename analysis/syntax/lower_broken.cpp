@@ -169,6 +169,45 @@ bool Lowering::broken_assignment(const Line& line, Gather<const Stmt*>& out) {
   return true;
 }
 
+// `x = a, *[b]` and `return a, *f()`: the grammar takes a star before anything but a name only in
+// parentheses. Null if that was not the trouble.
+const Stmt* Lowering::starred_tuple(const Line& line) {
+  std::string code(text_.substr(line.begin, line.end - line.begin));
+  if (const std::size_t comment = code.find('#'); comment != code.npos) code.resize(comment);
+  if (code.find('*') == code.npos) return nullptr;
+  std::size_t at = assignment_sign(code);
+  if (at == 0) at = code.starts_with("return ") ? 5 : code.npos - 1;
+  if (at + 1 >= code.size() || code[at + 1] != ' ') return nullptr;
+  code[at + 1] = '(';
+  const Tree tree = trees_.tree(code + ")");
+  if (!tree || ts_node_has_error(ts_tree_root_node(tree.get()))) return nullptr;
+  const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, line.begin});
+  Gather<const Stmt*> out(*this);
+  children([&](TSNode, Node kind) {
+    if (is_statement(kind)) statement(out);
+  });
+  if (out.size() != 1) return nullptr;
+  const auto bare = [&](const Expr* value) -> const Expr* {
+    if (!value || value->kind != ExprKind::tuple || as<TupleExpr>(*value).elements.empty()) return nullptr;
+    TupleExpr tuple = as<TupleExpr>(*value);
+    tuple.span = {tuple.elements.front()->span.begin, tuple.elements.back()->span.end};
+    return make(tuple);
+  };
+  if (out.front()->kind == StmtKind::assign) {
+    AssignStmt stmt = as<AssignStmt>(*out.front());
+    stmt.value = bare(stmt.value);
+    if (stmt.value) stmt.span.end = stmt.value->span.end;
+    return stmt.value ? make(stmt) : nullptr;
+  }
+  if (out.front()->kind == StmtKind::return_) {
+    ReturnStmt stmt = as<ReturnStmt>(*out.front());
+    stmt.value = bare(stmt.value);
+    if (stmt.value) stmt.span.end = stmt.value->span.end;
+    return stmt.value ? make(stmt) : nullptr;
+  }
+  return nullptr;
+}
+
 void Lowering::broken_line(const Line& line, Gather<const Stmt*>& out) {
   const std::string_view code = text_.substr(line.begin, line.end - line.begin);
   for (const Span word : bound_words(code)) {
@@ -188,6 +227,8 @@ void Lowering::broken_line(const Line& line, Gather<const Stmt*>& out) {
 
 // The statement of the lines [first, last), whose headers cannot be read.
 const Stmt* Lowering::broken(const std::vector<Line>& lines, std::size_t first, std::size_t last) {
+  if (last - first == 1)
+    if (const Stmt* repaired = starred_tuple(lines[first])) return repaired;
   has_error_ = true;
   const Span at{lines[first].begin - begin_, lines[last - 1].end - begin_};
   Gather<const Stmt*> parts(*this);
@@ -245,6 +286,7 @@ const Stmt* Lowering::by_lines(const std::vector<Line>& lines, std::size_t first
       for (std::size_t at = body ? from : lines[index].end - begin; at < to; ++at)
         if (headers[at] != '\n') headers[at] = ' ';
     }
+    headers.resize(headers.find_last_not_of(" \n") + 1);
     const Tree tree = trees_.tree(headers);
     const TSNode root = tree ? ts_tree_root_node(tree.get()) : TSNode{};
     if (tree && !ts_node_has_error(root) && ts_node_named_child_count(root) == 1) {

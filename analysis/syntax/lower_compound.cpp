@@ -200,7 +200,16 @@ const Stmt* Lowering::try_(TSNode node) {
 }
 
 WithItem Lowering::with_item(Node kind) {
-  if (kind != Node::as_pattern) return {expression(), nullptr};
+  if (kind != Node::as_pattern) {
+    // `a if b else c as d`: the grammar lets the target cling to `c`.
+    const Expr* target = nullptr;
+    const bool open = kind == Node::conditional_expression || kind == Node::lambda;
+    with_target_ = open ? &target : nullptr;
+    const Expr* context = expression();
+    with_target_ = nullptr;
+    return {context, target};
+  }
+  with_target_ = nullptr;
   WithItem out{nullptr, nullptr};
   children([&](TSNode, Node part) {
     if (!is_expression(part)) return;

@@ -16,7 +16,15 @@ const Expr* Lowering::display(TSNode node, ExprKind kind) {
   T out;
   out.kind = kind;
   out.span = span(node);
-  out.elements = elements();
+  bool comma = false;
+  Gather<const Expr*> gathered(*this);
+  children([&](TSNode, Node child) {
+    if (child == Node::comma) comma = true;
+    if (is_expression(child)) gathered.push(expression());
+  });
+  // `(x): int` has a tuple of one in the grammar.
+  if (kind == ExprKind::tuple && gathered.size() == 1 && !comma) return gathered.front();
+  out.elements = gathered.list();
   return make(out);
 }
 template const Expr* Lowering::display<TupleExpr>(TSNode, ExprKind);

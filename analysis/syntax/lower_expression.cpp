@@ -90,6 +90,14 @@ const Expr* Lowering::expression_of(TSNode node, Node kind) {
   case Node::as_pattern_target:
   case Node::type: return child_expression(node);
   case Node::named_expression: return named(node);
+  case Node::as_pattern: {
+    if (!with_target_) return error_expression(node);
+    const Expr** target = with_target_;
+    const WithItem item = with_item(kind);
+    *target = item.target;
+    with_target_ = target;
+    return item.context;
+  }
   case Node::generic_type: return generic_type(node);
   case Node::union_type: return union_type(node);
   case Node::member_type: return member_type(node);
@@ -133,6 +141,16 @@ const Expr* Lowering::dotted(TSNode) {
   return value;
 }
 
+template <class T>
+const Expr* Lowering::hoisted(T made, const Expr* T::*operand) {
+  const Expr* inner = made.*operand;
+  if (!inner || inner->kind != ExprKind::starred) return make(made);
+  const Span outer = made.span;
+  made.*operand = as<StarredExpr>(*inner).value;
+  made.span.begin = (made.*operand)->span.begin;
+  return make(StarredExpr{{ExprKind::starred, outer}, make(made)});
+}
+
 const Expr* Lowering::attribute(TSNode node) {
   AttributeExpr out{{ExprKind::attribute, span(node)}, nullptr, {}, {}};
   children([&](TSNode child, Node kind) {
@@ -144,7 +162,7 @@ const Expr* Lowering::attribute(TSNode node) {
       out.attribute_span = span(child);
     }
   });
-  return make(out);
+  return hoisted(out, &AttributeExpr::object);
 }
 
 const Expr* Lowering::one_or_tuple(Gather<const Expr*>& gathered, bool comma, Span span) {
@@ -175,7 +193,7 @@ const Expr* Lowering::subscript(TSNode node) {
   // CPython makes a tuple of `a[*b]`.
   const bool starred = indices.size() == 1 && indices.front()->kind == ExprKind::starred;
   out.index = one_or_tuple(indices, comma || starred, inside);
-  return make(out);
+  return hoisted(out, &SubscriptExpr::object);
 }
 
 const Expr* Lowering::slice(TSNode node) {
@@ -230,20 +248,83 @@ const Expr* Lowering::call(TSNode node) {
   });
   out.arguments = positional.list();
   out.keywords = keywords.list();
-  return make(out);
+  return hoisted(out, &CallExpr::function);
+}
+
+struct Lowering::Operand {
+  const Expr* expr;
+  Span outer; // with its parentheses
+  Node op;    // the operator after it
+  Span op_span;
+};
+
+// The operands of a chain of `&` and `^`, from left to right.
+void Lowering::bitwise_operands(std::vector<Operand>& out) {
+  children([&](TSNode child, Node kind) {
+    if (kind == Node::binary_operator) {
+      Node op = Node::other;
+      children([&](TSNode, Node token) {
+        if (!is_expression(token)) op = token;
+      });
+      if (op == Node::ampersand || op == Node::caret) {
+        const Deeper deeper(*this);
+        if (!deeper.too_deep()) return bitwise_operands(out);
+      }
+    }
+    if (is_expression(kind)) {
+      out.push_back({expression(), span(child), Node::other, {}});
+    } else if (!out.empty()) {
+      out.back().op = kind;
+      out.back().op_span = span(child);
+    }
+  });
+}
+
+// Python's `&` binds tighter than its `^`; in the grammar it is the other way round.
+const Expr* Lowering::bitwise(TSNode) {
+  std::vector<Operand> operands;
+  bitwise_operands(operands);
+  const auto join = [&](Node op) {
+    std::vector<Operand> out;
+    for (const Operand& right : operands) {
+      if (out.empty() || out.back().op != op) {
+        out.push_back(right);
+        continue;
+      }
+      Operand& left = out.back();
+      const Span both{left.outer.begin, right.outer.end};
+      left.expr = make(BinaryExpr{{ExprKind::binary, both},
+                                  op == Node::ampersand ? BinaryOp::bit_and : BinaryOp::bit_xor,
+                                  left.expr,
+                                  right.expr,
+                                  left.op_span});
+      left.outer = both;
+      left.op = right.op;
+      left.op_span = right.op_span;
+    }
+    operands = std::move(out);
+  };
+  join(Node::ampersand);
+  join(Node::caret);
+  return operands.front().expr;
 }
 
 const Expr* Lowering::binary(TSNode node) {
   BinaryExpr out{{ExprKind::binary, span(node)}, BinaryOp::add, nullptr, nullptr, {}};
+  Node op = Node::other;
+  bool chained = false;
   children([&](TSNode child, Node kind) {
-    if (is_expression(kind)) {
-      (out.left ? out.right : out.left) = expression();
-    } else {
-      out.op = binary_op(kind);
-      out.op_span = span(child);
-    }
+    if (kind == Node::binary_operator) chained = true;
+    if (is_expression(kind)) return;
+    op = kind;
+    out.op = binary_op(kind);
+    out.op_span = span(child);
   });
-  return make(out);
+  if (chained && (op == Node::ampersand || op == Node::caret)) return bitwise(node);
+  children([&](TSNode, Node kind) {
+    if (is_expression(kind)) (out.left ? out.right : out.left) = expression();
+  });
+  return hoisted(out, &BinaryExpr::left);
 }
 
 const Expr* Lowering::unary(TSNode node, bool negation) {
@@ -304,7 +385,7 @@ const Expr* Lowering::comparison(TSNode node) {
   });
   out.ops = ops.list();
   out.rights = rights.list();
-  return make(out);
+  return hoisted(out, &CompareExpr::left);
 }
 
 const Expr* Lowering::conditional(TSNode node) {
@@ -313,7 +394,9 @@ const Expr* Lowering::conditional(TSNode node) {
   children([&](TSNode, Node kind) {
     if (is_expression(kind) && count < 3) parts[count++] = expression();
   });
-  return make(ConditionalExpr{{ExprKind::conditional, span(node)}, parts[1], parts[0], parts[2]});
+  ConditionalExpr out{{ExprKind::conditional, span(node)}, parts[1], parts[0], parts[2]};
+  if (with_target_ && *with_target_) out.span.end = parts[2]->span.end;
+  return hoisted(out, &ConditionalExpr::body);
 }
 
 const Expr* Lowering::lambda(TSNode node) {
@@ -333,6 +416,15 @@ const Expr* Lowering::lambda(TSNode node) {
 
 const Expr* Lowering::await(TSNode node) {
   const Expr* value = child_expression(node);
+  bool power = false; // `await x ** 2` is `(await x) ** 2`
+  children([&](TSNode, Node kind) { power = power || kind == Node::binary_operator; });
+  if (power && value->kind == ExprKind::binary) {
+    BinaryExpr out = as<BinaryExpr>(*value);
+    const Span outer = span(node);
+    out.left = make(AwaitExpr{{ExprKind::await, {outer.begin, out.left->span.end}}, out.left});
+    out.span = outer;
+    return make(out);
+  }
   return make(AwaitExpr{{ExprKind::await, span(node)}, value});
 }
 

@@ -121,12 +121,21 @@ void append_escape(std::string& out, std::string_view raw, std::size_t& at, bool
   out.push_back('\\');
 }
 
+// Where the plain run that begins at `at` ends.
+std::size_t plain_end(std::string_view raw, std::size_t at, bool format) {
+  for (; at < raw.size(); ++at) {
+    const char c = raw[at];
+    if (c == '\\' || c == '\r' || (format && (c == '{' || c == '}'))) return at;
+  }
+  return at;
+}
+
 // The value of a piece of a literal's inside. Line endings become "\n", as Python reads them.
 void append_literal(std::string& out, std::string_view raw, const Prefix& prefix) {
   for (std::size_t at = 0; at < raw.size();) {
-    const std::size_t plain = raw.find_first_of(prefix.format ? "\\\r{}" : "\\\r", at);
-    out.append(raw.substr(at, plain == raw.npos ? raw.npos : plain - at));
-    if (plain == raw.npos) return;
+    const std::size_t plain = plain_end(raw, at, prefix.format);
+    out.append(raw.substr(at, plain - at));
+    if (plain == raw.size()) return;
     at = plain;
     if (raw[at] == '\r') {
       out.push_back('\n');

@@ -1,6 +1,8 @@
 // Simple statements.
 #include "syntax/lower_common.hpp"
 
+#include <string>
+
 namespace stepzero::syntax {
 namespace {
 
@@ -297,6 +299,22 @@ const Stmt* Lowering::delete_(TSNode node) {
   return make(out);
 }
 
+// `type(x).y = z` assigns, but the grammar prefers to see a type alias. Reads the statement again under
+// another word.
+const Stmt* Lowering::with_other_word(TSNode node) {
+  const std::uint32_t begin = source_.origin + ts_node_start_byte(node);
+  std::string code(text_.substr(begin, ts_node_end_byte(node) - ts_node_start_byte(node)));
+  code[0] = '_';
+  const Tree tree = trees_.tree(code);
+  if (!tree || ts_node_has_error(ts_tree_root_node(tree.get()))) return nullptr;
+  const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, begin});
+  const Stmt* out = nullptr;
+  children([&](TSNode child, Node kind) {
+    if (kind == Node::expression_statement) out = expression_statement(child);
+  });
+  return out;
+}
+
 const Stmt* Lowering::type_alias(TSNode node) {
   TypeAliasStmt out{{StmtKind::type_alias, span(node)}, {}, nullptr};
   const Expr* left = nullptr;
@@ -304,6 +322,8 @@ const Stmt* Lowering::type_alias(TSNode node) {
     if (kind == Node::type) (left ? out.value : left) = expression();
   });
   if (left && left->kind == ExprKind::subscript) left = as<SubscriptExpr>(*left).object;
+  const bool alias = left && left->kind == ExprKind::name && original_[begin_ + left->span.begin - 1] != '(';
+  if (const Stmt* other = alias ? nullptr : with_other_word(node)) return other;
   if (left && left->kind == ExprKind::name) out.name = as<NameExpr>(*left).id;
   scopes_.back().bind(out.name);
   return make(out);
