@@ -275,16 +275,22 @@ void Lowering::by_tree(const std::vector<Line>& lines, std::size_t first, std::s
 const Stmt* Lowering::by_lines(const std::vector<Line>& lines, std::size_t first, std::size_t last) {
   const std::uint32_t begin = lines[first].begin;
   if (last - first > 1) {
-    // The headers alone, at their places: the cases of a match belong to its headers.
+    // The headers alone, at their places, with a `0` for each body. The cases of a match belong to its
+    // headers.
     std::uint32_t level = lines[first].indent;
     if (text_.substr(begin, 5) == "match") level = std::max(level, lines[first + 1].indent);
-    std::string headers(text_.substr(begin, lines[last - 1].end - begin));
+    std::string headers(lines[last - 1].end - begin, ' ');
+    bool after_header = false;
     for (std::size_t index = first; index < last; ++index) {
       const std::size_t from = lines[index].begin - begin;
-      const std::size_t to = index + 1 < last ? lines[index + 1].begin - begin : headers.size();
-      const bool body = lines[index].indent > level;
-      for (std::size_t at = body ? from : lines[index].end - begin; at < to; ++at)
-        if (headers[at] != '\n') headers[at] = ' ';
+      if (index > first) headers[text_.rfind('\n', lines[index].begin) - begin] = '\n';
+      if (lines[index].indent <= level) {
+        text_.copy(headers.data() + from, lines[index].end - lines[index].begin, lines[index].begin);
+        after_header = true;
+      } else if (after_header) {
+        headers[from] = '0';
+        after_header = false;
+      }
     }
     headers.resize(headers.find_last_not_of(" \n") + 1);
     const Tree tree = trees_.tree(headers);

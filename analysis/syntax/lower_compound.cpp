@@ -18,19 +18,24 @@ std::uint32_t Lowering::end_of(Span span, Block body) {
 
 Block Lowering::block(std::uint32_t colon) {
   Gather<const Stmt*> out(*this);
-  children([&](TSNode, Node kind) {
-    if (is_statement(kind)) statement(out);
-  });
-  if (source_.lines) {
-    // The tree was made of the headers; the body of this one is the deeper lines after the line of its colon.
-    const std::vector<Line>& lines = *source_.lines;
-    const std::uint32_t at = begin_ + colon;
-    std::size_t header = source_.first;
-    while (header + 1 < source_.last && lines[header + 1].begin < at) ++header;
-    std::size_t end = header + 1;
-    while (end < source_.last && lines[end].indent > lines[header].indent) ++end;
-    lines_of_body(lines, header + 1, end, out);
+  if (!source_.lines) {
+    children([&](TSNode, Node kind) {
+      if (is_statement(kind)) statement(out);
+    });
+    return out.list();
   }
+  // The tree was made of the headers, and its blocks hold only what stands on a header's own line. The body
+  // of this one is the deeper lines after the line of its colon.
+  const std::vector<Line>& lines = *source_.lines;
+  const std::uint32_t at = begin_ + colon;
+  std::size_t header = source_.first;
+  while (header + 1 < source_.last && lines[header + 1].begin < at) ++header;
+  std::size_t end = header + 1;
+  while (end < source_.last && lines[end].indent > lines[header].indent) ++end;
+  children([&](TSNode child, Node kind) {
+    if (is_statement(kind) && begin_ + span(child).begin < lines[header].end) statement(out);
+  });
+  lines_of_body(lines, header + 1, end, out);
   return out.list();
 }
 
