@@ -225,6 +225,8 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
     else
       add_operand(operand);
   }
+  for (Cond each : flat)
+    if (std::find(flat.begin(), flat.end(), negation(each)) != flat.end()) return boolean(!all);
   if (flat.size() <= most_paired)
     for (std::size_t i = 0; i < flat.size();) {
       bool superfluous = false;
@@ -232,7 +234,6 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
         if (i == j) continue;
         Cond each = flat[i], other = flat[j];
         Cond opposite_of_other = negation(other);
-        if (opposite_of_other == each) return boolean(!all);
         const auto& inner = each->sorted;
         superfluous = each->form == (all ? Form::disjunction : Form::conjunction) &&
                       std::find(inner.begin(), inner.end(), other) != inner.end();

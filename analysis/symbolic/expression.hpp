@@ -1,6 +1,11 @@
-// Integer expressions and conditions in canonical form, and what is known of them. An expression is a polynomial with
-// 64-bit coefficients over atoms; floor-division, modulo, min and max of expressions are atoms themselves when they do
-// not simplify. Equal expressions are the same pointer. Knows no tensor and no Python.
+// Integer expressions and conditions in canonical form, and what is known of them. An expression is a
+// polynomial with 64-bit coefficients over atoms; floor-division, modulo, min and max of expressions are
+// atoms themselves when they do not simplify. Equal expressions are the same pointer. Knows no tensor and no
+// Python.
+//
+// The form of an expression or condition depends on the bounds that its atoms were born with and never on the
+// facts of a path, so it means the same on every path. Divisors are taken to be non-zero: where one is zero
+// Python raises.
 //
 // Everything belongs to a Context, which belongs to one run and one thread.
 #pragma once
@@ -18,9 +23,9 @@ namespace stepzero::symbolic {
 
 // How a value relates among the ranks of a job.
 enum class Sharing : std::uint8_t {
-  uniform,    // the same on every rank
-  divergent,  // a function of the rank (and of uniform values)
-  local,      // depends on per-rank data
+  uniform,   // the same on every rank
+  divergent, // a function of the rank (and of uniform values)
+  local,     // depends on per-rank data
 };
 // The sharing of a value computed from both.
 Sharing mix(Sharing a, Sharing b);
@@ -31,8 +36,8 @@ enum class Role : std::uint8_t { none, rank, local_rank, node_rank, world_size, 
 enum class Answer : std::uint8_t { no, yes, unknown };
 
 struct AtomInfo {
-  std::string name;  // as the user would write it: "B", "config.n_head", "rank"
-  std::optional<std::int64_t> lower;  // inclusive
+  std::string name;                  // as the user would write it: "B", "config.n_head", "rank"
+  std::optional<std::int64_t> lower; // inclusive
   std::optional<std::int64_t> upper;
   Sharing sharing = Sharing::uniform;
   Role role = Role::none;
@@ -64,23 +69,24 @@ public:
   // A new atom, different from all others even if the name is not.
   Int fresh(AtomInfo info);
 
-  // Arithmetic that would overflow 64 bits, exceed 64 terms or nest deeper than 16 gives a fresh atom whose sharing is
-  // that of its parts; so does division by zero (Python raises there: the caller looks first).
+  // Arithmetic that would overflow 64 bits, exceed 64 terms, degree 64 or 512 nodes, or nest deeper than 16
+  // gives a fresh atom named "?" whose sharing is that of its parts; so does division by zero (Python raises
+  // there: the caller looks first).
   Int add(Int a, Int b);
   Int sub(Int a, Int b);
   Int mul(Int a, Int b);
   Int negate(Int a);
-  Int floordiv(Int a, Int b);  // Python's //: rounds down
-  Int mod(Int a, Int b);       // Python's %: the sign of b
+  Int floordiv(Int a, Int b); // Python's //: rounds down
+  Int mod(Int a, Int b);      // Python's %: the sign of b
   Int min(Int a, Int b);
   Int max(Int a, Int b);
-  Int power(Int base, std::int64_t exponent);  // exponent >= 0
+  Int power(Int base, std::int64_t exponent); // exponent >= 0
 
-  std::optional<std::int64_t> value(Int a) const;  // the constant, if it is one
+  std::optional<std::int64_t> value(Int a) const; // the constant, if it is one
   bool is_atom(Int a) const;
-  const AtomInfo* atom_info(Int a) const;          // null if `a` is no single plain atom
+  const AtomInfo* atom_info(Int a) const; // null if `a` is no single plain atom
   Sharing sharing(Int a) const;
-  std::optional<std::int64_t> lower(Int a) const;  // bounds that follow from those of the atoms and the facts
+  std::optional<std::int64_t> lower(Int a) const; // bounds that follow from those of the atoms and the facts
   std::optional<std::int64_t> upper(Int a) const;
   // In the user's names: "B*T", "n_embd//n_head", "2*C + 1".
   std::string text(Int a) const;
@@ -92,37 +98,50 @@ public:
   Int substitute(Int a, std::span<const Assignment> values);
 
   // ------------------------------------------------------------ facts
-  // Facts hold on the current path only. mark() and rewind() nest: rewind(m) forgets what was assumed since m.
+  // Facts hold on the current path only. mark() and rewind() nest: rewind(m) forgets what was assumed since
+  // m.
   std::size_t mark() const;
   void rewind(std::size_t mark);
-  // The condition holds from here on. False if it contradicts what is known (the path cannot be taken).
+  // The condition holds from here on. False if it contradicts what is known: the path cannot be taken, and
+  // what is known on it means nothing until the next rewind.
   bool assume(Cond condition);
-  Answer compare(Compare op, Int a, Int b) const;  // by the polynomials, the bounds and the facts
+  Answer compare(Compare op, Int a, Int b) const; // by the polynomials, the bounds and the facts
   Answer divides(Int divisor, Int a) const;
 
   // ------------------------------------------------------------ conditions
   Cond boolean(bool value);
-  Cond compared(Compare op, Int a, Int b);            // simplifies; canonical: only eq, lt, le remain, negations inward
-  Cond opaque(std::string name, Sharing sharing);     // a truth value of which nothing else is known; always a new one
+  Cond compared(Compare op, Int a,
+                Int b); // simplifies; canonical: only eq, lt, le remain; ne is the negation of eq
+  Cond opaque(std::string name,
+              Sharing sharing); // a truth value of which nothing else is known; always a new one
   Cond logical_not(Cond a);
   Cond logical_and(Cond a, Cond b);
   Cond logical_or(Cond a, Cond b);
 
-  // yes/no if it follows from the form, the bounds and the facts (an opaque condition assumed before is known, too).
+  // yes/no if it follows from the form, the bounds and the facts (an opaque condition assumed before is
+  // known, too).
   Answer decide(Cond a) const;
   Sharing sharing(Cond a) const;
-  std::string text(Cond a) const;                     // "rank == 0 and epoch % 10 == 0"
-  // The truth for given atoms and, for opaque parts, given truths; unknown if it depends on anything else. Does not look
-  // at the facts.
-  struct Truth { Cond condition; bool value; };
+  std::string text(Cond a) const; // "rank == 0 and epoch % 10 == 0", as it was first written
+  // The truth for given atoms and, for opaque parts, given truths; unknown if it depends on anything else.
+  // Does not look at the facts.
+  struct Truth {
+    Cond condition;
+    bool value;
+  };
   Answer evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> truths = {}) const;
-  // Is every plain atom and opaque part of `a` of the given kind? Used to ask whether a condition is about ranks.
+  // Is every plain atom and opaque part of `a` of the given kind? Used to ask whether a condition is about
+  // ranks.
   void parts(Cond a, const std::function<void(Int)>& atom, const std::function<void(Cond)>& opaque) const;
   // For walking: the operands of a conjunction or disjunction, the operand of a negation, else empty.
   enum class Form : std::uint8_t { constant, compare, opaque, negation, conjunction, disjunction };
   Form form(Cond a) const;
   std::span<const Cond> operands(Cond a) const;
-  struct Comparison { Compare op; Int left; Int right; };
+  struct Comparison {
+    Compare op;
+    Int left;
+    Int right;
+  };
   std::optional<Comparison> comparison(Cond a) const;
 
 private:

@@ -74,6 +74,21 @@ TEST_CASE("conjunctions and disjunctions simplify", "[symbolic]") {
   CHECK(w.opaque("p", Sharing::uniform) != w.p);
 }
 
+TEST_CASE("long conditions stay bounded", "[symbolic]") {
+  Job w;
+  Cond all = w.t, some = w.q;
+  for (int i = 0; i < 40; ++i) all = w.logical_and(all, w.opaque("c", Sharing::uniform));
+  CHECK(w.operands(all).size() == 40);
+  CHECK(w.logical_and(all, w.logical_not(w.operands(all)[7])) == w.f);
+  for (int i = 0; i < 2000; ++i) {
+    some =
+        w.logical_or(w.logical_and(some, w.opaque("c", Sharing::uniform)), w.opaque("d", Sharing::uniform));
+    REQUIRE(w.text(some).size() < 10000);
+  }
+  CHECK(w.sharing(some) == Sharing::local);
+  REQUIRE(w.assume(some));
+}
+
 TEST_CASE("conditions are written as a user writes", "[symbolic]") {
   Job w;
   Cond first = w.eq(w.rank, w.c(0));
