@@ -1,5 +1,5 @@
-// Work-done progress of one piece of work, with the client's token or one of our own. Belongs to the loop's
-// thread.
+// Work-done progress of one piece of work, with the client's token or one of our own. Used on the loop's
+// thread; may be destroyed on any, also after the editor.
 #pragma once
 
 #include "protocol/lsp/progress.hpp"
@@ -19,7 +19,6 @@ public:
   // Says nothing without a token.
   Progress(Editor& editor, std::optional<lsp::ProgressToken> token)
       : editor_(editor), token_(std::move(token)) {}
-  ~Progress() { end({}); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

@@ -17,14 +17,16 @@ struct Bench {
   ManualLoop loop;
   ManualClock clock;
   Pool pool{2};
-  std::vector<std::string> log;  // of the scheduler's thread
+  std::vector<std::string> log; // of the scheduler's thread
   Scheduler scheduler{pool, hooks()};
 
   Scheduler::Hooks hooks() {
     Scheduler::Hooks made;
     made.post = [this](std::function<void()> task) { loop.post(std::move(task)); };
     made.now = [this] { return clock.now(); };
-    made.failed = [this](const std::string& key, const std::string& what) { log.push_back(key + " failed: " + what); };
+    made.failed = [this](const std::string& key, const std::string& what) {
+      log.push_back(key + " failed: " + what);
+    };
     return made;
   }
 
@@ -37,7 +39,8 @@ struct Bench {
     return [this, name, &started, &let_go](const std::atomic<bool>& cancelled) {
       started.count_down();
       let_go.wait();
-      return [this, name, stopped = cancelled.load()] { log.push_back(name + (stopped ? " cancelled" : "")); };
+      return
+          [this, name, stopped = cancelled.load()] { log.push_back(name + (stopped ? " cancelled" : "")); };
     };
   }
   void settle() {
@@ -151,8 +154,9 @@ TEST_CASE("a dropped key finishes nothing") {
 
 TEST_CASE("a work that throws is reported and the next one runs") {
   Bench bench;
-  bench.scheduler.request("a", Urgency::typing,
-                          [](const std::atomic<bool>&) -> Scheduler::Finish { throw std::runtime_error("no"); });
+  bench.scheduler.request("a", Urgency::typing, [](const std::atomic<bool>&) -> Scheduler::Finish {
+    throw std::runtime_error("no");
+  });
   bench.settle();
   bench.scheduler.request("a", Urgency::typing, bench.quick("next"));
   bench.settle();
@@ -164,15 +168,16 @@ TEST_CASE("progress: 60 ms of analysis under an edit every 20 ms for 3 s publish
   int published = 0;
   for (int elapsed = 0; elapsed < 3000; elapsed += 60) {
     std::latch started(1), let_go(1);
-    bench.scheduler.request("a", Urgency::typing, [&](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-      started.count_down();
-      let_go.wait();
-      return [&, stopped = cancelled.load()] {
-        if (stopped) return;
-        ++published;
-        bench.scheduler.published("a");
-      };
-    });
+    bench.scheduler.request("a", Urgency::typing,
+                            [&](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                              started.count_down();
+                              let_go.wait();
+                              return [&, stopped = cancelled.load()] {
+                                if (stopped) return;
+                                ++published;
+                                bench.scheduler.published("a");
+                              };
+                            });
     started.wait();
     for (int edit = 0; edit < 2; ++edit) {
       bench.clock.advance(20ms);
