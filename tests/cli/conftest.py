@@ -84,3 +84,11 @@ def needs(*rules):
     """Skips a test that speaks of rules which this build has not."""
     missing = sorted(set(rules) - set(known_rules()))
     return pytest.mark.skipif(bool(missing), reason=f"no rule {', '.join(missing)}")
+
+
+def knows_shapes():
+    done = subprocess.run([PROGRAM, "shapes", "-"], input=b"import torch\nx = torch.zeros(2)\n", capture_output=True, timeout=60)
+    return bool(done.stdout)
+
+
+SHAPES_KNOWN = knows_shapes()
