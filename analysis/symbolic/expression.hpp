@@ -110,10 +110,10 @@ public:
 
   // ------------------------------------------------------------ conditions
   Cond boolean(bool value);
-  Cond compared(Compare op, Int a,
-                Int b); // simplifies; canonical: only eq, lt, le remain; ne is the negation of eq
-  Cond opaque(std::string name,
-              Sharing sharing); // a truth value of which nothing else is known; always a new one
+  // Simplifies. Canonical: only eq, lt and le remain; ne is the negation of eq.
+  Cond compared(Compare op, Int a, Int b);
+  // A truth value of which nothing else is known; always a new one.
+  Cond opaque(std::string name, Sharing sharing);
   Cond logical_not(Cond a);
   Cond logical_and(Cond a, Cond b);
   Cond logical_or(Cond a, Cond b);
