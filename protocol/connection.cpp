@@ -72,6 +72,7 @@ private:
   std::function<void(int)> ended_; // on the loop's thread; empty once called
   Timer patience_;
   bool closing_ = false;
+  bool left_ = false; // the owner is gone
 
   mutable std::mutex mutex_; // guards what follows, and orders it with transport_->send
   Lifecycle lifecycle_;
@@ -278,7 +279,7 @@ void Connection::Core::cancel(const Id& id) {
 void Connection::Core::post(Task task) {
   loop_.post([weak = weak_from_this(), work = std::move(task)]() mutable {
     const auto self = weak.lock();
-    if (!self) return;
+    if (!self || self->left_) return;
     try {
       work();
     } catch (const std::exception& failure) {
@@ -341,6 +342,7 @@ void Connection::Core::detach() {
 // The owner goes: nothing of it is called from now on.
 void Connection::Core::leave() {
   detach();
+  left_ = true;
   ended_ = nullptr;
   patience_.reset();
   request_handlers.clear();

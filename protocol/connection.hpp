@@ -40,7 +40,8 @@ enum class Role {
 class Connection {
 public:
   Connection(EventLoop& loop, std::unique_ptr<Transport> transport, Log log = {}, Role role = Role::server);
-  ~Connection(); // on the loop's thread, or when it has stopped
+  ~Connection(); // on the loop's thread, or when it has stopped; not from a handler. No callback runs after
+                 // it.
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
@@ -103,7 +104,7 @@ public:
   }
   void cancel(const Id& ours); // asks the peer to; its answer still comes
 
-  void post(Task task); // runs on the loop, if the connection has not ended by then
+  void post(Task task); // runs on the loop, if the connection still exists then; may throw
   void end(int status, const std::string& reason); // from any thread: closes, then `ended`
   Lifecycle::State state() const;
   std::size_t unanswered() const; // requests of the peer that wait for their reply

@@ -35,7 +35,7 @@ public:
   void run();           // the calling thread becomes the loop's, until stop()
   void stop();          // from any thread
   std::size_t poll();   // runs what is ready now, and what that makes ready; for tests
-  void post(Task task); // from any thread; tasks of one thread run in its order
+  void post(Task task); // from any thread; tasks of one thread run in its order, and do not throw
   Timer after(std::chrono::milliseconds delay, Task task); // on the loop's thread, or before it runs
 
   struct Impl;

@@ -376,6 +376,26 @@ TEST_CASE("replies outlive their connection without harm") {
   kept[0](1);
 }
 
+TEST_CASE("no callback runs after its connection is gone") {
+  EventLoop loop;
+  int called = 0;
+  auto ends = memory_transport(loop);
+  Peer peer(loop, std::move(ends.second));
+  {
+    Connection connection(loop, std::move(ends.first));
+    connection.on_request<None, None>("initialize", [](None, Reply<None> reply) { reply({}); });
+    connection.start([&](int) { ++called; });
+    peer.initialize();
+    connection.request(lsp::method::refresh_inlay_hints, {}, [&](const auto&) { ++called; });
+    peer.next();
+    connection.post([&] { ++called; });
+    connection.end(1, "test");
+  }
+  loop.poll();
+  CHECK(called == 0);
+  CHECK(peer.ended);
+}
+
 TEST_CASE("two connections speak to each other") {
   EventLoop loop;
   auto ends = memory_transport(loop);
