@@ -96,6 +96,14 @@ private:
       // whole.
       return keyword->statement;
     }
+    if (word_at(at) == "case") {  // a soft keyword: `case x` and `case "x"` can be nothing else
+      const std::size_t next = skip_blanks(at + 4);
+      if (next == at + 4 || next >= text_.size()) return false;
+      const std::string_view word = word_at(next);
+      const bool operates = word == "in" || word == "is" || word == "if" || word == "and" || word == "or" ||
+                            word == "not" || word == "for" || word == "else" || word == "async";
+      return text_[next] == '"' || text_[next] == '\'' || (!word.empty() && !operates);
+    }
     if (word_at(at) == "from") {
       std::size_t module = skip_blanks(at + 4);
       while (module < text_.size() && (is_word(text_[module]) || text_[module] == '.')) ++module;
