@@ -148,7 +148,9 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
   if (name == "float" && count == 1) {
     if (first.is(Kind::real)) return first;
     if (const auto constant = to_constant(first)) return Value::of(static_cast<double>(*constant));
-    return mixed();
+    Value made = mixed();
+    made.as<values::Unknown>()->is_real = true;
+    return made;
   }
   if (name == "bool" && count == 1) return Value::of(truth(first));
   if (name == "str" && count == 1) {

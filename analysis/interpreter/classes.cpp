@@ -147,6 +147,12 @@ Value Interpreter::class_attribute(values::Class& cls, Name name) {
 
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) return resolve(slot->value);
+  if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = Value::of(Kind::unknown, &object);
+    bound->function = library_symbol(method);
+    return Value::of(Kind::bound, bound);
+  }
   std::string text = object.name.empty() ? "" : std::string(object.name) + "." + std::string(name.text());
   Value made;
   if (object.external) {

@@ -218,9 +218,9 @@ values::Slot& Interpreter::variable(Name name) {
 // ---------------------------------------------------------------- truth and comparison
 
 Cond Interpreter::named_condition(std::string_view name, Sharing sharing) {
-  if (const auto it = conditions_.find(name); it != conditions_.end()) return it->second;
+  if (const auto it = record_.conditions.find(name); it != record_.conditions.end()) return it->second;
   const Cond made = symbols().opaque(std::string(name), sharing);
-  conditions_.emplace(std::string(name), made);
+  record_.conditions.emplace(std::string(name), made);
   return made;
 }
 
@@ -239,12 +239,12 @@ Cond Interpreter::truth(Value value) {
     if (!state->items.empty()) return s.boolean(true);
     if (!state->open) return s.boolean(false);
     if (state->length) return s.compared(symbolic::Compare::ne, state->length, s.constant(0));
-    return s.opaque("a list", heap().sharing(value));
+    return mark_external(s.opaque("a list", heap().sharing(value)), state->rest && heap().is_external(state->rest));
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(value);
     if (!state->open) return s.boolean(!state->items.empty());
-    return s.opaque("a dict", Sharing::local);
+    return mark_external(s.opaque("a dict", Sharing::local), true);
   }
   case Kind::choice: {
     const auto* choice = value.as<values::Choice>();
@@ -255,12 +255,12 @@ Cond Interpreter::truth(Value value) {
   case Kind::unknown: {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->integer) return s.compared(symbolic::Compare::ne, unknown->integer, s.constant(0));
-    if (!unknown->truth) unknown->truth = s.opaque(std::string(unknown->name), unknown->sharing);
+    if (!unknown->truth) unknown->truth = mark_external(s.opaque(std::string(unknown->name), unknown->sharing), unknown->external);
     return unknown->truth;
   }
   case Kind::tensor: {
     const auto* state = value.as<values::Tensor>()->now();
-    return s.opaque("a tensor", state->sharing);
+    return mark_external(s.opaque("a tensor", state->sharing), state->external);
   }
   case Kind::range: {
     const auto* range = value.as<values::Range>();
@@ -268,12 +268,12 @@ Cond Interpreter::truth(Value value) {
   }
   case Kind::instance: {
     if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__"))) return truth(call(method, {}, {}));
-    if (find_method(value.as<values::Instance>(), Name("__len__"))) return s.opaque("", Sharing::local);
+    if (find_method(value.as<values::Instance>(), Name("__len__"))) return mark_external(s.opaque("", Sharing::local), true);
     return s.boolean(true);
   }
   case Kind::iterator:
   case Kind::state:
-  case Kind::absent: return s.opaque("", Sharing::local);
+  case Kind::absent: return mark_external(s.opaque("", Sharing::local), true);
   default: return s.boolean(true);
   }
 }
@@ -362,7 +362,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     return over_choices(right, [&](Value side) { return Value::of(truth(compare(op, left, side))); });
   const auto open = [&](std::string name) {
     const Sharing sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
-    return Value::of(s.opaque(std::move(name), sharing));
+    return Value::of(mark_external(s.opaque(std::move(name), sharing), heap().is_external(left) || heap().is_external(right)));
   };
   const bool negative = op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in;
 
@@ -391,7 +391,8 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       if (!other.is(Kind::unknown)) return heap().boolean(negative);
       auto* unknown = other.as<values::Unknown>();
       if (unknown->state.value) return heap().boolean(negative);  // it has been used as a tensor
-      if (!unknown->is_none) unknown->is_none = s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing);
+      if (!unknown->is_none)
+        unknown->is_none = mark_external(s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing), unknown->external);
       return negate_if(negative, unknown->is_none);
     }
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);
@@ -457,7 +458,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     auto it = comparisons_.find(key);
     if (it == comparisons_.end()) {
       const std::string name = unknown->name.empty() ? "" : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
-      it = comparisons_.emplace(key, Value::of(s.opaque(name, unknown->sharing))).first;
+      it = comparisons_.emplace(key, Value::of(mark_external(s.opaque(name, unknown->sharing), unknown->external))).first;
     }
     return negate_if(negative && positive == CompareOp::eq, it->second.condition());
   }
@@ -467,7 +468,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
 // ---------------------------------------------------------------- numbers
 
 Int Interpreter::role(symbolic::Role role_wanted) {
-  Int& atom = roles_[static_cast<int>(role_wanted)];
+  Int& atom = record_.roles[static_cast<int>(role_wanted)];
   if (!atom) {
     constexpr std::string_view names[] = {"", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};
     symbolic::AtomInfo info;
@@ -486,6 +487,12 @@ Value Interpreter::symbol(std::string_view name, Sharing sharing, Place born) {
   if (const auto presumed = library_.presume(dot == std::string_view::npos ? name : name.substr(dot + 1))) {
     if (presumed->is_main)
       return Value::of(symbols().compared(symbolic::Compare::eq, role(symbolic::Role::rank), symbols().constant(0)));
+    if (!presumed->class_path.empty()) {
+      values::Instance* object = make_native(presumed->class_path, born);
+      object->symbolic = true;
+      object->name = heap().keep(std::string(name));
+      return Value::of(Kind::instance, object);
+    }
     return Value::of(role(presumed->role));
   }
   return heap().unknown(name, sharing, born);
@@ -600,7 +607,12 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     }
   }
   const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
-  if (!may_be_int) return unknown();
+  const auto is_real = [](Value value) { return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real); };
+  if (!may_be_int || is_real(left) || is_real(right)) {
+    Value made = unknown();
+    made.as<values::Unknown>()->is_real = is_real(left) || is_real(right);
+    return made;
+  }
   Int result = nullptr;
   const Int a = to_int(left), b = to_int(right);
   if (a && b) switch (op) {
@@ -621,7 +633,12 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       break;
     default: break;
     }
-  if (!result) return unknown();
+  if (!result) {
+    Value made = unknown();
+    // A true division, or arithmetic with a float, gives a float.
+    made.as<values::Unknown>()->is_real = op == BinaryOp::div;
+    return made;
+  }
   if (integers) return Value::of(result);
   // It may still turn out to be a tensor or a float: an unknown that is this number if it is an integer.
   Value made = unknown(s.text(result));

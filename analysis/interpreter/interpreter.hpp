@@ -234,6 +234,10 @@ private:
   void note(Fact::Role role, Place place, Value value);
   bool step(std::uint64_t cost = 1);  // false: out of budget
   void append(const Event* event) { block_->events.push_back(event); }
+  Cond mark_external(Cond condition, bool external) {
+    if (external) record_.external.insert(condition);
+    return condition;
+  }
   Place here(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
   const program::Sources& sources_;
@@ -243,9 +247,7 @@ private:
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
   std::unordered_map<std::string, values::LibrarySymbol*> library_symbols_;
-  std::map<std::string, Cond, std::less<>> conditions_;
   std::map<std::string, Value, std::less<>> comparisons_;  // of unknowns with constants: the same each time
-  Int roles_[8] = {};
 
   Frame* frame_ = nullptr;
   std::uint32_t chunk_ = 0;         // of the code that runs now

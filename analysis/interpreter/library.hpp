@@ -47,7 +47,7 @@ struct CollectiveInfo {
   int group = -1;
   bool sends_from_root = false;  // the other ranks need a buffer
   bool hidden = false;           // a call that does not look like communication
-  std::string_view because;      // of hidden ones: why all ranks have to call it
+  std::string_view because = {}; // of hidden ones: why all ranks have to call it
 };
 
 // A default of a signature.
@@ -102,13 +102,14 @@ struct Call {
 struct Presumption {
   symbolic::Role role = symbolic::Role::none;
   bool is_main = false;  // true on the first rank only
+  std::string_view class_path = {};  // or: an object of this library class
 };
 
 class Library {
 public:
   virtual ~Library() = default;
   // The canonical spelling of a dotted name: re-exports and old homes resolved.
-  virtual std::string_view canonical(std::string_view path) const = 0;
+  virtual std::string canonical(std::string_view path) const = 0;
   virtual const Row* find(std::string_view canonical_path) const = 0;
   // Is the first part of a dotted name a library that the table speaks of? Such a name is not looked for in files.
   virtual bool knows(std::string_view top_level) const = 0;
@@ -117,6 +118,8 @@ public:
   // The names of a library module that `from … import *` brings.
   virtual std::vector<syntax::Name> members(std::string_view module_path) const = 0;
   virtual std::optional<Presumption> presume(std::string_view name) const = 0;
+  // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
+  virtual std::string_view presume_method(std::string_view name) const = 0;
   // Values of a subscript, operator or truth of a tensor: the rows named by these paths are used.
   virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
                        values::Place place) const = 0;

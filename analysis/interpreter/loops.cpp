@@ -129,7 +129,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   event->calls = site_;
   event->trips = shape.trips;
   event->stmt = shape.stmt;
-  block_ = &event->body;
+  block_ = &event->rounds.emplace_back();
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   LoopTarget target{mark, mark, depth, {}, {}};
@@ -139,7 +139,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   killed_ = false;
   block_ = block;
   --generic_depth_;
-  if (!event->body.events.empty()) append(event);
+  if (!event->rounds[0].events.empty()) append(event);
   symbols().rewind(facts);
   path_.resize(depth);
   // Behind the loop: no round, some rounds, or left by break.
@@ -161,13 +161,19 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
   const auto counts = exit_counts();
   const std::uint64_t from = record_.steps;
   Block* const block = block_;
-  const std::size_t events = block->events.size();
+  auto* event = record_.event<LoopEvent>();
+  event->place = {chunk_, stmt.header};
+  event->calls = site_;
+  event->stmt = &stmt;
+  event->unrolled = true;
+  event->rounds.resize(items.size());
   const std::size_t fact_count = record_.facts.size();
   LoopTarget target{mark, mark, depth, {}, {}};
   frame_->loops.push_back(&target);
   flow = Flow::normal;
   bool fits = true;
   for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
+    block_ = &event->rounds[i];
     flow = run_round(
         target,
         [&] {
@@ -182,15 +188,18 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
     }
   }
   frame_->loops.pop_back();
+  block_ = block;
   if (!fits) {
     heap().rollback(mark);
     symbols().rewind(facts);
     path_.resize(depth);
     drop_exits(counts);
-    block->events.resize(events);
     record_.facts.resize(fact_count);
     return false;
   }
+  bool any = false;
+  for (const Block& round : event->rounds) any = any || !round.events.empty();
+  if (any) append(event);
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
   if (!target.breaks.empty()) flow = merge_exits(mark, target.breaks, flow, nullptr, false);
   return true;

@@ -6,7 +6,9 @@
 #include "syntax/document.hpp"
 #include "values/heap.hpp"
 
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -87,7 +89,9 @@ struct BranchEvent : Event {
 struct LoopEvent : Event {
   LoopEvent() : Event(EventKind::loop) {}
   Sharing trips = Sharing::uniform;  // do all ranks make as many rounds?
-  Block body;
+  // One round that stands for any number of them or, if `unrolled`, every round.
+  std::vector<Block> rounds;
+  bool unrolled = false;
   const syntax::Stmt* stmt = nullptr;  // for or while; null for a comprehension
 };
 
@@ -128,11 +132,14 @@ struct Fact {
 class Record {
 public:
   explicit Record() : heap(symbols) { chunks.emplace_back(); }
-  symbolic::Context symbols;
+  mutable symbolic::Context symbols;  // a reader may ask about new combinations of conditions
   values::Heap heap;
   std::vector<ChunkOf> chunks;
   std::vector<std::unique_ptr<Root>> roots;
   std::vector<Fact> facts;
+  Int roles[6] = {};  // by symbolic::Role: the atoms that stand for the rank, the world size…; null if never asked for
+  std::map<std::string, Cond, std::less<>> conditions;  // by name: "torch.distributed.is_initialized"
+  std::set<Cond> external;  // conditions that come from code that was not seen: nothing is known of their sharing
   std::vector<std::unique_ptr<Event>> events;
   std::vector<std::unique_ptr<CallSite>> sites;
   std::string path;                // of the analysed file

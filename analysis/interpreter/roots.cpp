@@ -88,6 +88,11 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     return heap().tensor(state, born);
   }
   const Value made = symbol(parameter.name.text(), Sharing::uniform, born);
+  const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
+  if (made.is(Kind::instance) && may_be_none) {
+    const std::string given = std::string(parameter.name.text()) + " is not None";
+    return heap().choose(symbols().opaque(given, Sharing::uniform), made, Value::none());
+  }
   if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
   return made;
 }

@@ -4,6 +4,7 @@
 #include "rules/finding.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace stepzero::interpreter {
@@ -29,6 +30,14 @@ struct Rule {
   FixKind fix_kind;
   void (*check)(const interpreter::Record& record, Report& report);
 };
+
+// Refuses, at compile time, a rule with an empty text.
+consteval Rule complete(Rule rule) {
+  for (const std::string_view text : {rule.id, rule.summary, rule.why, rule.wrong, rule.right, rule.silent, rule.fix})
+    if (text.empty()) throw "a text of the rule is missing";
+  if (rule.check == nullptr) throw "the rule has no check";
+  return rule;
+}
 
 // Every rule, sorted by id.
 std::span<const Rule> rules();

@@ -120,6 +120,7 @@ struct Unknown : Object {
   std::string_view name;    // as the user would write it; empty for a value without a name
   Sharing sharing = Sharing::uniform;
   bool external = false;    // comes from code that was not seen: not even its sharing is known
+  bool is_real = false;     // a float, if it is a number
   Int integer = nullptr;    // as an integer, once asked for
   Cond truth = nullptr;
   Cond is_none = nullptr;
@@ -218,15 +219,18 @@ struct Iterator : Object { Slot state; const Function* pending = nullptr; Scope*
 struct Choice : Object { Cond condition; Value yes, no; std::uint8_t leaves = 2; };
 
 // Where a dimension's size was decided.
-struct Origin {
+struct Origin : Object {
   Place place;
   std::string_view what;  // "in_features of nn.Linear", "shape of torch.randn"
+};
+// Sizes that were multiplied into one by a flatten or view, outermost first.
+struct Factors : Object {
+  std::vector<Int> sizes;
 };
 struct Dim {
   Int size = nullptr;  // null: unknown
   const Origin* origin = nullptr;
-  // Sizes that were multiplied into this one by a flatten or view, outermost first; empty if none.
-  std::span<const Int> factors;
+  const Factors* factors = nullptr;
 };
 // `dims` from the left if `rank_known`; else the last dims, with any number before them.
 struct Shape {

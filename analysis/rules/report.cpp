@@ -1,0 +1,67 @@
+#include "rules/report.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+Location Report::location(Place place) const { return {record_.chunk(place).path, record_.span(place)}; }
+
+void Report::relate(Finding& finding, Place place, std::string message) const {
+  if (place) finding.related.push_back({location(place), std::move(message)});
+}
+
+void Report::relate_calls(Finding& finding, const CallSite* calls) const {
+  int shown = 0;
+  for (; calls && calls->outer && shown < 3; calls = calls->outer, ++shown)
+    relate(finding, calls->place, std::string(calls->function->qualified) + " is called here");
+}
+
+Finding* Report::add(Severity severity, Place where, const CallSite* calls, std::string message) {
+  const Place inner = where;
+  while (where && !record_.in_file(where) && calls) {
+    where = calls->place;
+    calls = calls->outer;
+  }
+  if (!record_.in_file(where)) return nullptr;
+  Finding finding;
+  finding.rule = rule_.id;
+  finding.severity = severity;
+  finding.where = location(where);
+  finding.message = std::move(message);
+  findings_.push_back(std::move(finding));
+  if (!(inner == where)) relate(findings_.back(), inner, "it happens here");
+  return &findings_.back();
+}
+
+void visit(const Block& block, const std::function<void(const Event&)>& each) {
+  for (const Event* event : block.events) {
+    each(*event);
+    switch (event->kind) {
+    case EventKind::branch:
+      visit(static_cast<const BranchEvent*>(event)->yes, each);
+      visit(static_cast<const BranchEvent*>(event)->no, each);
+      break;
+    case EventKind::loop:
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) visit(round, each);
+      break;
+    case EventKind::call: visit(static_cast<const CallEvent*>(event)->body, each); break;
+    case EventKind::attempt: {
+      const auto* attempt = static_cast<const AttemptEvent*>(event);
+      visit(attempt->body, each);
+      for (const Block& handler : attempt->handlers) visit(handler, each);
+      visit(attempt->orelse, each);
+      visit(attempt->finally, each);
+      break;
+    }
+    case EventKind::operation:
+    case EventKind::problem:
+    case EventKind::exit: break;
+    }
+  }
+}
+
+void visit_roots(const Record& record, const std::function<void(const Event&)>& each) {
+  for (const auto& root : record.roots) visit(root->block, each);
+}
+
+} // namespace stepzero::rules

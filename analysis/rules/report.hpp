@@ -1,0 +1,43 @@
+// Where a rule writes what it found: places of the run become locations of the text. Knows no rule.
+#pragma once
+
+#include "interpreter/record.hpp"
+#include "rules/rule.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace stepzero::rules {
+
+using interpreter::Event;
+using interpreter::OperationEvent;
+using interpreter::ProblemEvent;
+using interpreter::Record;
+using values::Place;
+
+class Report {
+public:
+  Report(const Record& record, const Rule& rule, std::vector<Finding>& findings)
+      : record_(record), rule_(rule), findings_(findings) {}
+
+  // A finding at a place. It belongs to the analysed file: a place elsewhere is replaced by the innermost call in this
+  // file that led there, and becomes a related location; without such a call nothing is reported. Null then.
+  Finding* add(Severity severity, Place where, const interpreter::CallSite* calls, std::string message);
+  Location location(Place place) const;
+  void relate(Finding& finding, Place place, std::string message) const;
+  // The calls that led to a place, as related locations, innermost first; at most three.
+  void relate_calls(Finding& finding, const interpreter::CallSite* calls) const;
+
+  const Record& record() const { return record_; }
+
+private:
+  const Record& record_;
+  const Rule& rule_;
+  std::vector<Finding>& findings_;
+};
+
+// Calls `each` for every event of a block and of the blocks in it, in order.
+void visit(const interpreter::Block& block, const std::function<void(const Event&)>& each);
+void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
+
+} // namespace stepzero::rules

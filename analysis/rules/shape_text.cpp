@@ -1,0 +1,113 @@
+#include "rules/shape_text.hpp"
+
+#include "rules/source.hpp"
+
+namespace stepzero::rules {
+
+using values::Kind;
+
+std::string size_text(const Record& record, const values::Dim& dim) {
+  if (!dim.size) return "?";
+  const std::string text = record.symbols.text(dim.size);
+  return text.empty() ? "?" : text;
+}
+
+std::string shape_text(const Record& record, const values::Shape& shape) {
+  std::string text = "[";
+  if (!shape.rank_known) text += shape.dims.empty() ? "*" : "*, ";
+  for (std::size_t i = 0; i < shape.dims.size(); ++i) text += (i ? ", " : "") + size_text(record, shape.dims[i]);
+  return text + "]";
+}
+
+namespace {
+
+const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index) {
+  if (problem.node && problem.node->kind == syntax::ExprKind::binary) {
+    const auto& binary = syntax::as<syntax::BinaryExpr>(*problem.node);
+    return index == 0 ? binary.left : binary.right;
+  }
+  if (!problem.expr) return nullptr;
+  const bool method = problem.row->kind == values::RowKind::method && !problem.row->path.ends_with(".forward");
+  if (method && problem.expr->function->kind == syntax::ExprKind::attribute) {
+    if (index == 0) return syntax::as<syntax::AttributeExpr>(*problem.expr->function).object;
+    --index;
+  }
+  // addmm(input, mat1, mat2): the operands that are multiplied come second.
+  if (problem.row->path.ends_with("addmm") || problem.row->path.ends_with("baddbmm")) ++index;
+  if (index < problem.expr->arguments.size()) return problem.expr->arguments[index];
+  return nullptr;
+}
+
+bool short_enough(std::string_view text) { return !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos; }
+
+} // namespace
+
+std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index) {
+  if (const syntax::Expr* expr = operand_expression(problem, index)) {
+    const std::string_view text = record.text({problem.place.chunk, expr->span});
+    if (short_enough(text)) return std::string(text);
+  }
+  return index == 0 ? "the input" : "the other operand";
+}
+
+std::string arithmetic_text(const Record& record, const values::Dim& dim) {
+  if (!dim.factors || dim.factors->sizes.size() < 2) return {};
+  std::string text;
+  for (const auto size : dim.factors->sizes) {
+    if (!size) return {};
+    text += (text.empty() ? "" : "×") + record.symbols.text(size);
+  }
+  return text + " = " + record.symbols.text(dim.size);
+}
+
+void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what) {
+  if (dim.origin && dim.origin->place) report.relate(finding, dim.origin->place, what);
+}
+
+std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter) {
+  const auto arrives = problem.left.size ? record.symbols.value(problem.left.size) : std::nullopt;
+  if (!arrives || *arrives <= 0 || !problem.self.is(Kind::instance)) return std::nullopt;
+  const values::Place made = problem.self.object()->born;
+  if (!record.in_file(made)) return std::nullopt;
+  // The constructor call is found again by its place.
+  const syntax::CallExpr* call = nullptr;
+  for_each_expression(*record.chunk(made).chunk->stmt, [&](const syntax::Expr& expr) {
+    if (expr.kind == syntax::ExprKind::call && expr.span == made.span) call = &syntax::as<syntax::CallExpr>(expr);
+  });
+  if (!call) return std::nullopt;
+  const syntax::Expr* argument = call->arguments.empty() ? nullptr : call->arguments[0];
+  for (const syntax::Keyword& keyword : call->keywords)
+    if (keyword.name.text() == parameter) argument = keyword.value;
+  if (!argument || argument->kind == syntax::ExprKind::starred) return std::nullopt;
+  const SourceLines source(record, made.chunk);
+  Fix fix;
+  fix.title = "Set " + std::string(parameter) + " to " + std::to_string(*arrives);
+  fix.preferred = argument->kind == syntax::ExprKind::integer;
+  fix.edits.push_back({{source.path(), source.absolute(argument->span)}, std::to_string(*arrives)});
+  return fix;
+}
+
+std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand) {
+  if (operand >= problem.states.size() || !problem.states[operand] || !record.in_file(problem.place)) return std::nullopt;
+  const auto& dims = problem.states[operand]->shape.dims;
+  if (dims.size() < 2) return std::nullopt;
+  // Which size would then take part in the product, and which one it has to meet.
+  const bool left = operand == 0;
+  const values::Dim& would = left ? dims[dims.size() - 2] : dims[dims.size() - 1];
+  const values::Dim& meets = left ? problem.right : problem.left;
+  if (!would.size || !meets.size || record.symbols.compare(symbolic::Compare::eq, would.size, meets.size) != symbolic::Answer::yes) return std::nullopt;
+  const syntax::Expr* expr = operand_expression(problem, operand);
+  if (!expr) return std::nullopt;
+  const SourceLines source(record, problem.place.chunk);
+  std::string text(source.text(*expr));
+  if (!short_enough(text)) return std::nullopt;
+  const bool simple = expr->kind == syntax::ExprKind::name || expr->kind == syntax::ExprKind::attribute || expr->kind == syntax::ExprKind::call ||
+                      expr->kind == syntax::ExprKind::subscript;
+  Fix fix;
+  fix.title = "Transpose " + text;
+  if (!simple) text = "(" + text + ")";
+  fix.edits.push_back({{source.path(), source.absolute(expr->span)}, text + ".transpose(-2, -1)"});
+  return fix;
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,22 @@
+// How the shape rules speak: shapes and sizes in the user's names, and the edits that several of them offer.
+#pragma once
+
+#include "rules/report.hpp"
+
+namespace stepzero::rules {
+
+std::string shape_text(const Record& record, const values::Shape& shape);   // "[B, T, 768]", "[*, 768]"
+std::string size_text(const Record& record, const values::Dim& dim);
+// The text of the expression that gave an operand, or its kind: "x", "self.fc1", "the input".
+std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index);
+// `32×5×5 = 800`, if the size came from a flatten; else empty.
+std::string arithmetic_text(const Record& record, const values::Dim& dim);
+void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what);
+
+// "Set in_features to 128": changes the constructor's argument to what arrives, if that is a number and the constructor
+// stands in the analysed file with a literal there.
+std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter);
+// "Transpose …", offered where the last two dimensions, swapped, fit.
+std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand);
+
+} // namespace stepzero::rules

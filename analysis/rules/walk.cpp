@@ -1,0 +1,258 @@
+#include "rules/walk.hpp"
+
+#include <map>
+#include <unordered_map>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using symbolic::Answer;
+using symbolic::Role;
+
+namespace {
+
+// Where a walk is left to.
+enum class Left : std::uint8_t { no, round, loop, call, process };
+
+class Explorer {
+public:
+  Explorer(const Record& record, const Block& block, const std::vector<Process>& processes, const Walk& walk,
+           const std::function<void(const Run&)>& each)
+      : record_(record), symbols_(record.symbols), block_(block), processes_(processes), walk_(walk),
+        each_(each), own_(processes.size()) {}
+
+  bool run() { return choose(); }
+
+private:
+  // Explores with the choices made so far; a choice that is missing is made both ways.
+  bool choose() {
+    if (++explored_ > walk_.limit) return false;
+    Run run(processes_.size());
+    for (process_ = 0; process_ < processes_.size(); ++process_) {
+      missing_ = nullptr;
+      steps_ = &run[process_];
+      turns_.clear();
+      walk(block_);
+      if (!missing_) continue;
+      const Cond missing = missing_;
+      const std::size_t process = process_;
+      // What comes from unseen code, or from per-rank data, may differ from process to process.
+      const bool separate = symbols_.sharing(missing) == Sharing::local;
+      auto& choices = separate ? own_[process] : shared_;
+      const auto mark = symbols_.mark();
+      for (const bool value : {true, false}) {
+        choices[missing] = value;
+        if (separate || symbols_.assume(value ? missing : symbols_.logical_not(missing)))
+          if (!choose()) return false;
+        symbols_.rewind(mark);
+      }
+      choices.erase(missing);
+      return true;
+    }
+    each_(run);
+    return true;
+  }
+
+  Answer leaf(Cond condition) {
+    const Process& process = processes_[process_];
+    std::vector<symbolic::Assignment> values;
+    const auto give = [&](Role role, std::int64_t value) {
+      if (const Int atom = record_.roles[static_cast<int>(role)]) values.push_back({atom, value});
+    };
+    give(Role::rank, process.rank);
+    give(Role::local_rank, process.rank);
+    give(Role::node_rank, 0);
+    give(Role::world_size, process.world);
+    give(Role::local_world_size, process.world);
+    if (const Answer answer = symbols_.evaluate(condition, values); answer != Answer::unknown) return answer;
+    // Who communicates has a process group.
+    for (const char* name : {"torch.distributed.is_initialized"})
+      if (const auto it = record_.conditions.find(name); it != record_.conditions.end() && it->second == condition) return Answer::yes;
+    for (const auto* choices : {&own_[process_], &shared_})
+      if (const auto it = choices->find(condition); it != choices->end()) return it->second ? Answer::yes : Answer::no;
+    if (!missing_) missing_ = condition;
+    return Answer::unknown;
+  }
+
+  Answer decide(Cond condition) {
+    using Form = symbolic::Context::Form;
+    switch (symbols_.form(condition)) {
+    case Form::constant: return symbols_.decide(condition);
+    case Form::negation: {
+      const Answer inner = decide(symbols_.operands(condition)[0]);
+      return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
+    }
+    case Form::conjunction:
+    case Form::disjunction: {
+      const bool all = symbols_.form(condition) == Form::conjunction;
+      const Answer settles = all ? Answer::no : Answer::yes;
+      // What the rank decides comes first: it may make the other questions needless.
+      const Cond asked_before = missing_;
+      bool unknown = false;
+      for (const Cond operand : symbols_.operands(condition)) {
+        const Answer answer = decide(operand);
+        if (answer == settles) {
+          missing_ = asked_before;
+          return settles;
+        }
+        unknown = unknown || answer == Answer::unknown;
+      }
+      if (unknown) return Answer::unknown;
+      return all ? Answer::yes : Answer::no;
+    }
+    case Form::compare:
+    case Form::opaque: return leaf(condition);
+    }
+    return Answer::unknown;
+  }
+
+  // Does anything in the block matter: an operation that is wanted, or a way out of it?
+  bool matters(const Block& block) {
+    const auto it = matters_.find(&block);
+    if (it != matters_.end()) return it->second;
+    bool any = false;
+    for (const Event* event : block.events) {
+      switch (event->kind) {
+      case EventKind::operation: any = any || walk_.wanted(static_cast<const OperationEvent&>(*event)); break;
+      case EventKind::exit: any = true; break;
+      case EventKind::branch:
+        any = any || matters(static_cast<const BranchEvent*>(event)->yes) || matters(static_cast<const BranchEvent*>(event)->no);
+        break;
+      case EventKind::loop:
+        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) any = any || matters(round);
+        break;
+      case EventKind::call: any = any || communicates(static_cast<const CallEvent*>(event)->body); break;
+      case EventKind::attempt: {
+        const auto* attempt = static_cast<const AttemptEvent*>(event);
+        any = any || matters(attempt->body) || matters(attempt->orelse) || matters(attempt->finally);
+        for (const Block& handler : attempt->handlers) any = any || communicates(handler);
+        break;
+      }
+      case EventKind::problem: break;
+      }
+      if (any) break;
+    }
+    matters_[&block] = any;
+    return any;
+  }
+  // The same without ways out: those of a call stay within it.
+  bool communicates(const Block& block) {
+    const auto it = wanted_.find(&block);
+    if (it != wanted_.end()) return it->second;
+    bool any = false;
+    for (const Event* event : block.events) {
+      switch (event->kind) {
+      case EventKind::operation: any = any || walk_.wanted(static_cast<const OperationEvent&>(*event)); break;
+      case EventKind::branch:
+        any = any || communicates(static_cast<const BranchEvent*>(event)->yes) || communicates(static_cast<const BranchEvent*>(event)->no);
+        break;
+      case EventKind::loop:
+        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) any = any || communicates(round);
+        break;
+      case EventKind::call: any = any || communicates(static_cast<const CallEvent*>(event)->body); break;
+      case EventKind::attempt: {
+        const auto* attempt = static_cast<const AttemptEvent*>(event);
+        any = any || communicates(attempt->body) || communicates(attempt->orelse) || communicates(attempt->finally);
+        for (const Block& handler : attempt->handlers) any = any || communicates(handler);
+        break;
+      }
+      default: break;
+      }
+      if (any) break;
+    }
+    wanted_[&block] = any;
+    return any;
+  }
+  Left walk(const Block& block) {
+    for (std::size_t i = 0; i < block.events.size(); ++i) {
+      const Event* event = block.events[i];
+      Left left = Left::no;
+      switch (event->kind) {
+      case EventKind::operation: {
+        const auto& operation = static_cast<const OperationEvent&>(*event);
+        if (walk_.wanted(operation)) steps_->push_back({&operation, turns_});
+        break;
+      }
+      case EventKind::branch: left = walk_branch(static_cast<const BranchEvent&>(*event)); break;
+      case EventKind::loop: left = walk_loop(static_cast<const LoopEvent&>(*event)); break;
+      case EventKind::call: {
+        const auto& call = static_cast<const CallEvent&>(*event);
+        if (!communicates(call.body)) break;
+        left = walk(call.body);
+        if (left == Left::call) left = Left::no;
+        break;
+      }
+      case EventKind::attempt: {
+        // The run in which nothing is raised.
+        const auto& attempt = static_cast<const AttemptEvent&>(*event);
+        left = walk(attempt.body);
+        if (left == Left::no) left = walk(attempt.orelse);
+        if (left == Left::no && !missing_) left = walk(attempt.finally);
+        break;
+      }
+      case EventKind::exit:
+        switch (static_cast<const ExitEvent&>(*event).exit) {
+        case ExitKind::return_: left = Left::call; break;
+        case ExitKind::break_: left = Left::loop; break;
+        case ExitKind::continue_: left = Left::round; break;
+        case ExitKind::raise: left = Left::process; break;
+        }
+        break;
+      case EventKind::problem: break;
+      }
+      if (missing_) return Left::process;
+      if (left != Left::no) return left;
+    }
+    return Left::no;
+  }
+
+  Left walk_branch(const BranchEvent& branch) {
+    if (!matters(branch.yes) && !matters(branch.no)) return Left::no;
+    switch (decide(branch.condition)) {
+    case Answer::yes: missing_ = nullptr; return walk_side(branch, true);
+    case Answer::no: missing_ = nullptr; return walk_side(branch, false);
+    case Answer::unknown: return Left::process;
+    }
+    return Left::no;
+  }
+  Left walk_side(const BranchEvent& branch, bool yes) {
+    turns_.push_back({&branch, yes});
+    const Left left = walk(yes ? branch.yes : branch.no);
+    turns_.pop_back();
+    return left;
+  }
+
+  Left walk_loop(const LoopEvent& loop) {
+    for (const Block& round : loop.rounds) {
+      const Left left = walk(round);
+      if (left == Left::round) continue;
+      if (left == Left::loop) return Left::no;
+      if (left != Left::no) return left;
+    }
+    return Left::no;
+  }
+
+  const Record& record_;
+  symbolic::Context& symbols_;
+  const Block& block_;
+  const std::vector<Process>& processes_;
+  const Walk& walk_;
+  const std::function<void(const Run&)>& each_;
+  std::map<Cond, bool> shared_;
+  std::vector<std::map<Cond, bool>> own_;
+  std::unordered_map<const Block*, bool> matters_, wanted_;
+  std::size_t process_ = 0;
+  std::vector<Step>* steps_ = nullptr;
+  std::vector<Turn> turns_;
+  Cond missing_ = nullptr;
+  std::size_t explored_ = 0;
+};
+
+} // namespace
+
+bool explore(const Record& record, const Block& block, const std::vector<Process>& processes, const Walk& walk,
+             const std::function<void(const Run&)>& each) {
+  return Explorer(record, block, processes, walk, each).run();
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,144 @@
+#include "snapshot/shown.hpp"
+
+#include <sstream>
+
+namespace stepzero::snapshot {
+
+using interpreter::Record;
+using interpreter::Value;
+using values::Kind;
+
+namespace {
+
+constexpr std::size_t max_items = 16;
+constexpr std::size_t max_text = 60;
+
+Shown::Dim show_dim(const Record& record, const values::Dim& dim) {
+  Shown::Dim shown;
+  if (!dim.size) {
+    shown.text = "?";
+    return shown;
+  }
+  if (const auto constant = record.symbols.value(dim.size)) {
+    shown.is_int = true;
+    shown.value = *constant;
+    return shown;
+  }
+  shown.text = record.symbols.text(dim.size);
+  if (shown.text.empty()) shown.text = "?";
+  return shown;
+}
+
+Shown of_kind(std::string kind) {
+  Shown shown;
+  shown.kind = std::move(kind);
+  return shown;
+}
+
+} // namespace
+
+Shown show(const Record& record, Value value, const values::TensorState* tensor, int depth) {
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value) value = value.as<values::Unknown>()->state.value;
+  switch (value.kind) {
+  case Kind::tensor: {
+    const values::TensorState* state = tensor ? tensor : value.as<values::Tensor>()->now();
+    Shown shown = of_kind("tensor");
+    shown.dtype = values::name(state->dtype);
+    if (state->device) shown.device = state->device->text;
+    if (state->shape.rank_known || !state->shape.dims.empty()) {
+      shown.shape.emplace();
+      if (!state->shape.rank_known) shown.shape->push_back({false, 0, "..."});
+      for (const values::Dim& dim : state->shape.dims) shown.shape->push_back(show_dim(record, dim));
+    }
+    return shown;
+  }
+  case Kind::integer: {
+    Shown shown = of_kind("int");
+    shown.value = record.symbols.text(value.integer());
+    return shown;
+  }
+  case Kind::real: {
+    Shown shown = of_kind("float");
+    std::ostringstream text;
+    text << value.real();
+    shown.value = text.str();
+    return shown;
+  }
+  case Kind::boolean: {
+    Shown shown = of_kind("bool");
+    switch (record.symbols.decide(value.condition())) {
+    case symbolic::Answer::yes: shown.value = "True"; break;
+    case symbolic::Answer::no: shown.value = "False"; break;
+    case symbolic::Answer::unknown: shown.value = record.symbols.text(value.condition()); break;
+    }
+    return shown;
+  }
+  case Kind::string: {
+    Shown shown = of_kind("str");
+    shown.value = std::string(value.text().substr(0, max_text));
+    return shown;
+  }
+  case Kind::none: return of_kind("none");
+  case Kind::dtype: {
+    Shown shown = of_kind("dtype");
+    shown.value = values::name(value.dtype());
+    return shown;
+  }
+  case Kind::device: {
+    Shown shown = of_kind("device");
+    shown.value = value.as<values::Device>()->text;
+    return shown;
+  }
+  case Kind::tuple:
+  case Kind::list: {
+    const bool is_list = value.is(Kind::list);
+    Shown shown = of_kind(is_list ? "list" : "tuple");
+    if (depth > 3) return shown;
+    const auto& items = is_list ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
+    if (is_list && values::Heap::list_state(value)->open) return {};
+    for (std::size_t i = 0; i < items.size() && i < max_items; ++i) shown.items.push_back(show(record, items[i], nullptr, depth + 1));
+    return shown;
+  }
+  case Kind::dict: return values::Heap::dict_state(value)->open ? Shown{} : of_kind("dict");
+  case Kind::instance: {
+    const auto* object = value.as<values::Instance>();
+    if (object->cls) {
+      Shown shown = of_kind("module");
+      shown.value = object->cls->name.text();
+      return shown;
+    }
+    if (object->native && object->native->path.starts_with("torch.nn.")) {
+      Shown shown = of_kind("module");
+      shown.value = object->native->path.substr(object->native->path.rfind('.') + 1);
+      return shown;
+    }
+    return {};
+  }
+  default: return {};
+  }
+}
+
+std::string Shown::short_text() const {
+  if (kind == "tensor") {
+    std::string text = dtype.empty() ? "tensor" : dtype;
+    if (!shape) return text;
+    text += "[";
+    for (std::size_t i = 0; i < shape->size(); ++i) {
+      const Dim& dim = (*shape)[i];
+      text += (i ? ", " : "") + (dim.is_int ? std::to_string(dim.value) : dim.text);
+    }
+    return text + "]";
+  }
+  if (kind == "tuple" || kind == "list") {
+    std::string text = kind == "tuple" ? "(" : "[";
+    for (std::size_t i = 0; i < items.size(); ++i) text += (i ? ", " : "") + (items[i].kind.empty() ? "?" : items[i].short_text());
+    if (kind == "tuple" && items.size() == 1) text += ",";
+    return text + (kind == "tuple" ? ")" : "]");
+  }
+  if (kind == "str") return "str = '" + value + "'";
+  if (value.empty()) return kind == "none" ? "None" : kind;
+  if (kind == "module") return value;
+  return kind + " = " + value;
+}
+
+} // namespace stepzero::snapshot

@@ -1,0 +1,158 @@
+// Training frameworks: what of them tells ranks apart, and which of their calls hide communication. Read in the sources of
+// accelerate, DeepSpeed, Lightning and torchmetrics.
+#include "torch/shapes.hpp"
+
+#include <deque>
+
+namespace stepzero::torch {
+
+using symbolic::Role;
+using syntax::Name;
+using values::Instance;
+using values::Kind;
+
+namespace {
+
+Value nothing(Call&) { return Value::none(); }
+Value uniform(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
+Value first_argument(Call& call) { return call.at(0); }
+Value context(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.context", call.place)); }
+Value is_first(Call& call) {
+  return Value::of(call.run.symbols().compared(symbolic::Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
+}
+Value is_local_first(Call& call) {
+  return Value::of(call.run.symbols().compared(symbolic::Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
+}
+template <Role role> Value role_value(Call& call) { return Value::of(call.run.role(role)); }
+Value gathered(Call& call) {
+  TensorState state = computed(call.run, {call.at(0)});
+  state.sharing = Sharing::uniform;
+  state.external = false;
+  return result(call, state);
+}
+// prepare(a, b, …) gives them back, wrapped.
+Value prepare(Call& call) {
+  std::vector<Value> items;
+  for (const Value& argument : call.arguments)
+    if (argument) items.push_back(argument);
+  items.insert(items.end(), call.rest.begin(), call.rest.end());
+  for (Value& item : items) item = call.run.heap().external("", call.place);
+  if (items.size() == 1) return items.front();
+  return call.run.heap().tuple(std::move(items));
+}
+Value deepspeed_initialize(Call& call) {
+  Instance* engine = call.run.make_native("deepspeed.DeepSpeedEngine", call.place);
+  return call.run.heap().tuple({Value::of(Kind::instance, engine), call.run.heap().external("optimizer", call.place),
+                                call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
+}
+Value lightning_trainer(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Trainer", call.place)); }
+Value lightning_strategy(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place)); }
+
+struct Hidden {
+  std::string_view path;
+  std::string_view signature;
+  Value (*run)(Call&);
+  CollectiveInfo info;
+  RowKind kind = RowKind::method;
+};
+
+constexpr std::string_view gathers = "it gathers from all processes";
+constexpr std::string_view shards = "every rank holds a part of what is saved";
+
+const std::deque<Hidden>& hidden() {
+  static const std::deque<Hidden> list = {
+      {"accelerate.Accelerator.gather", "tensor", gathered, {"accelerator.gather", -1, -1, -1, false, true, gathers}},
+      {"accelerate.Accelerator.gather_for_metrics", "input_data, use_gather_object=False", gathered, {"accelerator.gather_for_metrics", -1, -1, -1, false, true, gathers}},
+      {"accelerate.Accelerator.reduce", "tensor, reduction='sum', scale=1.0", gathered, {"accelerator.reduce", -1, -1, -1, false, true, gathers}},
+      {"accelerate.Accelerator.pad_across_processes", "tensor, dim=0, pad_index=0, pad_first=False", gathered, {"accelerator.pad_across_processes", -1, -1, -1, false, true, "it gathers the sizes of all processes"}},
+      {"accelerate.Accelerator.wait_for_everyone", "", nothing, {"accelerator.wait_for_everyone", -1, -1, -1, false, true, "it is a barrier"}},
+      {"accelerate.Accelerator.save_state", "output_dir=None, *more, **options", nothing, {"accelerator.save_state", -1, -1, -1, false, true, shards}},
+      {"accelerate.Accelerator.load_state", "input_dir=None, *more, **options", nothing, {"accelerator.load_state", -1, -1, -1, false, true, shards}},
+      {"accelerate.Accelerator.get_state_dict", "model, unwrap=True", uniform, {"accelerator.get_state_dict", -1, -1, -1, false, true, "under FSDP and ZeRO-3 it gathers the parameters of all ranks"}},
+      {"accelerate.utils.gather_object", "object", uniform, {"gather_object", -1, -1, -1, false, true, gathers}, RowKind::function},
+      {"accelerate.utils.gather", "tensor", gathered, {"gather", -1, -1, -1, false, true, gathers}, RowKind::function},
+      {"accelerate.utils.wait_for_everyone", "", nothing, {"wait_for_everyone", -1, -1, -1, false, true, "it is a barrier"}, RowKind::function},
+      {"accelerate.utils.broadcast_object_list", "object_list, from_process=0", uniform, {"broadcast_object_list", -1, -1, -1, false, true, "the other processes receive"}, RowKind::function},
+
+      {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing, {"save_checkpoint", -1, -1, -1, false, true, shards}},
+      {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, **options", uniform, {"load_checkpoint", -1, -1, -1, false, true, shards}},
+      {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, **options", nothing, {"save_16bit_model", -1, -1, -1, false, true, shards}},
+      {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", nothing, {"engine.step", -1, -1, -1, false, true, "the optimizer's state is shared among the ranks"}},
+
+      {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing, {"trainer.save_checkpoint", -1, -1, -1, false, true, "it gathers sharded states and ends in a barrier"}},
+      {"pytorch_lightning.Trainer.log_dir", "", uniform, {"trainer.log_dir", -1, -1, -1, false, true, "reading it broadcasts the path from rank 0"}, RowKind::property},
+      {"pytorch_lightning.Strategy.barrier", "name=None", nothing, {"strategy.barrier", -1, -1, -1, false, true, "it is a barrier"}},
+      {"pytorch_lightning.LightningModule.all_gather", "data, *more, **options", gathered, {"self.all_gather", -1, -1, -1, false, true, gathers}},
+
+      {"torchmetrics.Metric.compute", "", uniform, {"metric.compute", -1, -1, -1, false, true, "it gathers the metric's state from all ranks"}},
+  };
+  return list;
+}
+
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
+  Row made;
+  made.path = path;
+  made.kind = kind;
+  made.signature = signature;
+  made.run = run;
+  made.base = base;
+  made.source = "sources of accelerate, DeepSpeed, Lightning, torchmetrics";
+  return made;
+}
+
+} // namespace
+
+std::vector<Row> framework_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("accelerate.Accelerator", class_, "*arguments, **options", nullptr),
+      row("accelerate.Accelerator.is_main_process", property, "", is_first),
+      row("accelerate.Accelerator.is_local_main_process", property, "", is_local_first),
+      row("accelerate.Accelerator.process_index", property, "", role_value<Role::rank>),
+      row("accelerate.Accelerator.local_process_index", property, "", role_value<Role::local_rank>),
+      row("accelerate.Accelerator.num_processes", property, "", role_value<Role::world_size>),
+      row("accelerate.Accelerator.prepare", method, "*arguments, **options", prepare),
+      row("accelerate.Accelerator.prepare_model", method, "model, *more, **options", prepare),
+      row("accelerate.Accelerator.unwrap_model", method, "model, *more, **options", first_argument),
+      row("accelerate.Accelerator.backward", method, "loss, **options", nothing),
+      row("accelerate.Accelerator.main_process_first", method, "", context),
+      row("accelerate.Accelerator.local_main_process_first", method, "", context),
+      row("accelerate.Accelerator.accumulate", method, "*models", context),
+      row("accelerate.Accelerator.autocast", method, "*arguments, **options", context),
+      row("accelerate.Accelerator.print", method, "*arguments, **options", nothing),
+      row("accelerate.Accelerator.save", method, "obj, f, *more, **options", nothing),
+      row("accelerate.Accelerator.clip_grad_norm_", method, "parameters, max_norm, norm_type=2", uniform),
+
+      row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
+      row("deepspeed.initialize", function, "*arguments, **options", deepspeed_initialize),
+      row("deepspeed.DeepSpeedEngine.backward", method, "loss, *more, **options", nothing),
+
+      row("pytorch_lightning.Trainer", class_, "*arguments, **options", nullptr),
+      row("pytorch_lightning.Trainer.is_global_zero", property, "", is_first),
+      row("pytorch_lightning.Trainer.global_rank", property, "", role_value<Role::rank>),
+      row("pytorch_lightning.Trainer.local_rank", property, "", role_value<Role::local_rank>),
+      row("pytorch_lightning.Trainer.world_size", property, "", role_value<Role::world_size>),
+      row("pytorch_lightning.Trainer.strategy", property, "", lightning_strategy),
+      row("pytorch_lightning.Strategy", class_, "", nullptr),
+      row("pytorch_lightning.LightningModule", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
+      row("pytorch_lightning.LightningModule.trainer", property, "", lightning_trainer),
+      row("pytorch_lightning.LightningModule.global_rank", property, "", role_value<Role::rank>),
+      row("pytorch_lightning.LightningModule.local_rank", property, "", role_value<Role::local_rank>),
+      row("pytorch_lightning.utilities.rank_zero_only", function, "fn", is_first),
+
+      row("torchmetrics.Metric", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
+  };
+  for (const std::string_view metric : {"torchmetrics.Accuracy", "torchmetrics.MeanMetric", "torchmetrics.SumMetric", "torchmetrics.F1Score",
+                                        "torchmetrics.Precision", "torchmetrics.Recall", "torchmetrics.AUROC", "torchmetrics.MetricCollection",
+                                        "torchmetrics.MeanSquaredError"})
+    rows.push_back(row(metric, class_, "*arguments, **options", nullptr, "torchmetrics.Metric"));
+  for (const Hidden& call : hidden()) {
+    Row made = row(call.path, call.kind, call.signature, call.run);
+    made.operation = Operation::collective;
+    made.collective = &call.info;
+    rows.push_back(made);
+  }
+  return rows;
+}
+
+} // namespace stepzero::torch

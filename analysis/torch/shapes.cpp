@@ -1,0 +1,188 @@
+#include "torch/shapes.hpp"
+
+#include <algorithm>
+
+namespace stepzero::torch {
+
+using values::Kind;
+
+TensorState* tensor_state(Interpreter& run, Value value) {
+  value = run.resolve(value);
+  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+  return value.is(Kind::tensor) ? value.as<Tensor>()->now() : nullptr;
+}
+
+TensorState* require_tensor(Interpreter& run, Value value) {
+  value = run.resolve(value);
+  if (TensorState* state = tensor_state(run, value)) return state;
+  if (!value.is(Kind::unknown)) return nullptr;
+  auto* unknown = value.as<values::Unknown>();
+  TensorState state;
+  state.sharing = Sharing::local;
+  state.external = true;
+  const Value made = run.heap().tensor(state, unknown->born);
+  run.heap().set(unknown->state, made);
+  return made.as<Tensor>()->now();
+}
+
+void set_state(Interpreter& run, Value value, const TensorState& state) {
+  value = run.resolve(value);
+  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+  if (value.is(Kind::tensor)) run.heap().set(value.as<Tensor>()->state, Value::of(Kind::state, run.heap().state(state)));
+}
+
+Dim from_right(const Shape& shape, std::size_t i) {
+  return i < shape.dims.size() ? shape.dims[shape.dims.size() - 1 - i] : Dim{};
+}
+
+bool differ(Interpreter& run, const Dim& a, const Dim& b) {
+  return a.size && b.size && run.symbols().compare(symbolic::Compare::eq, a.size, b.size) == symbolic::Answer::no;
+}
+
+std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible) {
+  Shape out;
+  out.rank_known = a.rank_known && b.rank_known;
+  const std::size_t rank = out.rank_known ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
+  const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
+  const auto not_one = [&](const Dim& dim) {
+    return dim.size && run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) == symbolic::Answer::no;
+  };
+  for (std::size_t i = 0; i < rank; ++i) {
+    const bool has_a = i < a.dims.size(), has_b = i < b.dims.size();
+    const Dim left = from_right(a, i), right = from_right(b, i);
+    Dim dim;
+    if (!has_a) dim = right;
+    else if (!has_b) dim = left;
+    else if (left.size && left.size == right.size) dim = left;
+    else if (is_one(left)) dim = right;
+    else if (is_one(right)) dim = left;
+    else if (not_one(left) && not_one(right) && differ(run, left, right)) {
+      if (impossible) *impossible = true;
+      return std::nullopt;
+    } else if (not_one(left)) dim = left;
+    else if (not_one(right)) dim = right;
+    out.dims.insert(out.dims.begin(), dim);
+  }
+  return out;
+}
+
+TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
+  TensorState state;
+  state.sharing = Sharing::uniform;
+  state.requires_grad = Known::no;
+  state.graph_complete = true;
+  bool any_device = false;
+  for (const Value& operand : operands) {
+    const Value value = run.resolve(operand);
+    if (!value) continue;
+    state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
+    state.external = state.external || run.heap().is_external(value);
+    const TensorState* from = tensor_state(run, value);
+    if (!from) {
+      if (value.is(Kind::unknown) || value.is(Kind::choice)) state.graph_complete = false;
+      continue;
+    }
+    if (from->requires_grad == Known::yes) state.requires_grad = Known::yes;
+    else if (from->requires_grad == Known::unknown && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
+    for (const values::Object* source : from->graph)
+      if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) state.graph.push_back(source);
+    state.graph_complete = state.graph_complete && from->graph_complete;
+    if (from->scaled_by) state.scaled_by = from->scaled_by;
+    if (!any_device) state.device = from->device;
+    any_device = true;
+    if (state.dtype == values::Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
+  }
+  return state;
+}
+
+Value result(const Call& call, TensorState state) { return call.run.heap().tensor(std::move(state), call.place); }
+
+Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view what) {
+  auto* origin = run.heap().make<values::Origin>();
+  origin->place = place;
+  origin->what = what;
+  return {size, origin, nullptr};
+}
+
+std::optional<std::vector<Int>> sizes(Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place) {
+  std::vector<Value> items;
+  first = run.resolve(first);
+  if (first.is(Kind::tuple) || first.is(Kind::list)) {
+    const auto known = run.elements(first, place);
+    if (!known) return std::nullopt;
+    items = *known;
+  } else if (first) {
+    items.push_back(first);
+  }
+  items.insert(items.end(), rest.begin(), rest.end());
+  std::vector<Int> result_sizes;
+  for (const Value& item : items) {
+    const Value value = run.resolve(item);
+    if (!value.is(Kind::integer) && !value.is(Kind::unknown)) return std::nullopt;
+    result_sizes.push_back(run.to_int(value));
+    if (!result_sizes.back()) return std::nullopt;
+  }
+  return result_sizes;
+}
+
+std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape) {
+  const auto at = run.to_constant(dim);
+  if (!at || !shape.rank_known) return std::nullopt;
+  const auto rank = static_cast<std::int64_t>(shape.dims.size());
+  const std::int64_t index = *at < 0 ? *at + rank : *at;
+  if (index < 0 || index >= rank) return std::nullopt;
+  return static_cast<std::size_t>(index);
+}
+
+values::Dtype to_dtype(Value value) { return value.is(Kind::dtype) ? value.dtype() : values::Dtype::unknown; }
+
+Value multiply_matrices(const Call& call, Value left, Value right) {
+  Interpreter& run = call.run;
+  const TensorState* a = require_tensor(run, left);
+  const TensorState* b = require_tensor(run, right);
+  TensorState out = computed(run, {left, right});
+  if (!a || !b) return result(call, out);
+  const Shape &x = a->shape, &y = b->shape;
+  const Dim inner_left = from_right(x, 0);
+  // A vector on the right is summed over its only dimension.
+  const bool vector_right = y.rank_known && y.dims.size() == 1;
+  const bool matrix_right = y.dims.size() >= 2;
+  const bool vector_left = x.rank_known && x.dims.size() == 1;
+  if (x.rank_known && y.rank_known && (x.dims.empty() || y.dims.empty())) {
+    auto* problem = run.problem(values::ProblemKind::rank, call);
+    problem->operands = {left, right};
+    problem->states = {a, b};
+    return result(call, out);
+  }
+  const Dim inner_right = vector_right ? from_right(y, 0) : matrix_right ? from_right(y, 1) : Dim{};
+  if (differ(run, inner_left, inner_right)) {
+    auto* problem = run.problem(values::ProblemKind::inner_dimensions, call);
+    problem->operands = {left, right};
+    problem->states = {a, b};
+    problem->left = inner_left;
+    problem->right = inner_right;
+  }
+  if (x.rank_known && y.rank_known) {
+    Shape batch_left{true, {}}, batch_right{true, {}};
+    if (!vector_left) batch_left.dims.assign(x.dims.begin(), x.dims.end() - 2);
+    if (!vector_right) batch_right.dims.assign(y.dims.begin(), y.dims.end() - 2);
+    bool impossible = false;
+    const auto batch = broadcast(run, batch_left, batch_right, &impossible);
+    if (impossible) {
+      auto* problem = run.problem(values::ProblemKind::batch_dimensions, call);
+      problem->operands = {left, right};
+      problem->states = {a, b};
+    }
+    if (batch) {
+      out.shape.rank_known = true;
+      out.shape.dims = batch->dims;
+      if (!vector_left) out.shape.dims.push_back(from_right(x, 1));
+      if (!vector_right) out.shape.dims.push_back(from_right(y, 0));
+    }
+  } else if (matrix_right) {
+    out.shape.dims = {from_right(y, 0)};
+  }
+  return result(call, out);
+}
+
+} // namespace stepzero::torch

@@ -1,0 +1,44 @@
+// What the operator tables share: reading a value as a tensor, teaching an unknown what it must be, broadcasting, results.
+#pragma once
+
+#include "torch/table.hpp"
+
+#include <initializer_list>
+
+namespace stepzero::torch {
+
+using values::Dim;
+using values::Int;
+using values::Known;
+using values::Shape;
+using values::Sharing;
+using values::Tensor;
+using values::TensorState;
+
+// The tensor that a value is, or that an unknown was found to be; null otherwise.
+TensorState* tensor_state(Interpreter& run, Value value);
+// The same, but an unknown value becomes a tensor: the operation accepts nothing else.
+TensorState* require_tensor(Interpreter& run, Value value);
+// From here on the tensor has this state (an in-place change, or something learned about it).
+void set_state(Interpreter& run, Value tensor, const TensorState& state);
+
+// An operand's dimension from the right (0 is the last), or null size if it is not known.
+Dim from_right(const Shape& shape, std::size_t i);
+// Are the sizes known to differ for all values of their symbols?
+bool differ(Interpreter& run, const Dim& a, const Dim& b);
+std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible = nullptr);
+
+// A new state computed from operands: sharing, graph, device and external are theirs together.
+TensorState computed(Interpreter& run, std::initializer_list<Value> operands);
+Value result(const Call& call, TensorState state);
+
+// Integers from arguments: `(2, 3)`, `[2, 3]`, `2, 3`; absent where one is not an integer.
+std::optional<std::vector<Int>> sizes(Interpreter& run, Value first, const std::vector<Value>& rest, values::Place place);
+Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view what);
+// A dimension argument, negative ones resolved against the rank; nullopt if unknown or outside.
+std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape);
+
+values::Dtype to_dtype(Value value);
+Value multiply_matrices(const Call& call, Value left, Value right);
+
+} // namespace stepzero::torch

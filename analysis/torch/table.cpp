@@ -1,0 +1,209 @@
+// Finding rows: signatures read once, old homes and re-exports resolved, names that programs give to ranks.
+#include "torch/table.hpp"
+
+#include <array>
+#include <charconv>
+
+namespace stepzero::torch {
+
+namespace {
+
+struct Prefix {
+  std::string_view from, to;
+};
+
+// Homes that re-export another's names. The longest match wins.
+constexpr std::array prefixes = {
+    Prefix{"torch.distributed.distributed_c10d.", "torch.distributed."},
+    Prefix{"torch.nn.parallel.distributed.", "torch.nn.parallel."},
+    Prefix{"torch.cuda.amp.grad_scaler.", "torch.amp."},
+    Prefix{"torch.cuda.amp.autocast_mode.", "torch.cuda.amp."},
+    Prefix{"torch.distributed.fsdp.fully_sharded_data_parallel.", "torch.distributed.fsdp."},
+    Prefix{"torch.nn.functional.", "torch.nn.functional."},
+    Prefix{"torch.optim.adamw.", "torch.optim."},
+    Prefix{"torch.optim.adam.", "torch.optim."},
+    Prefix{"torch.optim.sgd.", "torch.optim."},
+    Prefix{"torch.nn.modules.linear.", "torch.nn."},
+    Prefix{"torch.nn.modules.container.", "torch.nn."},
+    Prefix{"torch.nn.modules.module.", "torch.nn."},
+    Prefix{"torch.nn.modules.", "torch.nn."},
+    Prefix{"lightning.pytorch.", "pytorch_lightning."},
+    Prefix{"pytorch_lightning.trainer.trainer.", "pytorch_lightning."},
+    Prefix{"pytorch_lightning.utilities.rank_zero.", "pytorch_lightning.utilities."},
+    Prefix{"lightning_fabric.utilities.rank_zero.", "pytorch_lightning.utilities."},
+    Prefix{"lightning.fabric.utilities.rank_zero.", "pytorch_lightning.utilities."},
+    Prefix{"lightning_utilities.core.rank_zero.", "pytorch_lightning.utilities."},
+    Prefix{"accelerate.accelerator.", "accelerate."},
+};
+
+struct Alias {
+  std::string_view from, to;
+};
+constexpr std::array aliases = {
+    Alias{"torch.cuda.amp.GradScaler", "torch.amp.GradScaler"},
+    Alias{"torch.cpu.amp.GradScaler", "torch.amp.GradScaler"},
+    Alias{"torch.autocast", "torch.amp.autocast"},
+    Alias{"torch.distributed.fsdp.FSDP", "torch.distributed.fsdp.FullyShardedDataParallel"},
+    Alias{"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"},
+    Alias{"torch.distributed._all_gather_base", "torch.distributed.all_gather_into_tensor"},
+    Alias{"torch.distributed._reduce_scatter_base", "torch.distributed.reduce_scatter_tensor"},
+    Alias{"torch.tensor.Tensor", "torch.Tensor"},
+    Alias{"pytorch_lightning.trainer.Trainer", "pytorch_lightning.Trainer"},
+    Alias{"typing.NamedTuple", "collections.namedtuple"},
+};
+
+// Libraries whose names are never looked for among the files of the program.
+constexpr std::array<std::string_view, 40> libraries = {
+    "torch", "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections",
+    "itertools", "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket",
+    "threading", "warnings", "builtins", "numpy", "pytest", "unittest", "accelerate", "deepspeed", "pytorch_lightning",
+    "lightning", "lightning_fabric", "lightning_utilities", "torchmetrics", "tqdm", "shutil", "gc",
+};
+
+struct RankName {
+  std::string_view name;
+  interpreter::Presumption meaning;
+};
+using symbolic::Role;
+// What programs call the rank, in parameters, attributes and configuration fields.
+constexpr std::array rank_names = {
+    RankName{"rank", {Role::rank, false}},
+    RankName{"global_rank", {Role::rank, false}},
+    RankName{"world_rank", {Role::rank, false}},
+    RankName{"dist_rank", {Role::rank, false}},
+    RankName{"ddp_rank", {Role::rank, false}},
+    RankName{"local_rank", {Role::local_rank, false}},
+    RankName{"ddp_local_rank", {Role::local_rank, false}},
+    RankName{"node_rank", {Role::node_rank, false}},
+    RankName{"world_size", {Role::world_size, false}},
+    RankName{"ddp_world_size", {Role::world_size, false}},
+    RankName{"is_main_process", {Role::none, true}},
+    RankName{"is_main", {Role::none, true}},
+    RankName{"is_main_rank", {Role::none, true}},
+    RankName{"is_master", {Role::none, true}},
+    RankName{"is_master_process", {Role::none, true}},
+    RankName{"master_process", {Role::none, true}},
+    RankName{"main_process", {Role::none, true}},
+    RankName{"is_rank_zero", {Role::none, true}},
+    RankName{"is_rank_0", {Role::none, true}},
+    RankName{"is_rank0", {Role::none, true}},
+    RankName{"is_global_zero", {Role::none, true}},
+    RankName{"is_chief", {Role::none, true}},
+};
+
+struct MethodName {
+  std::string_view name, path;
+};
+// Method names that only one library class has: a call of them tells what an unknown object is.
+constexpr std::array method_names = {
+    MethodName{"backward", "torch.Tensor.backward"},
+    MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},
+    MethodName{"unscale_", "torch.amp.GradScaler.unscale_"},
+};
+
+values::Constant constant(std::string_view text) {
+  values::Constant made;
+  if (text == "None") made.kind = values::Kind::none;
+  else if (text == "True" || text == "False") {
+    made.kind = values::Kind::boolean;
+    made.integer = text == "True";
+  } else if (text.size() >= 2 && text.front() == '\'') {
+    made.kind = values::Kind::string;
+    made.text = text.substr(1, text.size() - 2);
+  } else if (text.find('.') != std::string_view::npos || text.find('e') != std::string_view::npos) {
+    made.kind = values::Kind::real;
+    made.real = std::strtod(std::string(text).c_str(), nullptr);
+  } else if (std::from_chars(text.data(), text.data() + text.size(), made.integer).ec == std::errc{}) {
+    made.kind = values::Kind::integer;
+  }
+  return made;
+}
+
+void read_signature(Row& row) {
+  std::string_view rest = row.signature;
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    std::string_view part = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+    while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
+    if (part.starts_with("**")) row.takes_options = true;
+    else if (part.starts_with("*") && part.size() > 1) row.takes_rest = true;
+    else if (part != "*" && !part.empty()) {
+      const auto equals = part.find('=');
+      row.parameters.emplace_back(part.substr(0, equals));
+      row.defaults.push_back(equals == std::string_view::npos ? values::Constant{} : constant(part.substr(equals + 1)));
+    }
+  }
+}
+
+} // namespace
+
+Table::Table() {
+  for (auto family : {python_rows(), tensor_rows(), layer_rows(), training_rows(), distributed_rows(), framework_rows()})
+    for (Row& row : family) rows_.push_back(std::move(row));
+  for (Row& row : rows_) {
+    read_signature(row);
+    by_path_.emplace(row.path, &row);
+  }
+}
+
+std::string Table::canonical(std::string_view path) const {
+  for (const Alias& alias : aliases)
+    if (path == alias.from) return std::string(alias.to);
+  for (const Prefix& prefix : prefixes)
+    if (path.starts_with(prefix.from) && path.size() > prefix.from.size()) {
+      const std::string_view tail = path.substr(prefix.from.size());
+      // torch.nn.modules.linear.Linear: what stands between the package and the class is a home, too.
+      const auto dot = tail.rfind('.');
+      const bool in_nn = prefix.from == "torch.nn.modules.";
+      std::string moved = std::string(prefix.to) + std::string(in_nn && dot != std::string_view::npos ? tail.substr(dot + 1) : tail);
+      for (const Alias& alias : aliases)
+        if (moved == alias.from) return std::string(alias.to);
+      return moved;
+    }
+  return std::string(path);
+}
+
+const Row* Table::find(std::string_view path) const {
+  const auto it = by_path_.find(path);
+  return it == by_path_.end() ? nullptr : it->second;
+}
+
+bool Table::knows(std::string_view top_level) const {
+  for (const std::string_view name : libraries)
+    if (name == top_level) return true;
+  return false;
+}
+
+std::vector<syntax::Name> Table::members(std::string_view module_path) const {
+  std::vector<syntax::Name> names;
+  const std::string prefix = std::string(module_path) + ".";
+  for (const Row& row : rows_)
+    if (row.path.starts_with(prefix) && row.path.find('.', prefix.size()) == std::string_view::npos)
+      names.emplace_back(row.path.substr(prefix.size()));
+  return names;
+}
+
+std::optional<interpreter::Presumption> Table::presume(std::string_view name) const {
+  while (name.starts_with('_')) name.remove_prefix(1);
+  for (const RankName& known : rank_names)
+    if (known.name == name) return known.meaning;
+  if (name == "scaler" || name == "grad_scaler") return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
+  if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") || name.ends_with("_optim") ||
+      name.starts_with("optimizer_") || name.starts_with("opt_"))
+    return interpreter::Presumption{Role::none, false, "torch.optim.Optimizer"};
+  return std::nullopt;
+}
+
+std::string_view Table::presume_method(std::string_view name) const {
+  for (const MethodName& known : method_names)
+    if (known.name == name) return known.path;
+  return {};
+}
+
+const Table& table() {
+  static const Table one;
+  return one;
+}
+
+} // namespace stepzero::torch

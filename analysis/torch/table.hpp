@@ -1,0 +1,52 @@
+// What each PyTorch name does to abstract values, and what of Python's standard library training code leans on: rows of
+// data, by family. The Table finds them by canonical path.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+#include "interpreter/library.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace stepzero::torch {
+
+using interpreter::Call;
+using interpreter::Interpreter;
+using values::CollectiveInfo;
+using values::Operation;
+using values::Row;
+using values::RowKind;
+using values::Value;
+
+// The families.
+std::vector<Row> python_rows();
+std::vector<Row> tensor_rows();
+std::vector<Row> layer_rows();
+std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders
+std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
+std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics
+
+class Table : public interpreter::Library {
+public:
+  Table();
+  std::string canonical(std::string_view path) const override;
+  const Row* find(std::string_view path) const override;
+  bool knows(std::string_view top_level) const override;
+  std::string_view tensor_class() const override { return "torch.Tensor"; }
+  std::vector<syntax::Name> members(std::string_view module_path) const override;
+  std::optional<interpreter::Presumption> presume(std::string_view name) const override;
+  std::string_view presume_method(std::string_view name) const override;
+  Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
+               values::Place place) const override;
+  Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const override;
+
+private:
+  std::vector<Row> rows_;
+  std::unordered_map<std::string_view, const Row*> by_path_;
+};
+
+// The one table: immutable, made at the first call, shared by all threads.
+const Table& table();
+
+} // namespace stepzero::torch

@@ -1,0 +1,193 @@
+// Optimizers, gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim and
+// torch.amp ("Automatic Mixed Precision examples").
+#include "torch/shapes.hpp"
+
+#include <deque>
+
+namespace stepzero::torch {
+
+using syntax::Name;
+using values::Instance;
+using values::Kind;
+
+namespace {
+
+void keep(Call& call, std::string_view name, Value value) {
+  if (call.self.is(Kind::instance))
+    call.run.heap().set(call.run.heap().slot_of(call.self.as<Instance>()->attributes, Name(name)), value);
+}
+
+Value optimizer_init(Call& call) {
+  keep(call, "$parameters", call.at(0));
+  return {};
+}
+// step(closure) computes the loss again and runs the backward inside.
+Value optimizer_step(Call& call) {
+  const Value closure = call.run.resolve(call.at(0));
+  if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
+  return Value::none();
+}
+Value nothing(Call&) { return Value::none(); }
+
+Value scaler_init(Call& call) {
+  Value enabled = call.run.heap().boolean(true);
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    if (call.row.parameters[i].text() == "enabled" && call.given[i]) enabled = call.at(i);
+  keep(call, "$enabled", Value::of(call.run.truth(enabled)));
+  return {};
+}
+// The loss times the scale: its backward leaves scaled gradients, unless the scaler is disabled.
+Value scaler_scale(Call& call) {
+  const Value loss = call.run.resolve(call.at(0));
+  if (loss.is(Kind::tuple) || loss.is(Kind::list)) return call.run.heap().external("", call.place);
+  TensorState state = computed(call.run, {loss});
+  if (const TensorState* from = tensor_state(call.run, loss)) state = *from;
+  if (call.self.is(Kind::instance)) {
+    const Instance* scaler = call.self.as<Instance>();
+    const values::Slot* enabled = scaler->attributes.find(Name("$enabled"));
+    const bool off = enabled && enabled->value.is(Kind::boolean) &&
+                     call.run.symbols().decide(enabled->value.condition()) == symbolic::Answer::no;
+    if (!off) state.scaled_by = scaler;
+  }
+  return result(call, state);
+}
+Value scaler_get_scale(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
+Value scaler_step(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
+Value scaler_is_enabled(Call& call) {
+  if (call.self.is(Kind::instance))
+    if (const values::Slot* enabled = call.self.as<Instance>()->attributes.find(Name("$enabled")); enabled && enabled->value)
+      return enabled->value;
+  return call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+
+Value data_loader_init(Call& call) {
+  keep(call, "$dataset", call.at(0));
+  keep(call, "dataset", call.at(0));
+  Value sampler;
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    if (call.row.parameters[i].text() == "sampler") sampler = call.at(i);
+  keep(call, "sampler", sampler);
+  return {};
+}
+// One batch: per-rank data. How many there are is not known here.
+Value loader_iter(Call& call) {
+  Value batch = call.run.heap().unknown("", Sharing::local, call.place);
+  symbolic::AtomInfo info;
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  return call.run.heap().open_list(batch, call.run.symbols().fresh(info));
+}
+Value loader_len(Call& call) {
+  symbolic::AtomInfo info;
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  return Value::of(call.run.symbols().fresh(info));
+}
+Value decorator_or_context(Call& call) {
+  // @torch.no_grad() and `with torch.no_grad():` alike
+  return Value::of(Kind::instance, call.run.make_native("torch.context", call.place));
+}
+Value device_made(Call& call) {
+  const Value text = call.run.resolve(call.at(0));
+  if (text.is(Kind::string)) return call.run.heap().device(text.text());
+  if (text.is(Kind::device)) return text;
+  return call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
+}
+template <values::Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
+Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
+Value device_count(Call& call) { return call.run.heap().unknown("device_count", Sharing::uniform, call.place); }
+Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
+
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {},
+        Operation operation = Operation::none) {
+  Row made;
+  made.path = path;
+  made.kind = kind;
+  made.signature = signature;
+  made.run = run;
+  made.base = base;
+  made.operation = operation;
+  made.source = "PyTorch documentation of torch.optim, torch.amp and torch.utils.data";
+  return made;
+}
+
+} // namespace
+
+std::vector<Row> training_rows() {
+  using enum RowKind;
+  using values::Dtype;
+  std::vector<Row> rows = {
+      row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init),
+      row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
+      row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
+      row("torch.optim.Optimizer.state_dict", method, "", nullptr),
+      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing),
+      row("torch.optim.Optimizer.add_param_group", method, "param_group", nothing),
+
+      row("torch.amp.GradScaler", class_, "device='cuda', init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init),
+      row("torch.amp.GradScaler.scale", method, "outputs", scaler_scale, {}, Operation::scale),
+      row("torch.amp.GradScaler.unscale_", method, "optimizer", nothing, {}, Operation::unscale),
+      row("torch.amp.GradScaler.step", method, "optimizer, *arguments, **options", scaler_step, {}, Operation::scaler_step),
+      row("torch.amp.GradScaler.update", method, "new_scale=None", nothing, {}, Operation::scaler_update),
+      row("torch.amp.GradScaler.get_scale", method, "", scaler_get_scale),
+      row("torch.amp.GradScaler.is_enabled", method, "", scaler_is_enabled),
+      row("torch.amp.GradScaler.load_state_dict", method, "state_dict", nothing),
+      row("torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", class_, "*arguments, enabled=True, **options", scaler_init, "torch.amp.GradScaler"),
+
+      row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0", nullptr, {}, Operation::clip_gradients),
+      row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
+
+      row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", decorator_or_context),
+      row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", decorator_or_context),
+      row("torch.no_grad", function, "function=None", decorator_or_context),
+      row("torch.inference_mode", function, "mode=True", decorator_or_context),
+      row("torch.enable_grad", function, "function=None", decorator_or_context),
+      row("torch.set_grad_enabled", function, "mode", decorator_or_context),
+      row("torch.context", class_, "", nullptr),
+
+      row("torch.utils.data.DataLoader", class_,
+          "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, **options", data_loader_init),
+      row("torch.utils.data.DataLoader.__iter__", method, "", loader_iter),
+      row("torch.utils.data.DataLoader.__len__", method, "", loader_len),
+      row("torch.utils.data.Dataset", class_, "*arguments, **options", nullptr),
+      row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
+      row("torch.utils.data.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
+      row("torch.utils.data.distributed.DistributedSampler.set_epoch", method, "epoch", nothing),
+      row("torch.utils.data.DistributedSampler.set_epoch", method, "epoch", nothing),
+
+      row("torch.device", function, "device, index=None", device_made),
+      row("torch.cuda.is_available", function, "", available),
+      row("torch.backends.mps.is_available", function, "", available),
+      row("torch.cuda.is_bf16_supported", function, "", available),
+      row("torch.cuda.device_count", function, "", device_count),
+      row("torch.cuda.set_device", function, "device", nothing),
+      row("torch.cuda.synchronize", function, "device=None", nothing),
+      row("torch.cuda.empty_cache", function, "", nothing),
+      row("torch.manual_seed", function, "seed", nothing),
+      row("torch.save", function, "obj, f", nothing),
+      row("torch.load", function, "f, map_location=None, **options", loaded),
+      row("torch.float64", constant, "", dtype_value<Dtype::float64>),
+      row("torch.double", constant, "", dtype_value<Dtype::float64>),
+      row("torch.float32", constant, "", dtype_value<Dtype::float32>),
+      row("torch.float", constant, "", dtype_value<Dtype::float32>),
+      row("torch.float16", constant, "", dtype_value<Dtype::float16>),
+      row("torch.half", constant, "", dtype_value<Dtype::float16>),
+      row("torch.bfloat16", constant, "", dtype_value<Dtype::bfloat16>),
+      row("torch.int64", constant, "", dtype_value<Dtype::int64>),
+      row("torch.long", constant, "", dtype_value<Dtype::int64>),
+      row("torch.int32", constant, "", dtype_value<Dtype::int32>),
+      row("torch.int", constant, "", dtype_value<Dtype::int32>),
+      row("torch.int16", constant, "", dtype_value<Dtype::int16>),
+      row("torch.int8", constant, "", dtype_value<Dtype::int8>),
+      row("torch.uint8", constant, "", dtype_value<Dtype::uint8>),
+      row("torch.bool", constant, "", dtype_value<Dtype::boolean>),
+  };
+  for (const std::string_view name : {"torch.optim.SGD", "torch.optim.Adam", "torch.optim.AdamW", "torch.optim.RMSprop", "torch.optim.Adagrad",
+                                      "torch.optim.Adadelta", "torch.optim.Adamax", "torch.optim.NAdam", "torch.optim.RAdam", "torch.optim.ASGD",
+                                      "torch.optim.LBFGS", "torch.optim.Rprop", "torch.optim.SparseAdam",
+                                      "torch.distributed.optim.ZeroRedundancyOptimizer"})
+    rows.push_back(row(name, class_, "params, *more, **options", optimizer_init, "torch.optim.Optimizer"));
+  return rows;
+}
+
+} // namespace stepzero::torch
