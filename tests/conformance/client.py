@@ -19,7 +19,7 @@ PROGRAM = os.environ.get("STEPZERO") or str(Path(__file__).resolve().parents[2] 
 SCALE = float(os.environ.get("STEPZERO_TIME_SCALE", "1"))
 LIMIT = 30 * SCALE  # seconds within which whatever must come has come
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 NOT_INITIALIZED, CONTENT_MODIFIED, CANCELLED = -32002, -32801, -32800
 
 # What a rich editor says of itself; a test changes what it is about.
@@ -118,6 +118,7 @@ class Client:
         self._writing = threading.Lock()
         self._ended = False  # nothing more will be read
         self._fault = None
+        self._input_closed = False
         self._taken = set()  # indexes of the record that a test has looked at
         self._answered = {}
         self._scratch = None
@@ -228,6 +229,8 @@ class Client:
         deadline = time.monotonic() + limit
         view = memoryview(data)
         with self._writing:
+            if self._input_closed:
+                return
             while view:
                 _, ready, _ = select.select([], [self._write_fd], [], max(0, deadline - time.monotonic()))
                 if not ready:
@@ -249,6 +252,8 @@ class Client:
 
     def close_input(self):
         """Ends the server's input, as an editor that dies does."""
+        with self._writing:
+            self._input_closed = True
         if self._connection:
             self._connection.shutdown(socket.SHUT_WR)
         else:
@@ -409,11 +414,8 @@ class Client:
             if thread.ident is not None:
                 thread.join(LIMIT)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr, self._input, self._connection):
-            try:
-                if stream:
-                    stream.close()
-            except OSError:
-                pass
+            if stream:
+                stream.close()
 
 
 def _key(id):

@@ -106,6 +106,7 @@ EVERYTHING = {
 
 # What is asked for one document at one place, and the capability that offers it.
 OFFERS = {
+    "diagnosticProvider": "textDocument/diagnostic",
     "hoverProvider": "textDocument/hover",
     "definitionProvider": "textDocument/definition",
     "typeDefinitionProvider": "textDocument/typeDefinition",
@@ -118,7 +119,6 @@ OFFERS = {
     "codeLensProvider": "textDocument/codeLens",
     "codeActionProvider": "textDocument/codeAction",
     "inlayHintProvider": "textDocument/inlayHint",
-    "diagnosticProvider": "textDocument/diagnostic",
     "documentLinkProvider": "textDocument/documentLink",
     "callHierarchyProvider": "textDocument/prepareCallHierarchy",
 }
@@ -134,8 +134,9 @@ def build(folder):
         path.write_text(text, encoding="utf-8")
 
 
-def ask_everything(client, uri, text):
-    """Every request that the server offers, at every sixth place of the text; what can be resolved is."""
+def ask_everything(client, uri, text, pulled):
+    """Every request that the server offers, at every sixth line of the text; what can be resolved is. Diagnostics that are
+    pulled go into `pulled`."""
     lines = text.split("\n")
     whole = span(0, 0, len(lines), 0)
     for capability, method in OFFERS.items():
@@ -150,10 +151,12 @@ def ask_everything(client, uri, text):
                 params["range"] = whole
             if method == "textDocument/codeAction":
                 published = client.published(uri)
-                params["context"] = {"diagnostics": published[-1]["diagnostics"] if published else []}
+                params["context"] = {"diagnostics": published[-1]["diagnostics"] if published else pulled.get(uri, [])}
             if method == "textDocument/references":
                 params["context"] = {"includeDeclaration": True}
             result = client.call(method, params)
+            if method == "textDocument/diagnostic":
+                pulled[uri] = result["items"]
             provider, resolve = RESOLVES.get(method, (None, None))
             offered = client.capabilities.get(provider) if provider else None
             if isinstance(offered, dict) and offered.get("resolveProvider"):
@@ -182,9 +185,10 @@ def test_a_whole_session_is_as_the_model_says(start, model, tmp_path, capabiliti
         uri = (tmp_path / name).as_uri()
         client.open(uri, text, language=LANGUAGES.get("." + name.split(".")[-1], "plaintext"))
     client.idle()
+    pulled = {}
     for name, text in WORKSPACE.items():
         if name.endswith((".py", ".sh", ".json")):
-            ask_everything(client, (tmp_path / name).as_uri(), text)
+            ask_everything(client, (tmp_path / name).as_uri(), text, pulled)
     client.notify("workspace/didChangeConfiguration", {"settings": {"stepzero": settings}})
     client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": (tmp_path / "pkg/model.py").as_uri(), "type": 2}]})
     client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": []}})
@@ -202,7 +206,11 @@ def test_a_whole_session_is_as_the_model_says(start, model, tmp_path, capabiliti
         pass
     assert client.shut_down() == 0
     assert conduct.faults(client, model) == []
-    assert any(p["diagnostics"] for p in client.published((tmp_path / "bug.py").as_uri()))
+    bug = (tmp_path / "bug.py").as_uri()
+    if client.capabilities.get("diagnosticProvider"):
+        assert pulled[bug] and not client.published(bug)  # a client that pulls is not told twice
+    else:
+        assert any(p["diagnostics"] for p in client.published(bug))
 
 
 def test_settings_are_heard(start, tmp_path):

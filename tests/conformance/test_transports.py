@@ -56,7 +56,7 @@ def free_port():
 
 
 @pytest.mark.parametrize("words", [
-    ["--socket", "0x50"], ["--socket", "-1"], ["--socket", "65536"], ["--socket", ""], ["--socket"], ["--pipe"],
+    ["--socket", "port"], ["--socket", "-1"], ["--socket", "65536"], ["--socket", ""], ["--socket"], ["--pipe"],
     ["--stdio", "--socket", "5000"], ["--unheard-of"],
 ], ids=" ".join)
 def test_a_wrong_transport_is_wrong_usage(words):
