@@ -14,17 +14,17 @@
 
 namespace stepzero::server {
 
-class Progress {
+class WorkDone {
 public:
   // Says nothing without a token.
-  Progress(Editor& editor, std::optional<lsp::ProgressToken> token)
+  WorkDone(Editor& editor, std::optional<lsp::ProgressToken> token)
       : editor_(editor), token_(std::move(token)) {}
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  WorkDone(const WorkDone&) = delete;
+  WorkDone& operator=(const WorkDone&) = delete;
 
   // With a token that the client is asked to create; silent if it cannot. What is said before it agrees is
   // not lost.
-  static std::shared_ptr<Progress> of_our_own(Editor& editor, const std::string& token);
+  static std::shared_ptr<WorkDone> of_our_own(Editor& editor, const std::string& token);
 
   void begin(const std::string& title, bool cancellable);
   void report(std::size_t done, std::size_t all);

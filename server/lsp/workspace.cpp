@@ -105,7 +105,7 @@ void Workspace::files_changed(const lsp::DidChangeWatchedFilesParams& params) {
 void Workspace::scan() {
   const auto world = session_.analyses.world();
   if (world->folders.empty()) return;
-  auto progress = Progress::of_our_own(session_.editor, "stepzero/scan/" + std::to_string(++scans_));
+  auto progress = WorkDone::of_our_own(session_.editor, "stepzero/scan/" + std::to_string(++scans_));
   progress->begin("stepzero: reading the workspace", false);
   session_.scheduler.request("scan:", Urgency::background,
                              [world, progress](const std::atomic<bool>& cancelled) -> Scheduler::Finish {

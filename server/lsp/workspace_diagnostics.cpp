@@ -28,7 +28,7 @@ struct WorkspaceDiagnostics::Question {
   const std::string name;
   std::map<std::string, std::string> previous; // by URI; what is not met in the pass is gone
   std::shared_ptr<Sweep> sweep;
-  std::shared_ptr<Progress> progress;
+  std::shared_ptr<WorkDone> progress;
   Analyses::Tick asked_at = 0;
   std::map<std::string, std::string> met;
   lsp::WorkspaceDiagnosticReport report; // not sent yet
@@ -45,7 +45,7 @@ void WorkspaceDiagnostics::serve() {
       [this](lsp::WorkspaceDiagnosticParams params, protocol::Reply<lsp::WorkspaceDiagnosticReport> reply) {
         auto question = std::make_shared<Question>(std::move(reply), std::move(params),
                                                    "sweep:" + std::to_string(++questions_) + ":");
-        question->progress = std::make_shared<Progress>(session_.editor, question->params.work_done_token);
+        question->progress = std::make_shared<WorkDone>(session_.editor, question->params.work_done_token);
         ask(question);
       });
 }
