@@ -360,7 +360,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   made.arguments.resize(row->parameters.size());
   made.given.resize(row->parameters.size());
   for (std::size_t i = 0; i < arguments.positional.size(); ++i) {
-    if (i < row->parameters.size()) {
+    if (i < row->positional) {
       made.arguments[i] = arguments.positional[i];
       made.given[i] = true;
     } else {

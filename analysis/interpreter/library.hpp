@@ -70,6 +70,7 @@ struct Row {
   std::string_view source;       // where its semantics were read
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;
+  std::size_t positional = 0;    // of them, those that may be given by place
   std::vector<Constant> defaults;  // absent: required, or not a constant
   bool takes_rest = false;       // has *args
   bool takes_options = false;    // has **kwargs

@@ -121,16 +121,20 @@ values::Constant constant(std::string_view text) {
 
 void read_signature(Row& row) {
   std::string_view rest = row.signature;
+  bool by_place = true;
   while (!rest.empty()) {
     const auto comma = rest.find(',');
     std::string_view part = rest.substr(0, comma);
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
     while (!part.empty() && part.front() == ' ') part.remove_prefix(1);
     if (part.starts_with("**")) row.takes_options = true;
-    else if (part.starts_with("*") && part.size() > 1) row.takes_rest = true;
-    else if (part != "*" && !part.empty()) {
+    else if (part.starts_with("*")) {
+      row.takes_rest = part.size() > 1;
+      by_place = false;
+    } else if (!part.empty()) {
       const auto equals = part.find('=');
       row.parameters.emplace_back(part.substr(0, equals));
+      row.positional += by_place;
       row.defaults.push_back(equals == std::string_view::npos ? values::Constant{} : constant(part.substr(equals + 1)));
     }
   }
