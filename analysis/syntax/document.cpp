@@ -28,16 +28,16 @@ class Trees : public TreeSource {
 public:
   explicit Trees(bool keeps) : keeps_(keeps) {}
 
-  Tree tree(std::string_view piece) override {
-    if (!keeps_) return parser_.parse(piece);
-    const std::uint64_t hash = hash_of(piece);
+  Tree tree(std::string_view piece, Errors errors) override {
+    if (!keeps_) return parser_.parse(piece, errors);
+    const std::uint64_t hash = hash_of(piece) + static_cast<std::uint64_t>(errors);
     const auto found = kept_.find(hash);
-    if (found != kept_.end() && found->second.bytes == piece) {
+    if (found != kept_.end() && found->second.bytes == piece && found->second.errors == errors) {
       found->second.generation = generation_;
       return found->second.tree;
     }
-    Tree made = parser_.parse(piece);
-    kept_[hash] = {std::string(piece), made, generation_};
+    Tree made = parser_.parse(piece, errors);
+    kept_[hash] = {std::string(piece), errors, made, generation_};
     return made;
   }
 
@@ -50,6 +50,7 @@ public:
 private:
   struct Kept {
     std::string bytes;
+    Errors errors = Errors::refused;
     Tree tree;
     std::uint64_t generation = 0;
   };

@@ -82,7 +82,9 @@ private:
   bool breaks_out(std::size_t at) const {
     if (at >= text_.size()) return false;
     if (text_[at] == '@') {
-      while (at < text_.size() && text_[at] == '@') at = skip_blanks(next_physical(at));
+      for (int most = 16; most > 0 && at < text_.size() && text_[at] == '@'; --most)
+        at = skip_blanks(next_physical(at));
+      if (at < text_.size() && text_[at] == '@') return false;
       const Keyword_* keyword = keyword_at(at);
       if (keyword && keyword->word == Word::async) return breaks_out(at);
       return keyword && (keyword->word == Word::def || keyword->word == Word::class_);
@@ -96,7 +98,7 @@ private:
       // whole.
       return keyword->statement;
     }
-    if (word_at(at) == "case") {  // a soft keyword: `case x` and `case "x"` can be nothing else
+    if (word_at(at) == "case") { // a soft keyword: `case x` and `case "x"` can be nothing else
       const std::size_t next = skip_blanks(at + 4);
       if (next == at + 4 || next >= text_.size()) return false;
       const std::string_view word = word_at(next);
@@ -185,7 +187,9 @@ private:
 
   // Whether the would-be string [begin, end) holds a definition further left than the line it began in.
   bool holds_definition(std::size_t begin, std::size_t end, std::uint32_t indent) const {
-    for (std::size_t line = next_physical(begin); line < end; line = next_physical(line)) {
+    for (std::size_t at = begin; at < end; ++at) {
+      if (!is_newline(text_[at])) continue;
+      const std::size_t line = at + 1;
       const std::size_t code = skip_blanks(line);
       const Keyword_* keyword = keyword_at(code);
       if (!keyword ||

@@ -72,7 +72,7 @@ std::vector<PlacedChunk> lower_piece(std::string_view original, std::string_view
   while (head + 1 < last && lines[head].word == Word::decorator) ++head;
   const bool by_members = lines[head].word == Word::class_ && end - begin > large_class && head + 1 < last;
   const Tree tree = by_members ? nullptr : trees.tree(text.substr(begin, end - begin));
-  if (!tree || ts_node_has_error(ts_tree_root_node(tree.get()))) {
+  if (!tree) {
     add(begin, end, [&](Lowering& lowering) { return lowering.by_lines(lines, first, last); });
     return out;
   }

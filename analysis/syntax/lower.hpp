@@ -18,7 +18,8 @@ namespace stepzero::syntax {
 class TreeSource {
 public:
   virtual ~TreeSource() = default;
-  virtual Tree tree(std::string_view piece) = 0;
+  // Null if there is none: see Parser.
+  virtual Tree tree(std::string_view piece, Errors errors = Errors::refused) = 0;
 };
 
 // A chunk together with where it begins in the piece of text it was made of.
@@ -96,8 +97,10 @@ private:
   const Expr* slice(TSNode node);
   const Expr* call(TSNode node);
   void arguments(Gather<const Expr*>& positional, Gather<Keyword>& keywords);
-  // `*a.b()` is `*(a.b())`, but the grammar may read it as `(*a).b()`: moves the star of an operand out of `made`.
-  template <class T> const Expr* hoisted(T made, const Expr* T::*operand);
+  // `*a.b()` is `*(a.b())`, but the grammar may read it as `(*a).b()`: moves the star of an operand out of
+  // `made`.
+  template <class T>
+  const Expr* hoisted(T made, const Expr* T::*operand);
   const Expr* binary(TSNode node);
   const Expr* bitwise(TSNode node);
   struct Operand;
@@ -212,7 +215,8 @@ private:
   Source source_;
   std::vector<Scope> scopes_;
   std::uint32_t depth_ = 0;
-  const Expr** with_target_ = nullptr;  // where `x as target` puts its target while the item of a `with` is read
+  const Expr** with_target_ =
+      nullptr; // where `x as target` puts its target while the item of a `with` is read
   bool has_error_ = false;
   // Lists under construction, one stack for each element type: see Gather.
   std::tuple<std::vector<const Expr*>, std::vector<const Stmt*>, std::vector<const Pattern*>,

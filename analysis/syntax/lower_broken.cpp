@@ -138,9 +138,9 @@ bool Lowering::broken_assignment(const Line& line, Gather<const Stmt*>& out) {
   const std::size_t sign = assignment_sign(code);
   if (sign == 0) return false;
   const Tree left = trees_.tree(std::string(code.substr(0, sign)) + "=None");
-  if (!left || ts_node_has_error(ts_tree_root_node(left.get()))) return false;
+  if (!left) return false;
   Gather<const Expr*> parts(*this);
-  if (const Tree whole = trees_.tree(code)) {
+  if (const Tree whole = trees_.tree(code, Errors::kept)) {
     const Nested nested(*this, ts_tree_root_node(whole.get()), {nullptr, line.begin});
     gather_expressions(parts);
   }
@@ -180,7 +180,7 @@ const Stmt* Lowering::starred_tuple(const Line& line) {
   if (at + 1 >= code.size() || code[at + 1] != ' ') return nullptr;
   code[at + 1] = '(';
   const Tree tree = trees_.tree(code + ")");
-  if (!tree || ts_node_has_error(ts_tree_root_node(tree.get()))) return nullptr;
+  if (!tree) return nullptr;
   const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, line.begin});
   Gather<const Stmt*> out(*this);
   children([&](TSNode, Node kind) {
@@ -219,7 +219,7 @@ void Lowering::broken_line(const Line& line, Gather<const Stmt*>& out) {
         make(AssignStmt{{StmtKind::assign, at}, {target, 1}, make(ErrorExpr{{ExprKind::error, at}, {}})}));
   }
   if (broken_assignment(line, out)) return;
-  if (const Tree tree = trees_.tree(code)) {
+  if (const Tree tree = trees_.tree(code, Errors::kept)) {
     const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, line.begin});
     gather_statements(out);
   }
@@ -262,7 +262,7 @@ void Lowering::by_tree(const std::vector<Line>& lines, std::size_t first, std::s
     return;
   }
   const Tree tree = trees_.tree(text_.substr(begin, lines[last - 1].end - begin));
-  if (tree && !ts_node_has_error(ts_tree_root_node(tree.get()))) {
+  if (tree) {
     const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, begin});
     children([&](TSNode, Node kind) {
       if (is_statement(kind)) statement(out);
@@ -295,7 +295,7 @@ const Stmt* Lowering::by_lines(const std::vector<Line>& lines, std::size_t first
     headers.resize(headers.find_last_not_of(" \n") + 1);
     const Tree tree = trees_.tree(headers);
     const TSNode root = tree ? ts_tree_root_node(tree.get()) : TSNode{};
-    if (tree && !ts_node_has_error(root) && ts_node_named_child_count(root) == 1) {
+    if (tree && ts_node_named_child_count(root) == 1) {
       const Nested nested(*this, root, {nullptr, begin, &lines, first, last});
       Gather<const Stmt*> out(*this);
       children([&](TSNode, Node kind) {

@@ -306,7 +306,7 @@ const Stmt* Lowering::with_other_word(TSNode node) {
   std::string code(text_.substr(begin, ts_node_end_byte(node) - ts_node_start_byte(node)));
   code[0] = '_';
   const Tree tree = trees_.tree(code);
-  if (!tree || ts_node_has_error(ts_tree_root_node(tree.get()))) return nullptr;
+  if (!tree) return nullptr;
   const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, begin});
   const Stmt* out = nullptr;
   children([&](TSNode child, Node kind) {

@@ -212,6 +212,8 @@ std::vector<Node> make_kinds() {
 // delimiters.
 constexpr std::size_t most_indentations = 370;
 
+constexpr int most_error_checks = 300;
+
 // An upper bound on how many indentations the scanner can hold at once: they grow strictly on its stack.
 std::size_t indentation_bound(std::string_view text) {
   if (text.size() < 4096) return 0;
@@ -250,11 +252,31 @@ Node kind_of(TSNode node) {
 
 Parser::Parser() : parser_(ts_parser_new()) { ts_parser_set_language(parser_.get(), tree_sitter_python()); }
 
-Tree Parser::parse(std::string_view text) {
+Tree Parser::parse(std::string_view text, Errors errors) {
   if (indentation_bound(text) > most_indentations) return nullptr;
-  return Tree(
-      ts_parser_parse_string(parser_.get(), nullptr, text.data(), static_cast<std::uint32_t>(text.size())),
-      TreeDeleter{});
+  TSInput input{};
+  input.payload = &text;
+  input.encoding = TSInputEncodingUTF8;
+  input.read = [](void* payload, std::uint32_t at, TSPoint, std::uint32_t* length) -> const char* {
+    const std::string_view& all = *static_cast<std::string_view*>(payload);
+    *length = at < all.size() ? static_cast<std::uint32_t>(all.size() - at) : 0;
+    return *length ? all.data() + at : "";
+  };
+  // Called every hundred steps. Counts steps and no time, so that the same text always has the same tree.
+  int patience = errors == Errors::refused ? 0 : most_error_checks;
+  TSParseOptions options{};
+  options.payload = &patience;
+  options.progress_callback = [](TSParseState* state) {
+    return state->has_error && --*static_cast<int*>(state->payload) < 0;
+  };
+  TSTree* tree = ts_parser_parse_with_options(parser_.get(), nullptr, input, options);
+  if (!tree) {
+    ts_parser_reset(parser_.get());
+    return nullptr;
+  }
+  Tree out(tree, TreeDeleter{});
+  if (errors == Errors::refused && ts_node_has_error(ts_tree_root_node(tree))) return nullptr;
+  return out;
 }
 
 } // namespace stepzero::syntax

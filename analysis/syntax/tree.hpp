@@ -207,14 +207,18 @@ struct TreeDeleter {
 };
 using Tree = std::shared_ptr<TSTree>;
 
+// Most trees are of no use once they have an error; a broken line's is read for what can be made out in it.
+enum class Errors : std::uint8_t { refused, kept };
+
 // Parses Python text. Belongs to one thread at a time.
 class Parser {
 public:
   Parser();
 
-  // The tree of a text, which need not be a whole file. Null if the text would exceed what the grammar's
-  // scanner can keep in its state (hundreds of nested indentations).
-  Tree parse(std::string_view text);
+  // The tree of a text, which need not be a whole file. Null if it has errors that are refused, if its errors
+  // take too many steps to recover from (the cost of that grows with their square), or if the text would
+  // exceed what the grammar's scanner can keep in its state (hundreds of nested indentations).
+  Tree parse(std::string_view text, Errors errors);
 
 private:
   struct Deleter {
