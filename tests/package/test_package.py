@@ -29,7 +29,7 @@ def expected(prefix):
     documents = f"{prefix}/share/doc/stepzero"
     neovim = SOURCE / "editors" / "neovim"
     return {f"{prefix}/bin/stepzero", f"{documents}/LICENSE", f"{documents}/THIRD-PARTY-NOTICES",
-            *(f"{documents}/rules/{rule['rule']}.md" for rule in rules),
+            *(f"{documents}/rules/{rule['id']}.md" for rule in rules),
             *(f"{prefix}/share/stepzero/editors/neovim/{path.relative_to(neovim)}"
               for path in neovim.rglob("*") if path.is_file())}
 
