@@ -285,4 +285,10 @@ std::size_t statement_end(const std::vector<Line>& lines, std::size_t first, std
   return at;
 }
 
+bool too_long(const std::vector<Line>& lines, std::size_t first, std::size_t last) {
+  for (std::size_t index = first; index < last; ++index)
+    if (lines[index].end - lines[index].begin > longest_line) return true;
+  return false;
+}
+
 } // namespace stepzero::syntax

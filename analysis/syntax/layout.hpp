@@ -43,6 +43,9 @@ struct Layout {
   bool recovered = false;        // a triple-quoted string has no end
 };
 
+// A logical line longer than this is not read: recovering from its errors could take seconds.
+constexpr std::uint32_t longest_line = 256U << 10;
+
 // Never fails. In broken text an unclosed bracket ends where a line begins that no bracket can contain
 // (`def`, `class`, `return` …), and a string that would swallow the rest of the file ends with its line.
 Layout layout(std::string_view text);
@@ -50,5 +53,8 @@ Layout layout(std::string_view text);
 // The lines [first, result) make one statement: decorators, the header, its body, and its `else`, `except`, …
 // clauses.
 std::size_t statement_end(const std::vector<Line>& lines, std::size_t first, std::size_t last);
+
+// Whether one of the lines [first, last) is too long to be read.
+bool too_long(const std::vector<Line>& lines, std::size_t first, std::size_t last);
 
 } // namespace stepzero::syntax

@@ -171,6 +171,14 @@ TEST_CASE("deep blocks and long chains end in error nodes") {
   CHECK(has(read(clauses), "x"));
 }
 
+TEST_CASE("a line that is too long is not read, but binds its names") {
+  std::string text = "table = [";
+  for (int count = 0; count < 150'000; ++count) text += "1,";
+  const std::string out = read(text + "]\nafter = 1\n");
+  CHECK(has(out, "(assign 0:300010 (targets (name 0:5 table)) (error"));
+  CHECK(has(out, "after"));
+}
+
 TEST_CASE("a text over 8 MiB gives a module without items") {
   const auto module = parse(std::string((8U << 20) + 1, '\n') + "x = 1");
   CHECK(module->items.empty());

@@ -207,11 +207,14 @@ TEST_CASE("functions and classes know their scope") {
 TEST_CASE("match statements") {
   CHECK(read("match a, b:\n case 1 | -2: c\n case x.y: d\n case [p, *_] if q: e\n case _: f") ==
         "(match 0:73 (tuple 6:10 (elements (name 6:7 a) (name 9:10 b))) "
-        "(case 13:27 (or 18:24 (value 18:19 (integer 18:19 1)) (value 22:24 (unary 22:24 - (integer 23:24 2)))) - "
+        "(case 13:27 (or 18:24 (value 18:19 (integer 18:19 1)) (value 22:24 (unary 22:24 - (integer 23:24 "
+        "2)))) - "
         "(body (expression 26:27 (name 26:27 c)))) "
-        "(case 29:40 (value 34:37 (attribute 34:37 (name 34:35 x) y 36:37)) - (body (expression 39:40 (name 39:40 "
+        "(case 29:40 (value 34:37 (attribute 34:37 (name 34:35 x) y 36:37)) - (body (expression 39:40 (name "
+        "39:40 "
         "d)))) "
-        "(case 42:62 (sequence 47:54 (capture 48:49 p) (star 51:53 -)) (name 58:59 q) (body (expression 61:62 (name "
+        "(case 42:62 (sequence 47:54 (capture 48:49 p) (star 51:53 -)) (name 58:59 q) (body (expression "
+        "61:62 (name "
         "61:62 e)))) "
         "(case 64:73 (wildcard 69:70) - (body (expression 72:73 (name 72:73 f)))))");
   CHECK(read("match a:\n case {'k': v, **r}: b")
