@@ -1,0 +1,236 @@
+#include "judge.hpp"
+
+#include "snapshot/snapshot.hpp"
+#include "workspace.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepzero::cases {
+
+namespace {
+
+using rules::Finding;
+using rules::Fix;
+using snapshot::Result;
+using Standing = Expectation::Standing;
+
+struct Found {
+  std::string title;
+  Finding finding;
+  std::uint32_t line = 0;
+};
+
+std::string shown(const Finding& finding) {
+  return std::string(rules::name(finding.severity)) + "[" + std::string(finding.rule) + "]: \"" + finding.message + "\"";
+}
+
+bool is(const Found& found, const Expectation& expected) {
+  return found.line == expected.line && found.finding.rule == expected.rule && rules::name(found.finding.severity) == expected.severity &&
+         found.finding.message.find(expected.text) != std::string::npos;
+}
+
+class Judge {
+public:
+  explicit Judge(Program& program, bool write) : program_(program), write_(write) {}
+
+  std::vector<std::string> run() {
+    Workspace workspace;
+    for (const File& file : program_.files) workspace.write(file.title, file.text);
+    std::vector<Found> found;
+    for (const File& file : program_.files) {
+      std::vector<Found> here = look(workspace, file);
+      found.insert(found.end(), here.begin(), here.end());
+    }
+    check_preferred(workspace, found);
+    check_others(workspace, found);
+    return std::move(complaints_);
+  }
+
+private:
+  void complain(std::uint32_t at, const std::string& what) { complaints_.push_back("line " + std::to_string(at) + ": " + what); }
+  std::vector<Found> analyze(const Workspace& workspace, const std::string& title, Result* whole = nullptr, bool facts = false) {
+    snapshot::Options options;
+    options.want_facts = facts;
+    Result result = snapshot::analyze(workspace, Workspace::path_of(title), options);
+    for (const std::string& failed : result.failed_rules) complain(program_.line, title + ": a rule threw: " + failed);
+    if (result.out_of_budget) complain(program_.line, title + ": out of budget");
+    const auto module = workspace.module(Workspace::path_of(title));
+    std::vector<Found> found;
+    for (const Finding& finding : result.findings)
+      found.push_back({title, finding, module->text->position(finding.where.span.begin, syntax::Encoding::utf8).line});
+    if (whole) *whole = std::move(result);
+    return found;
+  }
+
+  // Findings and shown values of one file against its expectations.
+  std::vector<Found> look(const Workspace& workspace, const File& file) {
+    const bool reveals = std::any_of(file.expected.begin(), file.expected.end(), [](const auto& expected) { return expected.reveal; });
+    Result result;
+    std::vector<Found> found = analyze(workspace, file.title, &result, reveals);
+    std::vector<bool> met(found.size(), false);
+    for (const Expectation& expected : file.expected) {
+      if (expected.reveal) {
+        check_reveal(workspace, file, result, expected);
+        continue;
+      }
+      std::size_t match = found.size();
+      for (std::size_t i = 0; i < found.size() && match == found.size(); ++i)
+        if (!met[i] && is(found[i], expected)) match = i;
+      if (match < found.size()) met[match] = true;
+      if (expected.standing == Standing::wrongly_absent) {
+        if (match < found.size()) complain(expected.at, "is found now; take the FIXME away");
+      } else if (match == found.size()) {
+        complain(expected.at, "not found: " + expected.severity + "[" + expected.rule + "]: \"" + expected.text + "\"");
+      }
+    }
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!met[i]) complain(found[i].line < file.places.size() ? file.places[found[i].line] : program_.line, "not expected: " + shown(found[i].finding));
+    return found;
+  }
+
+  void check_reveal(const Workspace& workspace, const File& file, const Result& result, const Expectation& expected) {
+    const auto module = workspace.module(Workspace::path_of(file.title));
+    std::string all;
+    for (const snapshot::Fact& fact : result.facts) {
+      if (!fact.is_place || module->text->position(fact.span.begin, syntax::Encoding::utf8).line != expected.line) continue;
+      if (!expected.name.empty() && fact.name != expected.name) continue;
+      const std::string text = fact.value.short_text();
+      if (text == expected.text) return;
+      all += (all.empty() ? "" : "; ") + fact.name + ": " + text;
+    }
+    if (all.empty() && expected.text == "unknown") return;
+    complain(expected.at, "reveals " + (all.empty() ? "nothing" : all) + ", not " + expected.text);
+  }
+
+  // Applies those of the fixes that do not overlap; false if there was none.
+  static bool apply(Workspace& workspace, const std::vector<const Fix*>& fixes) {
+    std::map<std::string, std::vector<const rules::TextEdit*>> taken;
+    for (const Fix* fix : fixes) {
+      const bool free = std::none_of(fix->edits.begin(), fix->edits.end(), [&](const rules::TextEdit& edit) {
+        const auto& others = taken[edit.where.path];
+        return std::any_of(others.begin(), others.end(), [&](const rules::TextEdit* other) {
+          return edit.where.span.begin < other->where.span.end && other->where.span.begin < edit.where.span.end;
+        });
+      });
+      if (free)
+        for (const rules::TextEdit& edit : fix->edits) taken[edit.where.path].push_back(&edit);
+    }
+    for (auto& [path, edits] : taken) {
+      std::stable_sort(edits.begin(), edits.end(), [](const auto* a, const auto* b) { return a->where.span.begin > b->where.span.begin; });
+      const std::string title = Workspace::title_of(path);
+      std::string text = workspace.text(title);
+      for (const rules::TextEdit* edit : edits) text.replace(edit->where.span.begin, edit->where.span.end - edit->where.span.begin, edit->new_text);
+      workspace.write(title, std::move(text));
+    }
+    return !taken.empty();
+  }
+
+  bool has_error(const Workspace& workspace) const {
+    return std::any_of(workspace.files().begin(), workspace.files().end(),
+                       [&](const auto& file) { return workspace.module(Workspace::path_of(file.first))->has_error; });
+  }
+
+  static std::map<std::string, int> by_rule(const std::vector<Found>& found) {
+    std::map<std::string, int> counts;
+    for (const Found& each : found) ++counts[std::string(each.finding.rule)];
+    return counts;
+  }
+  std::vector<Found> analyze_all(const Workspace& workspace) {
+    std::vector<Found> found;
+    for (const auto& [title, text] : workspace.files()) {
+      std::vector<Found> here = analyze(workspace, title);
+      found.insert(found.end(), here.begin(), here.end());
+    }
+    return found;
+  }
+
+  // All preferred fixes, in rounds, as fix-all does.
+  void check_preferred(const Workspace& before, const std::vector<Found>& found) {
+    Workspace workspace = before;
+    std::vector<Found> present = found;
+    bool any = false;
+    for (int round = 0; round < 8; ++round) {
+      std::vector<const Fix*> fixes;
+      for (const Found& each : present)
+        for (const Fix& fix : each.finding.fixes)
+          if (fix.preferred) {
+            fixes.push_back(&fix);
+            break;
+          }
+      if (!apply(workspace, fixes)) break;
+      any = true;
+      present = analyze_all(workspace);
+    }
+    const auto fence = std::find_if(program_.after.begin(), program_.after.end(), [](const AfterFix& after) { return after.fix.empty(); });
+    if (fence != program_.after.end()) {
+      if (!any) return complain(program_.line, "an after-fix fence, but no preferred fix");
+      for (AfterFix& after : program_.after)
+        if (after.fix.empty()) compare(workspace, after.file);
+    }
+    if (!any) return;
+    if (!has_error(before) && has_error(workspace)) complain(program_.line, "after the preferred fixes this does not parse:\n" + all_texts(workspace));
+    if (fence != program_.after.end()) return;
+    auto left = by_rule(present);
+    for (const Found& each : found)
+      if (std::none_of(each.finding.fixes.begin(), each.finding.fixes.end(), [](const Fix& fix) { return fix.preferred; })) --left[std::string(each.finding.rule)];
+    for (const auto& [rule, count] : left)
+      if (count > 0) complain(program_.line, "after the preferred fixes " + rule + " is still found, or found anew:\n" + all_texts(workspace));
+  }
+
+  // The fixes that need a decision, one at a time.
+  void check_others(const Workspace& before, const std::vector<Found>& found) {
+    for (const AfterFix& after : program_.after)
+      if (!after.fix.empty() && std::none_of(found.begin(), found.end(), [&](const Found& each) {
+            return std::any_of(each.finding.fixes.begin(), each.finding.fixes.end(), [&](const Fix& fix) { return fix.title == after.fix; });
+          }))
+        complain(program_.line, "no fix is called \"" + after.fix + "\"");
+    for (const Found& each : found)
+      for (const Fix& fix : each.finding.fixes) {
+        const auto fence = std::find_if(program_.after.begin(), program_.after.end(), [&](const AfterFix& after) { return after.fix == fix.title; });
+        if (fix.preferred && fence == program_.after.end()) continue;
+        Workspace workspace = before;
+        apply(workspace, {&fix});
+        if (!has_error(before) && has_error(workspace)) complain(program_.line, "after \"" + fix.title + "\" this does not parse:\n" + all_texts(workspace));
+        if (fence != program_.after.end()) {
+          compare(workspace, fence->file);
+          continue;
+        }
+        auto left = by_rule(analyze_all(workspace));
+        auto was = by_rule(found);
+        --was[std::string(each.finding.rule)];
+        for (const auto& [rule, count] : left)
+          if (count > was[rule]) complain(program_.line, "after \"" + fix.title + "\" " + rule + " is still found, or found anew:\n" + all_texts(workspace));
+      }
+  }
+
+  void compare(const Workspace& workspace, File& expected) {
+    const std::string& text = workspace.text(expected.title);
+    if (text != expected.text) {
+      if (write_) {
+        expected.text = text;
+        expected.expected.clear();
+      } else {
+        complain(program_.line, "the fixes give another text:\n" + text);
+        return;
+      }
+    }
+    look(workspace, expected);
+  }
+
+  static std::string all_texts(const Workspace& workspace) {
+    std::string all;
+    for (const auto& [title, text] : workspace.files()) all += "--- " + title + "\n" + text;
+    return all;
+  }
+
+  Program& program_;
+  bool write_;
+  std::vector<std::string> complaints_;
+};
+
+} // namespace
+
+std::vector<std::string> judge(Program& program, bool write) { return Judge(program, write).run(); }
+
+} // namespace stepzero::cases

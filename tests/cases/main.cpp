@@ -1,0 +1,117 @@
+// Each heading of tests/cases/**/*.md is a Catch2 test. With STEPZERO_WRITE_FIXES=1 in the environment the after-fix fences
+// that differ are rewritten: read what they then say.
+#define CATCH_CONFIG_RUNNER
+#include <catch2/catch.hpp>
+
+#include "judge.hpp"
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+namespace {
+
+using namespace stepzero::cases;
+
+struct Document {
+  std::filesystem::path path;
+  std::string name, text;
+  std::vector<Case> cases;
+};
+
+class Heading : public Catch::ITestInvoker {
+public:
+  Heading(Case& tested, Oracle& oracle, const Document& document, bool write) : case_(tested), oracle_(oracle), document_(document), write_(write) {}
+  void invoke() const override {
+    for (Program& program : case_.programs) {
+      std::vector<std::string> complaints = judge(program, write_);
+      if (!write_)
+        for (std::string& complaint : oracle_.judge(program)) complaints.push_back(std::move(complaint));
+      for (const std::string& complaint : complaints) FAIL_CHECK(document_.name + ": " + complaint);
+    }
+    SUCCEED();
+  }
+
+private:
+  Case& case_;
+  Oracle& oracle_;
+  const Document& document_;
+  bool write_;
+};
+
+// No outcome is recorded for a text that is gone.
+class NothingStale : public Catch::ITestInvoker {
+public:
+  NothingStale(Oracle& oracle, std::vector<Document>& documents) : oracle_(oracle), documents_(documents) {}
+  void invoke() const override {
+    for (Document& document : documents_)
+      for (Case& tested : document.cases)
+        for (Program& program : tested.programs) oracle_.judge(program);
+    for (const std::string& hash : oracle_.stale()) FAIL_CHECK("oracle.json: " + hash + " belongs to no block: run tests/cases/oracle.py --record");
+    SUCCEED();
+  }
+
+private:
+  Oracle& oracle_;
+  std::vector<Document>& documents_;
+};
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Puts the texts of the after-fix fences back into the Markdown, last first.
+void rewrite(const Document& document) {
+  std::vector<const File*> files;
+  for (const Case& tested : document.cases)
+    for (const Program& program : tested.programs)
+      for (const AfterFix& after : program.after)
+        if (after.file.expected.empty()) files.push_back(&after.file);
+  std::sort(files.begin(), files.end(), [](const File* a, const File* b) { return a->begin > b->begin; });
+  std::string text = document.text;
+  for (const File* file : files) {
+    std::string lines = file->text;
+    lines.erase(std::remove(lines.begin(), lines.end(), '\r'), lines.end());
+    if (!lines.empty() && lines.back() != '\n') lines += '\n';
+    text.replace(file->begin, file->end - file->begin, lines);
+  }
+  if (text != document.text) std::ofstream(document.path, std::ios::binary) << text;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::filesystem::path root = STEPZERO_CASES;
+  const bool write = std::getenv("STEPZERO_WRITE_FIXES") != nullptr;
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root))
+    if (entry.path().extension() == ".md" && entry.path().filename() != "README.md") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Document> documents;
+  for (const auto& path : paths) {
+    Document document{path, path.lexically_relative(root).generic_string(), read(path), {}};
+    try {
+      document.cases = read_markdown(document.text);
+    } catch (const std::exception& error) {
+      std::cerr << document.name << ": " << error.what() << "\n";
+      return 2;
+    }
+    documents.push_back(std::move(document));
+  }
+  Oracle oracle((root / "oracle.json").string());
+  for (Document& document : documents)
+    for (Case& tested : document.cases)
+      Catch::AutoReg(new Heading(tested, oracle, document, write), Catch::SourceLineInfo(document.name.c_str(), tested.line), "",
+                     Catch::NameAndTags(document.name + ": " + tested.heading));
+  Catch::AutoReg(new NothingStale(oracle, documents), CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags("oracle.json holds nothing stale"));
+  const int status = Catch::Session().run(argc, argv);
+  if (write)
+    for (const Document& document : documents) rewrite(document);
+  return status;
+}

@@ -1,0 +1,317 @@
+#!/usr/bin/python3
+"""Asks real PyTorch about the blocks of tests/cases/**/*.md that are tagged `torch`.
+
+    tests/cases/oracle.py --record [--all]    run the blocks without a recorded outcome (or all), write oracle.json
+    tests/cases/oracle.py --check [NUMBER]    run NUMBER recorded blocks again (all without it) and compare
+    tests/cases/oracle.py --list              the blocks, with their hashes and what is recorded
+
+A block that defines `main(rank, world_size)` runs as two processes over gloo: it `hangs` where a collective waits longer
+than its time limit while the other rank is done or waits elsewhere, and `raises` where a rank ends with an error. Any
+other block is executed as a script. What the text is, without its expectations, is what markdown.cpp says it is.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RECORD = HERE / "oracle.json"
+EXPECTATION = re.compile(r"[ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|reveal(?: [\w.]+)?:.*)$")
+COLLECTIVE_SECONDS = 3   # what a rank waits for the others
+LIMIT_SECONDS = 4        # what a block may take once both ranks are up
+PATIENCE = 30            # for the machine, not for the block
+
+
+@dataclass
+class Block:
+    case: str
+    files: list  # [(title, text)], the one that runs last
+    fails: bool  # what the expectations say
+
+
+    @property
+    def hash(self):
+        value = 14695981039346656037
+        for title, text in self.files:
+            for byte in title.encode() + b"\0" + text.encode() + b"\0":
+                value = (value ^ byte) * 1099511628211 & 0xFFFFFFFFFFFFFFFF
+        return f"{value:016x}"
+
+    @property
+    def distributed(self):
+        return re.search(r"^def main\(rank, world_size\):", self.files[-1][1], re.M) is not None
+
+
+def plain(lines, crlf):
+    """The text without its expectations, and whether they say that it fails."""
+    text, fails = "", False
+    for line in lines:
+        match = EXPECTATION.search(line)
+        if match:
+            for each in match.group(1).split(" ; "):
+                fails |= bool(re.match(r"(FIXME )?error\[(?!amp/)", each))
+            line = line[:match.start()]
+            if not line:
+                continue
+        text += line + ("\r\n" if crlf else "\n")
+    return text, fails
+
+
+def blocks_of(path):
+    name, heading = path.relative_to(HERE).as_posix(), ""
+    blocks, pending, program = [], [], None
+
+    def end():
+        nonlocal pending, program
+        if pending:
+            main = next((i for i, file in enumerate(pending[:-1]) if file[0] == "main.py"), None)
+            if main is not None:
+                pending[main], pending[-1] = pending[-1], pending[main]
+            program = pending
+            if any(file[3] for file in program):
+                blocks.append(Block(f"{name}: {heading}", [file[:2] for file in program], any(file[2] for file in program)))
+        pending = []
+
+    lines = path.read_text(newline="").split("\n")
+    at = 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith("#"):
+            end()
+            heading = line.lstrip("# ")
+        elif line.startswith("```"):
+            fence = re.match("`+", line).group(0)
+            stop = lines.index(fence, at + 1)
+            words = re.findall(r'[^\s"]*"[^"]*"|\S+', line[len(fence):])
+            if words and words[0] == "python":
+                text, fails = plain(lines[at + 1:stop], "crlf" in words)
+                title = next((word[7:-1] for word in words if word.startswith("title=")), "")
+                if "after-fix" in words:
+                    end()
+                    if any(file[3] for file in program):
+                        title = title or program[-1][0]
+                        files = [(file[0], text if file[0] == title else file[1]) for file in program]
+                        blocks.append(Block(f"{name}: {heading} (after the fix)", files, fails))
+                else:
+                    if title in [file[0] for file in pending]:
+                        end()
+                    pending.append((title or "main.py", text, fails, "torch" in words))
+                    if not title:
+                        end()
+            at = stop
+        at += 1
+    end()
+    return blocks
+
+
+def all_blocks():
+    found = {}
+    for path in sorted(HERE.glob("**/*.md")):
+        if path.name != "README.md":
+            for block in blocks_of(path):
+                found.setdefault(block.hash, block)
+    return found
+
+
+def write_files(block, folder):
+    for title, text in block.files:
+        path = folder / title
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, newline="")
+    return folder / block.files[-1][0]
+
+
+def execute(script, folder, name):
+    """Runs the script in this process; returns its namespace."""
+    sys.path[:0] = [str(folder), str(folder / "src")]
+    sys.argv = [str(script)]
+    os.chdir(folder)
+    sys.dont_write_bytecode = True
+    code = compile(script.read_text(newline=""), str(script), "exec")
+    relative = script.relative_to(folder)
+    package = ".".join(relative.parts[:-1])
+    import types
+    module = types.ModuleType(name)
+    module.__file__, module.__package__ = str(script), package
+    sys.modules[name] = module
+    if package:
+        __import__(package)
+    exec(code, module.__dict__)
+    return module.__dict__
+
+
+def child(write, run):
+    """Forks; the child runs and reports {"outcome", "detail"} to the pipe."""
+    pid = os.fork()
+    if pid:
+        return pid
+    os.setsid()
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(silent, number)
+    try:
+        run()
+        report = {"outcome": "runs", "detail": ""}
+    except BaseException as error:
+        if isinstance(error, SystemExit) and not error.code:
+            report = {"outcome": "runs", "detail": ""}
+        else:
+            last = (str(error).strip().splitlines() or [""])[0]
+            waited = re.search(r"Timed out waiting|timed out|Wait timeout|[Tt]imeout after", str(error)) is not None
+            report = {"outcome": "hangs" if waited else "raises", "detail": f"{type(error).__name__}: {last}"[:160]}
+            if waited:
+                frames = [frame.name for frame in traceback.extract_tb(error.__traceback__) if "torch/distributed" in frame.filename
+                          or "torch/nn" in frame.filename]
+                report["detail"] = "waits in " + (frames[-1] if frames else "a collective")
+    os.write(write, json.dumps(report).encode())
+    os.close(write)
+    time.sleep(PATIENCE)  # the other rank must not see this one go; the parent ends both
+    os._exit(0)
+
+
+def reap(children):
+    for pid in children:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        os.waitpid(pid, 0)
+
+
+def ask(block):
+    """{"outcome": runs | raises | hangs, "detail": …} of one block."""
+    folder = Path(tempfile.mkdtemp(prefix="oracle-"))
+    try:
+        script = write_files(block, folder)
+        if not block.distributed:
+            return collect([lambda: execute(script, folder, "__main__")], folder)
+
+        def rank_of(rank):
+            def run():
+                import torch.distributed as dist
+                os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE="2", LOCAL_WORLD_SIZE="2")
+                dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2,
+                                        timeout=timedelta(seconds=COLLECTIVE_SECONDS))
+                main = execute(script, folder, "program")["main"]
+                dist.init_process_group = lambda *arguments, **options: None
+                dist.destroy_process_group = lambda group=None: None
+                open(folder / f"ready{rank}", "w").close()
+                while not (folder / f"ready{1 - rank}").exists():
+                    time.sleep(0.01)
+                main(rank, 2)
+            return run
+
+        return collect([rank_of(0), rank_of(1)], folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def collect(runs, folder):
+    pipes, children, reports = [], [], []
+    try:
+        for run in runs:
+            read, write = os.pipe()
+            children.append(child(write, run))
+            os.close(write)
+            os.set_blocking(read, False)
+            pipes.append(read)
+        reports = [None] * len(runs)
+        begin = time.monotonic()
+        started = None
+        while None in reports:
+            for i, read in enumerate(pipes):
+                if reports[i] is None:
+                    try:
+                        data = os.read(read, 65536)
+                        reports[i] = json.loads(data) if data else {"outcome": "raises", "detail": "the process died"}
+                    except BlockingIOError:
+                        pass
+            ready = len(runs) == 1 or all((folder / f"ready{i}").exists() for i in range(len(runs)))
+            if ready and started is None:
+                started = time.monotonic()
+            # A collective that waits tells it itself after COLLECTIVE_SECONDS. Some calls (new_group) have no time limit.
+            if len(runs) > 1 and started and any(reports) and time.monotonic() - started > 2 * LIMIT_SECONDS:
+                break
+            if time.monotonic() - begin > PATIENCE:
+                break
+            time.sleep(0.01)
+    finally:
+        reap(children)
+        for read in pipes:
+            os.close(read)
+    missing = [report for report in reports if report is None]
+    ended = [report for report in reports if report]
+    for outcome in ("hangs", "raises"):
+        for report in ended:
+            if report["outcome"] == outcome:
+                return report
+    if missing:
+        return {"outcome": "hangs", "detail": "waits without a time limit" if ended else "neither rank comes to an end"}
+    return ended[0]
+
+
+def load():
+    return json.loads(RECORD.read_text())["outcomes"] if RECORD.exists() else {}
+
+
+def agrees(block, outcome):
+    return block.fails == (outcome["outcome"] != "runs")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--record", action="store_true")
+    what.add_argument("--check", nargs="?", type=int, const=0, metavar="NUMBER")
+    what.add_argument("--list", action="store_true")
+    parser.add_argument("--all", action="store_true", help="ask again about what is recorded")
+    options = parser.parse_args()
+    blocks, recorded = all_blocks(), load()
+    if options.list:
+        for key, block in blocks.items():
+            print(key, recorded.get(key, {}).get("outcome", "?"), block.case)
+        return 0
+
+    import torch
+    import torch.nn
+    torch.set_num_threads(1)
+    wrong = 0
+    if options.record:
+        kept = {key: recorded[key] for key in blocks if key in recorded and not options.all}
+        for key, block in blocks.items():
+            if key in kept:
+                continue
+            outcome = ask(block)
+            kept[key] = {"case": block.case, **outcome}
+            if not agrees(block, outcome):
+                wrong += 1
+                print(f"{block.case}: PyTorch disagrees: it {outcome['outcome']} ({outcome['detail']})", flush=True)
+        text = json.dumps({"torch": torch.__version__, "outcomes": dict(sorted(kept.items(), key=lambda item: (item[1]["case"], item[0])))}, indent=1)
+        RECORD.write_text(text + "\n")
+        print(f"{len(kept)} blocks, {wrong} disagree")
+        return int(wrong > 0)
+
+    keys = [key for key in blocks if key in recorded]
+    if options.check:
+        keys = keys[::max(1, len(keys) // options.check)]
+    for key in keys:
+        outcome = ask(blocks[key])
+        if (outcome["outcome"] == "runs") != (recorded[key]["outcome"] == "runs"):
+            wrong += 1
+            print(f"{blocks[key].case}: recorded {recorded[key]['outcome']}, now {outcome['outcome']} ({outcome['detail']})", flush=True)
+    print(f"{len(keys)} blocks asked, {wrong} differ from the record")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,21 @@
+#include "workspace.hpp"
+
+namespace stepzero::cases {
+
+void Workspace::write(const std::string& title, std::string text) {
+  if (title.starts_with("src/") && roots_.size() == 1) roots_.push_back("/work/src");
+  modules_[path_of(title)] = syntax::parse(text);
+  texts_[title] = std::move(text);
+}
+
+std::shared_ptr<const syntax::Module> Workspace::module(const std::string& path) const {
+  const auto it = modules_.find(path);
+  return it == modules_.end() ? nullptr : it->second;
+}
+
+bool Workspace::is_folder(const std::string& path) const {
+  const auto it = modules_.lower_bound(path + "/");
+  return it != modules_.end() && it->first.starts_with(path + "/");
+}
+
+} // namespace stepzero::cases
