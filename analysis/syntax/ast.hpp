@@ -76,7 +76,8 @@ struct YieldExpr : Expr { const Expr* value; };                                 
 struct YieldFromExpr : Expr { const Expr* value; };
 struct StarredExpr : Expr { const Expr* value; };
 struct NamedExpr : Expr { Name name; Span name_span; const Expr* value; };
-// Text that is no expression yet. Evaluates to unknown; its lowerable parts are kept so that they are still analysed.
+// Text that is no expression yet. Evaluates to unknown; its lowerable parts are kept so that they are still analysed. All
+// that is read in a broken line stands below an ErrorExpr; an expression that is none holds no error.
 struct ErrorExpr : Expr { List<const Expr*> parts; };
 
 // ---------------------------------------------------------------- statements
@@ -88,8 +89,9 @@ enum class StmtKind : std::uint8_t {
 
 struct Stmt {
   StmtKind kind;
-  Span span;  // from the first token (a decorator, too) to the last token, without the line ending
+  Span span;  // from the first token (a decorator, too) to the last token of the last statement in it
 };
+// A `header` spans from the statement's own keyword (`async` counts, decorators do not) through the colon.
 using Block = List<const Stmt*>;
 
 struct ExpressionStmt : Stmt { const Expr* value; };
@@ -101,7 +103,8 @@ struct DeleteStmt : Stmt { List<const Expr*> targets; };
 struct PassStmt : Stmt {};
 struct BreakStmt : Stmt {};
 struct ContinueStmt : Stmt {};
-// `elif` is an IfStmt alone in `orelse` with `is_elif` set on it. `header` spans `if test:` up to the colon.
+// `elif` is an IfStmt alone in `orelse` with `is_elif` set on it. `else_span` covers `else:`, or the header of the elif;
+// it is empty if there is neither.
 struct IfStmt : Stmt { const Expr* test; Block body; Block orelse; bool is_elif; Span header; Span else_span; };
 struct WhileStmt : Stmt { const Expr* test; Block body; Block orelse; Span header; };
 struct ForStmt : Stmt { const Expr* target; const Expr* iterable; Block body; Block orelse; bool is_async; Span header; };
@@ -177,7 +180,9 @@ struct ErrorPattern : Pattern {};
 struct MatchCase { const Pattern* pattern; const Expr* guard; Block body; Span span; };  // guard may be null
 struct MatchStmt : Stmt { const Expr* subject; List<MatchCase> cases; };
 struct TypeAliasStmt : Stmt { Name name; const Expr* value; };
-// Text that is no statement yet; what could be read in it is kept in order.
+// Text that is no statement yet; what could be read in it is kept in order. The names that the text may bind are bound by
+// AssignStmts to an ErrorExpr among the parts, so that no old value outlives it. A compound statement whose header cannot
+// be read has its body among the parts.
 struct ErrorStmt : Stmt { Block parts; };
 
 // Checked down-cast: the caller has looked at `kind`.

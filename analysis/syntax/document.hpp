@@ -1,5 +1,6 @@
-// The text of one file as typed syntax, kept up to date incrementally: an edit re-parses with tree-sitter's old tree
-// and lowers again only the top-level statements whose text changed. Knows no file system.
+// The text of one file as typed syntax, kept up to date incrementally. The text is first cut into top-level statements
+// by its lines alone; each is parsed and lowered by itself, and again only when its bytes change. So what a statement is
+// read as never depends on the edits before or on errors elsewhere. Knows no file system.
 #pragma once
 
 #include "syntax/ast.hpp"

@@ -26,12 +26,12 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
-struct Keyword_ {
+struct KnownWord {
   std::string_view text;
   Word word;
   bool statement; // cannot stand at the begin of a line inside brackets
 };
-constexpr Keyword_ keywords[] = {
+constexpr KnownWord keywords[] = {
     {"def", Word::def, true},        {"class", Word::class_, true},   {"async", Word::async, false},
     {"if", Word::if_, false},        {"for", Word::for_, false},      {"while", Word::while_, true},
     {"try", Word::try_, true},       {"with", Word::with, true},      {"elif", Word::elif, true},
@@ -70,10 +70,10 @@ private:
     if (at + 1 < text_.size() && text_[at] == '\r' && text_[at + 1] == '\n') ++at;
     return at < text_.size() ? at + 1 : at;
   }
-  const Keyword_* keyword_at(std::size_t at) const {
+  const KnownWord* keyword_at(std::size_t at) const {
     if (at >= text_.size() || text_[at] < 'a' || text_[at] > 'w') return nullptr;
     const std::string_view word = word_at(at);
-    for (const Keyword_& keyword : keywords)
+    for (const KnownWord& keyword : keywords)
       if (keyword.text == word) return &keyword;
     return nullptr;
   }
@@ -85,11 +85,11 @@ private:
       for (int most = 16; most > 0 && at < text_.size() && text_[at] == '@'; --most)
         at = skip_blanks(next_physical(at));
       if (at < text_.size() && text_[at] == '@') return false;
-      const Keyword_* keyword = keyword_at(at);
+      const KnownWord* keyword = keyword_at(at);
       if (keyword && keyword->word == Word::async) return breaks_out(at);
       return keyword && (keyword->word == Word::def || keyword->word == Word::class_);
     }
-    if (const Keyword_* keyword = keyword_at(at)) {
+    if (const KnownWord* keyword = keyword_at(at)) {
       if (keyword->word == Word::async) {
         const std::string_view next = word_at(skip_blanks(at + 5));
         return next == "def" || next == "with";
@@ -191,7 +191,7 @@ private:
       if (!is_newline(text_[at])) continue;
       const std::size_t line = at + 1;
       const std::size_t code = skip_blanks(line);
-      const Keyword_* keyword = keyword_at(code);
+      const KnownWord* keyword = keyword_at(code);
       if (!keyword ||
           (keyword->word != Word::def && keyword->word != Word::class_ && keyword->word != Word::async))
         continue;
@@ -209,7 +209,7 @@ private:
     line.begin = static_cast<std::uint32_t>(at_);
     if (peek() == '@') {
       line.word = Word::decorator;
-    } else if (const Keyword_* keyword = keyword_at(at_)) {
+    } else if (const KnownWord* keyword = keyword_at(at_)) {
       line.word = keyword->word;
     }
     std::size_t depth = 0;
