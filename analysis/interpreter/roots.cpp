@@ -125,6 +125,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
   else body();
   killed_ = false;
+  heap().settle(mark);  // rules ask what the objects of this run hold
   heap().rollback(mark);
   symbols().rewind(facts);
   path_.clear();
@@ -187,6 +188,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
     const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
     run_root(*method, bound_self, &cls);
   }
+  heap().settle(mark);  // rules ask what the objects of this run hold
   heap().rollback(mark);
   symbols().rewind(facts);
 }
