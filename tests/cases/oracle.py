@@ -82,7 +82,7 @@ def blocks_of(path):
                 blocks.append(Block(f"{name}: {heading}", [file[:2] for file in program], any(file[2] for file in program)))
         pending = []
 
-    lines = path.read_text(newline="").split("\n")
+    lines = path.read_bytes().decode().split("\n")
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -127,7 +127,7 @@ def write_files(block, folder):
     for title, text in block.files:
         path = folder / title
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, newline="")
+        path.write_bytes(text.encode())
     return folder / block.files[-1][0]
 
 
@@ -137,7 +137,7 @@ def execute(script, folder, name):
     sys.argv = [str(script)]
     os.chdir(folder)
     sys.dont_write_bytecode = True
-    code = compile(script.read_text(newline=""), str(script), "exec")
+    code = compile(script.read_bytes(), str(script), "exec")
     relative = script.relative_to(folder)
     package = ".".join(relative.parts[:-1])
     import types
