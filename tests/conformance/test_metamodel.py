@@ -78,7 +78,7 @@ WORKSPACE = {
     "run.sh": "export NCCL_DEBUGG=INFO\ntorchrun --nproc_per_node=2 train.py\n",
     "ds_config.json": '{"train_batch_size": 32, "fp16": {"enabled": true}, "bf16": {"enabled": true}}\n',
 }
-LANGUAGES = {".py": "python", ".sh": "shellscript", ".json": "json", ".toml": "toml"}
+LANGUAGES = {".py": "python", ".sh": "shellscript", ".json": "json"}
 
 BARE = {}
 NEOVIM_0_7 = {
@@ -181,14 +181,13 @@ def test_a_whole_session_is_as_the_model_says(start, model, tmp_path, capabiliti
     client.configuration = settings
     client.initialize(capabilities, rootUri=tmp_path.as_uri(), workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "w"}],
                       initializationOptions=settings)
-    for name, text in WORKSPACE.items():
-        uri = (tmp_path / name).as_uri()
-        client.open(uri, text, language=LANGUAGES.get("." + name.split(".")[-1], "plaintext"))
+    documents = {(tmp_path / name).as_uri(): text for name, text in WORKSPACE.items() if not name.endswith(".toml")}
+    for uri, text in documents.items():
+        client.open(uri, text, language=LANGUAGES[uri[uri.rindex("."):]])
     client.idle()
     pulled = {}
-    for name, text in WORKSPACE.items():
-        if name.endswith((".py", ".sh", ".json")):
-            ask_everything(client, (tmp_path / name).as_uri(), text, pulled)
+    for uri, text in documents.items():
+        ask_everything(client, uri, text, pulled)
     client.notify("workspace/didChangeConfiguration", {"settings": {"stepzero": settings}})
     client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": (tmp_path / "pkg/model.py").as_uri(), "type": 2}]})
     client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": []}})
@@ -200,8 +199,8 @@ def test_a_whole_session_is_as_the_model_says(start, model, tmp_path, capabiliti
     for command in (client.capabilities.get("executeCommandProvider") or {}).get("commands", []):
         client.reply(client.request("workspace/executeCommand", {"command": command, "arguments": [(tmp_path / "train.py").as_uri()]}))
     client.idle()
-    for name in WORKSPACE:
-        client.close((tmp_path / name).as_uri())
+    for uri in documents:
+        client.close(uri)
     while client._take(lambda m: m.get("method") == "window/showMessage"):  # wrong settings are told to the user
         pass
     assert client.shut_down() == 0
