@@ -285,9 +285,12 @@ std::size_t statement_end(const std::vector<Line>& lines, std::size_t first, std
   return at;
 }
 
-bool too_long(const std::vector<Line>& lines, std::size_t first, std::size_t last) {
-  for (std::size_t index = first; index < last; ++index)
-    if (lines[index].end - lines[index].begin > longest_line) return true;
+bool too_long(std::string_view text) {
+  while (text.size() > longest_line) {
+    const std::size_t end = text.rfind('\n', longest_line);
+    if (end == text.npos) return true;
+    text.remove_prefix(end + 1);
+  }
   return false;
 }
 

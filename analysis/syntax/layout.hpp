@@ -43,8 +43,8 @@ struct Layout {
   bool recovered = false;        // a triple-quoted string has no end
 };
 
-// A logical line longer than this is not read: recovering from its errors could take seconds.
-constexpr std::uint32_t longest_line = 256U << 10;
+// A physical line longer than this is not read: recovering from its errors could take seconds.
+constexpr std::size_t longest_line = 256U << 10;
 
 // Never fails. In broken text an unclosed bracket ends where a line begins that no bracket can contain
 // (`def`, `class`, `return` …), and a string that would swallow the rest of the file ends with its line.
@@ -54,7 +54,7 @@ Layout layout(std::string_view text);
 // clauses.
 std::size_t statement_end(const std::vector<Line>& lines, std::size_t first, std::size_t last);
 
-// Whether one of the lines [first, last) is too long to be read.
-bool too_long(const std::vector<Line>& lines, std::size_t first, std::size_t last);
+// Whether a piece of text has a line that is too long to be read.
+bool too_long(std::string_view text);
 
 } // namespace stepzero::syntax

@@ -71,8 +71,9 @@ std::vector<PlacedChunk> lower_piece(std::string_view original, std::string_view
   std::size_t head = first;
   while (head + 1 < last && lines[head].word == Word::decorator) ++head;
   const bool by_members = lines[head].word == Word::class_ && end - begin > large_class && head + 1 < last;
-  const Tree tree =
-      by_members || too_long(lines, first, last) ? nullptr : trees.tree(text.substr(begin, end - begin));
+  const Tree tree = by_members || too_long(text.substr(begin, end - begin))
+                        ? nullptr
+                        : trees.tree(text.substr(begin, end - begin));
   if (!tree) {
     add(begin, end, [&](Lowering& lowering) { return lowering.by_lines(lines, first, last); });
     return out;

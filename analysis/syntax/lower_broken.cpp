@@ -136,11 +136,11 @@ void Lowering::gather_statements(Gather<const Stmt*>& out) {
 bool Lowering::broken_assignment(const Line& line, Gather<const Stmt*>& out) {
   const std::string_view code = text_.substr(line.begin, line.end - line.begin);
   const std::size_t sign = assignment_sign(code);
-  if (sign == 0 || sign > longest_line) return false;
+  if (sign == 0 || too_long(code.substr(0, sign))) return false;
   const Tree left = trees_.tree(std::string(code.substr(0, sign)) + "=None");
   if (!left) return false;
   Gather<const Expr*> parts(*this);
-  if (const Tree whole = code.size() > longest_line ? nullptr : trees_.tree(code, Errors::kept)) {
+  if (const Tree whole = too_long(code) ? nullptr : trees_.tree(code, Errors::kept)) {
     const Nested nested(*this, ts_tree_root_node(whole.get()), {nullptr, line.begin});
     gather_expressions(parts);
   }
@@ -174,7 +174,7 @@ bool Lowering::broken_assignment(const Line& line, Gather<const Stmt*>& out) {
 const Stmt* Lowering::starred_tuple(const Line& line) {
   std::string code(text_.substr(line.begin, line.end - line.begin));
   if (const std::size_t comment = code.find('#'); comment != code.npos) code.resize(comment);
-  if (code.find('*') == code.npos || code.size() > longest_line) return nullptr;
+  if (code.find('*') == code.npos || too_long(code)) return nullptr;
   std::size_t at = assignment_sign(code);
   if (at == 0) at = code.starts_with("return ") ? 5 : code.npos - 1;
   if (at + 1 >= code.size() || code[at + 1] != ' ') return nullptr;
@@ -219,7 +219,7 @@ void Lowering::broken_line(const Line& line, Gather<const Stmt*>& out) {
         make(AssignStmt{{StmtKind::assign, at}, {target, 1}, make(ErrorExpr{{ExprKind::error, at}, {}})}));
   }
   if (broken_assignment(line, out)) return;
-  if (const Tree tree = code.size() > longest_line ? nullptr : trees_.tree(code, Errors::kept)) {
+  if (const Tree tree = too_long(code) ? nullptr : trees_.tree(code, Errors::kept)) {
     const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, line.begin});
     gather_statements(out);
   }
@@ -261,8 +261,8 @@ void Lowering::by_tree(const std::vector<Line>& lines, std::size_t first, std::s
     out.push(make(ErrorStmt{{StmtKind::error, {begin - begin_, lines[last - 1].end - begin_}}, {}}));
     return;
   }
-  const Tree tree =
-      too_long(lines, first, last) ? nullptr : trees_.tree(text_.substr(begin, lines[last - 1].end - begin));
+  const std::string_view code = text_.substr(begin, lines[last - 1].end - begin);
+  const Tree tree = too_long(code) ? nullptr : trees_.tree(code);
   if (tree) {
     const Nested nested(*this, ts_tree_root_node(tree.get()), {nullptr, begin});
     children([&](TSNode, Node kind) {
@@ -275,7 +275,7 @@ void Lowering::by_tree(const std::vector<Line>& lines, std::size_t first, std::s
 
 const Stmt* Lowering::by_lines(const std::vector<Line>& lines, std::size_t first, std::size_t last) {
   const std::uint32_t begin = lines[first].begin;
-  if (last - first > 1 && !too_long(lines, first, first + 1)) {
+  if (last - first > 1 && !too_long(text_.substr(begin, lines[first].end - begin))) {
     // The headers alone, at their places, with a `0` for each body. The cases of a match belong to its
     // headers.
     std::uint32_t level = lines[first].indent;
