@@ -127,6 +127,7 @@ private:
         Seen& entry = seen[&event];
         ++entry.reached;
         if (!backward || unscaled.contains(event.self.object()) || !steps_its_parameters(*backward, event)) break;
+        if (only_while_disabled(step, *backward->self_state()->scaled_by)) break;
         ++entry.wrong;
         entry.backward = backward;
         entry.scaler = backward->self_state()->scaled_by;
@@ -151,17 +152,35 @@ private:
     return one_optimizer_;
   }
 
+  // Under which condition the scaler scales; null: always.
+  Cond enabled(const Instance& scaler) const {
+    if (const values::Slot* slot = scaler.attributes.find(syntax::Name("$enabled")); slot && slot->value.is(Kind::boolean))
+      return slot->value.condition();
+    if (!scaler.symbolic) return nullptr;
+    // It was made elsewhere.
+    const std::string name = std::string(scaler.name) + ".is_enabled()";
+    if (const auto it = record_.conditions.find(name); it != record_.conditions.end()) return it->second;
+    return record_.symbols.opaque(name, symbolic::Sharing::uniform);
+  }
+  // `if scaler.is_enabled(): scaler.step(optimizer) else: optimizer.step()`
+  bool only_while_disabled(const Step& step, const Instance& scaler) const {
+    Cond all = enabled(scaler);
+    if (!all) return false;
+    for (const Turn& turn : step.turns)
+      all = record_.symbols.logical_and(all, turn.yes ? turn.branch->condition : record_.symbols.logical_not(turn.branch->condition));
+    return record_.symbols.decide(all) == symbolic::Answer::no;
+  }
+
   void tell(const OperationEvent& step, const Seen& seen) {
     if (!told_.insert({step.place.chunk, step.place.span.begin}).second) return;
     Severity severity = Severity::error;
     std::string condition;
-    const values::Slot* enabled = seen.scaler->attributes.find(syntax::Name("$enabled"));
-    if (enabled && enabled->value.is(Kind::boolean)) {
-      const auto answer = record_.symbols.decide(enabled->value.condition());
+    if (const Cond scales = enabled(*seen.scaler)) {
+      const auto answer = record_.symbols.decide(scales);
       if (answer == symbolic::Answer::no) return;
       if (answer == symbolic::Answer::unknown) {
         severity = Severity::warning;
-        const std::string text = record_.symbols.text(enabled->value.condition());
+        const std::string text = record_.symbols.text(scales);
         condition = text.empty() ? " whenever the scaler is enabled" : " whenever " + text;
       }
     }

@@ -54,9 +54,11 @@ Value scaler_scale(Call& call) {
 Value scaler_get_scale(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 Value scaler_step(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 Value scaler_is_enabled(Call& call) {
-  if (call.self.is(Kind::instance))
-    if (const values::Slot* enabled = call.self.as<Instance>()->attributes.find(Name("$enabled")); enabled && enabled->value)
-      return enabled->value;
+  if (call.self.is(Kind::instance)) {
+    const auto& scaler = *call.self.as<Instance>();
+    if (const values::Slot* enabled = scaler.attributes.find(Name("$enabled")); enabled && enabled->value) return enabled->value;
+    if (scaler.symbolic) return Value::of(call.run.named_condition(std::string(scaler.name) + ".is_enabled()", Sharing::uniform));
+  }
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 
