@@ -21,7 +21,8 @@ using AnalyzeFunction = std::function<snapshot::Result(const program::Sources&, 
 // What all analyses of one moment share. Replaced as a whole, never changed.
 struct World {
   AnalyzeFunction analyze = snapshot::analyze;
-  std::shared_ptr<ModuleCache> cache = std::make_shared<ModuleCache>();
+  // Syntax trees are several times as large as the texts that this counts.
+  std::shared_ptr<ModuleCache> cache = std::make_shared<ModuleCache>(16u << 20);
   std::shared_ptr<ConfigurationFiles> configuration = std::make_shared<ConfigurationFiles>();
   std::shared_ptr<const OpenDrafts> open = std::make_shared<OpenDrafts>();
   std::vector<std::string> folders;              // of the workspace

@@ -55,7 +55,10 @@ void Diagnostics::lost(OpenDocument& document) {
 
 void Diagnostics::closing(OpenDocument& document) {
   said_.erase(document.uri);
-  if (document.python && !session_.editor.pulls())
+  // Problems of a settings file are not said again to who has seen and closed it, until they change.
+  const auto settings = settings_.find(document.path);
+  const bool has_settings = settings != settings_.end() && !settings->second.empty();
+  if (has_settings || (document.python && !session_.editor.pulls()))
     session_.editor.connection().notify(lsp::method::publish_diagnostics, {document.uri, std::nullopt, {}});
 }
 
@@ -70,12 +73,23 @@ void Diagnostics::publish_settings(const Analysis& analysis) {
   std::vector<lsp::Diagnostic> made;
   for (const rules::Finding& problem : analysis.configuration_problems)
     made.push_back(diagnostic(problem, *analysis.configuration_text, *outlook));
-  const std::string id = result_id(made);
-  auto [last, is_new] = settings_published_.try_emplace(analysis.configuration_path, result_id({}));
-  if (last->second == id) return;
-  last->second = id;
-  session_.editor.connection().notify(lsp::method::publish_diagnostics,
-                                      {outlook->uri(analysis.configuration_path), std::nullopt, made});
+  std::vector<lsp::Diagnostic>& last = settings_[analysis.configuration_path];
+  if (last == made) return;
+  last = made;
+  publish_settings(analysis.configuration_path, made);
+}
+
+void Diagnostics::publish_settings(const std::string& path, const std::vector<lsp::Diagnostic>& diagnostics) {
+  const std::string uri = session_.analyses.outlook()->uri(path);
+  const OpenDocument* document = session_.analyses.find(uri);
+  session_.editor.connection().notify(
+      lsp::method::publish_diagnostics,
+      {uri, document ? std::optional(document->version) : std::nullopt, diagnostics});
+}
+
+void Diagnostics::opened(const OpenDocument& document) {
+  const auto said = settings_.find(document.path);
+  if (said != settings_.end() && !said->second.empty()) publish_settings(document.path, said->second);
 }
 
 } // namespace stepzero::server

@@ -17,6 +17,7 @@ public:
 
   void serve();
 
+  void opened(const OpenDocument& document);
   // A new view: publishes it, or tells the client to ask again if it cannot know that there is one.
   void accepted(OpenDocument& document);
   // The document's text is not known any more: what was said of it is taken back.
@@ -26,9 +27,11 @@ public:
 private:
   void publish(const OpenDocument& document, int version, const std::vector<lsp::Diagnostic>& diagnostics);
   void publish_settings(const Analysis& analysis);
+  void publish_settings(const std::string& path, const std::vector<lsp::Diagnostic>& diagnostics);
 
   Session& session_;
-  std::map<std::string, std::string> settings_published_; // path → result id of what stands there
+  // What stands at each settings file, by path. It is pushed to every client: nobody pulls it.
+  std::map<std::string, std::vector<lsp::Diagnostic>> settings_;
   struct Said {
     std::string result_id, hints_id;
   };

@@ -57,10 +57,11 @@ void unreadable(Session& session, Diagnostics& diagnostics, const protocol::Any&
 
 void serve_text_sync(Session& session, Diagnostics& diagnostics) {
   protocol::Connection& connection = session.editor.connection();
-  connection.on(lsp::method::did_open, [&session](lsp::DidOpenTextDocumentParams params) {
+  connection.on(lsp::method::did_open, [&session, &diagnostics](lsp::DidOpenTextDocumentParams params) {
     lsp::TextDocumentItem& item = params.text_document;
     OpenDocument& document =
         session.analyses.open(item.uri, item.language_id, item.version, std::move(item.text));
+    diagnostics.opened(document);
     if (!document.python)
       spdlog::info("{} is not analysed: its language is '{}'", item.uri, item.language_id);
   });
