@@ -8,6 +8,29 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
+namespace {
+
+// Python's method resolution order (C3): an ancestor comes before the next base only if no other order puts it later.
+void merge_orders(std::vector<values::Class*>& order, const std::vector<values::Class*>& parents) {
+  std::vector<std::vector<values::Class*>> lists;
+  for (const values::Class* parent : parents) lists.push_back(parent->order);
+  lists.push_back(parents);
+  while (true) {
+    std::erase_if(lists, [](const auto& list) { return list.empty(); });
+    if (lists.empty()) return;
+    const auto free = [&](values::Class* head) {
+      return std::none_of(lists.begin(), lists.end(), [&](const auto& list) { return std::find(list.begin() + 1, list.end(), head) != list.end(); });
+    };
+    auto next = std::find_if(lists.begin(), lists.end(), [&](const auto& list) { return free(list.front()); });
+    if (next == lists.end()) next = lists.begin();  // Python refuses such a class
+    values::Class* const head = next->front();
+    order.push_back(head);
+    for (auto& list : lists) std::erase(list, head);
+  }
+}
+
+} // namespace
+
 Value Interpreter::make_class(const ClassStmt& stmt) {
   auto* cls = heap().make<values::Class>();
   cls->name = stmt.name;
@@ -16,12 +39,12 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   cls->born = {chunk_, stmt.name_span};
   cls->globals = frame_->scope->globals;
   cls->order.push_back(cls);
+  std::vector<values::Class*> parents;
   for (const Expr* expr : stmt.bases) {
     const Value base = resolve(evaluate(*expr));
     if (base.is(Kind::class_)) {
       auto* parent = base.as<values::Class>();
-      for (values::Class* ancestor : parent->order)
-        if (std::find(cls->order.begin(), cls->order.end(), ancestor) == cls->order.end()) cls->order.push_back(ancestor);
+      parents.push_back(parent);
       if (!cls->native) cls->native = parent->native;
       cls->open = cls->open || parent->open;
       cls->is_dataclass = cls->is_dataclass || parent->is_dataclass;
@@ -36,6 +59,7 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
       cls->open = true;
     }
   }
+  merge_orders(cls->order, parents);
   for (const Keyword& keyword : stmt.keywords) evaluate(*keyword.value);
 
   auto* body = heap().make<values::Scope>();

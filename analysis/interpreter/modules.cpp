@@ -1,6 +1,8 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
 #include "interpreter/interpreter.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using namespace syntax;
@@ -154,6 +156,16 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
     if (!alias.path.empty()) bind_name(alias, module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
   if (stmt.star && module->globals) {
     std::vector<std::pair<Name, Value>> all;
+    // __all__ says what a star means, where it stands there as plain names.
+    if (const values::Slot* listed = module->globals->names.find(Name("__all__")); listed && listed->value) {
+      const auto exported = elements(resolve(listed->value), {});
+      if (exported && std::all_of(exported->begin(), exported->end(), [&](Value name) { return resolve(name).is(Kind::string); })) {
+        for (const Value& name : *exported) all.push_back({Name(resolve(name).text()), {}});
+        for (auto& [name, value] : all) value = module_attribute(*module, name, {chunk_, stmt.span});
+        for (const auto& [name, value] : all) heap().set(variable(name), value);
+        return;
+      }
+    }
     for (const auto& [name, slot] : module->globals->names.entries())
       if (slot->value && !name.text().starts_with("_")) all.push_back({name, slot->value});
     for (const auto& [name, value] : all) heap().set(variable(name), value);

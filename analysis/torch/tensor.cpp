@@ -800,6 +800,26 @@ Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value rig
   return elementwise_two(call);
 }
 
+namespace {
+
+// The size of x[low:high:step], where all of it is numbers.
+Dim sliced(Interpreter& run, const Dim& dim, const values::SliceObject& slice, values::Place place) {
+  const auto number = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
+    value = run.resolve(value);
+    if (value.is(Kind::none)) return otherwise;
+    return value.is(Kind::integer) ? run.symbols().value(value.integer()) : std::nullopt;
+  };
+  const auto size = dim.size ? run.symbols().value(dim.size) : std::nullopt;
+  if (!size) return {};
+  const auto low = number(slice.lower, 0), high = number(slice.upper, *size), step = number(slice.step, 1);
+  if (!low || !high || !step || *step <= 0) return {};
+  const auto clamp = [&](std::int64_t bound) { return std::clamp<std::int64_t>(bound < 0 ? bound + *size : bound, 0, *size); };
+  const std::int64_t length = std::max<std::int64_t>(0, clamp(*high) - clamp(*low));
+  return known_dim(run, run.symbols().constant((length + *step - 1) / *step), place, "slice");
+}
+
+} // namespace
+
 Value Table::subscript(Interpreter& run, Value object, Value index, const syntax::Expr&, values::Place place) const {
   const TensorState* from = tensor_state(run, object);
   TensorState state = computed(run, {object});
@@ -826,7 +846,7 @@ Value Table::subscript(Interpreter& run, Value object, Value index, const syntax
     } else if (part.is(Kind::slice)) {
       const auto* slice = part.as<values::SliceObject>();
       const bool whole = run.resolve(slice->lower).is(Kind::none) && run.resolve(slice->upper).is(Kind::none) && run.resolve(slice->step).is(Kind::none);
-      if (!whole) shape.dims[at] = {};
+      if (!whole) shape.dims[at] = sliced(run, shape.dims[at], *slice, place);
       ++at;
     } else {
       known = false;
