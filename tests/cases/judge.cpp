@@ -96,10 +96,13 @@ private:
       if (!fact.is_place || module->text->position(fact.span.begin, syntax::Encoding::utf8).line != expected.line) continue;
       if (!expected.name.empty() && fact.name != expected.name) continue;
       const std::string text = fact.value.short_text();
-      if (text == expected.text) return;
+      if (text == expected.text) {
+        if (expected.standing != Standing::right) complain(expected.at, "is revealed now; take the FIXME away");
+        return;
+      }
       all += (all.empty() ? "" : "; ") + fact.name + ": " + text;
     }
-    if (all.empty() && expected.text == "unknown") return;
+    if (expected.standing == Standing::wrongly_absent || (all.empty() && expected.text == "unknown")) return;
     complain(expected.at, "reveals " + (all.empty() ? "nothing" : all) + ", not " + expected.text);
   }
 

@@ -57,15 +57,16 @@ Info read_info(std::string_view words, std::uint32_t line) {
 }
 
 Expectation read_one(const std::string& text, std::uint32_t at) {
-  static const std::regex reveal(R"(reveal(?: ([\w.]+))?: (.*\S)\s*)");
+  static const std::regex reveal(R"((FIXME )?reveal(?: ([\w.]+))?: (.*\S)\s*)");
   static const std::regex finding(R"re((FIXME (?:no )?)?(error|warning|information|hint)\[([\w/-]+)\](?:: "(.*)")?\s*)re");
   Expectation expected;
   expected.at = at;
   std::smatch parts;
   if (std::regex_match(text, parts, reveal)) {
     expected.reveal = true;
-    expected.name = parts[1];
-    expected.text = parts[2];
+    if (parts[1].matched) expected.standing = Expectation::Standing::wrongly_absent;
+    expected.name = parts[2];
+    expected.text = parts[3];
   } else if (std::regex_match(text, parts, finding)) {
     expected.standing = parts[1] == "FIXME " ? Expectation::Standing::wrongly_absent
                         : parts[1] == "FIXME no " ? Expectation::Standing::wrongly_present
@@ -83,7 +84,7 @@ Expectation read_one(const std::string& text, std::uint32_t at) {
 // and speaks of the next one. oracle.py does the same.
 File read_file(const std::vector<Line>& lines, std::size_t begin, std::size_t end, bool crlf) {
   static const std::regex comment(
-      R"([ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|reveal(?: [\w.]+)?:.*)$)");
+      R"([ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|(?:FIXME )?reveal(?: [\w.]+)?:.*)$)");
   File file;
   std::vector<Expectation> for_next;
   std::uint32_t number = 0;

@@ -13,7 +13,7 @@ namespace stepzero::cases {
 struct Expectation {
   enum class Standing : std::uint8_t {
     right,            // so it is, and so it should be
-    wrongly_absent,   // `FIXME error[…]`: should be found, is not yet
+    wrongly_absent,   // `FIXME error[…]`, `FIXME reveal: …`: should be found, is not yet
     wrongly_present,  // `FIXME no error[…]`: is found, should not be
   };
   bool reveal = false;

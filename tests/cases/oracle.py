@@ -26,7 +26,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 RECORD = HERE / "oracle.json"
-EXPECTATION = re.compile(r"[ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|reveal(?: [\w.]+)?:.*)$")
+EXPECTATION = re.compile(r"[ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|(?:FIXME )?reveal(?: [\w.]+)?:.*)$")
 COLLECTIVE_SECONDS = 3   # what a rank waits for the others
 LIMIT_SECONDS = 4        # what a block may take once both ranks are up
 PATIENCE = 30            # for the machine, not for the block
