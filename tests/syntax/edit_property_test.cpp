@@ -143,7 +143,7 @@ Edit random_edit(std::mt19937& random, const std::string& bytes) {
 
 int rounds() {
   const char* wanted = std::getenv("STEPZERO_EDIT_ROUNDS");
-  return wanted ? std::atoi(wanted) : 60;
+  return wanted ? std::atoi(wanted) : 24;
 }
 
 } // namespace
