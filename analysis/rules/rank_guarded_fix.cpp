@@ -138,6 +138,14 @@ public:
     for (const Stmt* stmt : body_)
       if (!source_.own_line(*stmt)) return {};
     if (!split_test()) return {};
+    // A rank that leaves before the collective would still not enter it; a name bound by the test would be lost; a handle
+    // that is waited for in the guard would stay open on the others.
+    for (std::size_t i = 0; i < at_; ++i)
+      if (leaves(*body_[i])) return {};
+    bool binds = false;
+    for_each_expression(*guard_->test, [&](const Expr& part) { binds = binds || part.kind == ExprKind::named; });
+    for (const Keyword& keyword : event.expr->keywords) binds = binds || keyword.name.text() == "async_op";
+    if (binds) return {};
     const Stmt& stmt = *body_[at_];
     const bool is_statement = (stmt.kind == StmtKind::expression && as<ExpressionStmt>(stmt).value == event.expr) ||
                               (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).value == event.expr);
@@ -260,6 +268,8 @@ private:
   bool hoist_value(Fix& fix) {
     const OperationEvent& event = *guarded_.event;
     if (!event.row->collective || event.row->collective->sends_from_root) return false;
+    const StmtKind kind = body_[at_]->kind;
+    if (kind != StmtKind::expression && kind != StmtKind::assign && kind != StmtKind::aug_assign && kind != StmtKind::return_) return false;
     if (reads_local_of(*event.expr, body_, at_)) return false;
     const std::string outer = source_.indentation(*guard_);
     const std::string step = source_.step(*guard_, *body_[0]);

@@ -168,6 +168,16 @@ void for_each_expression(const Stmt& stmt, const std::function<void(const Expr&)
   });
 }
 
+bool leaves(const Stmt& stmt) {
+  if (stmt.kind == StmtKind::return_ || stmt.kind == StmtKind::break_ || stmt.kind == StmtKind::continue_) return true;
+  if (stmt.kind == StmtKind::function || stmt.kind == StmtKind::class_) return false;
+  bool found = false;
+  blocks_of(stmt, [&](Block block) {
+    for (const Stmt* inner : block) found = found || leaves(*inner);
+  });
+  return found;
+}
+
 bool reads_name(const Stmt& stmt, Name name) {
   bool found = false;
   for_each_expression(stmt, [&](const Expr& expr) { found = found || (expr.kind == ExprKind::name && as<NameExpr>(expr).id == name); });
