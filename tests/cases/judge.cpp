@@ -42,6 +42,9 @@ public:
       std::vector<Found> here = look(workspace, file);
       found.insert(found.end(), here.begin(), here.end());
     }
+    if (program_.no_fix)
+      for (const Found& each : found)
+        for (const Fix& fix : each.finding.fixes) complain(program_.line, "a fix is offered: " + fix.title);
     check_preferred(workspace, found);
     check_others(workspace, found);
     return std::move(complaints_);

@@ -43,6 +43,7 @@ struct Program {
   std::vector<File> files;     // the analysed one last
   std::vector<AfterFix> after;
   bool torch = false;          // PyTorch has run it
+  bool no_fix = false;         // its findings come without fixes
   std::uint32_t line = 0;      // one-based, of its first fence
 };
 
