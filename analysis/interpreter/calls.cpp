@@ -432,6 +432,7 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   event->self = resolve(extra_self ? extra_self : called.self);
   event->arguments = called.arguments;
   event->result = result;
+  event->expected = expected_ > 0;
   const auto state = [&](Value value) -> const values::TensorState* {
     value = resolve(value);
     if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;

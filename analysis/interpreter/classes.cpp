@@ -148,6 +148,12 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;
   if (native)
     if (const Value found = native_attribute(*native, self, name, where)) return found;
+  if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = self;
+    bound->function = library_symbol(method);
+    return Value::of(Kind::bound, bound);
+  }
   if (name.text() == "__class__" && object.cls) return Value::of(Kind::class_, object.cls);
   if (name.text() == "__dict__") return heap().dict({}, true, heap().external(""));
   // Not seen being set: one symbol for it from now on.

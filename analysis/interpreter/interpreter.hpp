@@ -259,6 +259,7 @@ private:
   int generic_depth_ = 0;           // loops around that stand for any number of rounds
   int rehearsals_ = 0;              // rounds whose events and facts are thrown away
   int guards_ = 0;                  // try bodies around
+  int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   bool killed_ = false;             // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;
   std::unordered_map<const syntax::FunctionStmt*, values::Function*> functions_;  // of the analysed file, last made

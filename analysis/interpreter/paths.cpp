@@ -5,7 +5,21 @@ namespace stepzero::interpreter {
 
 using symbolic::Answer;
 
+namespace {
+constexpr std::size_t longest_path = 6;  // conditions that one is made of
+}
+
+// A long path gets a condition of its own: that it is the same as another path's is then no longer seen.
 Cond Interpreter::path_since(std::size_t depth) {
+  if (path_.size() > depth + longest_path) {
+    Sharing sharing = Sharing::uniform;
+    bool external = false;
+    for (std::size_t i = depth; i < path_.size(); ++i) {
+      sharing = symbolic::mix(sharing, symbols().sharing(path_[i]));
+      external = external || record_.external.contains(path_[i]);
+    }
+    return mark_external(symbols().opaque("", sharing), external);
+  }
   Cond all = symbols().boolean(true);
   for (std::size_t i = depth; i < path_.size(); ++i) all = symbols().logical_and(all, path_[i]);
   return all;

@@ -61,6 +61,7 @@ struct OperationEvent : Event {
   // For tensors (self first, then the arguments): their state at this moment; null for the others.
   std::vector<const values::TensorState*> tensors;
   Value result;
+  bool expected = false;                   // to fail: it stands in a test of the failure
   const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
   const values::TensorState* argument_state(std::size_t i) const { return i + 1 < tensors.size() ? tensors[i + 1] : nullptr; }
 };

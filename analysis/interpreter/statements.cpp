@@ -316,10 +316,13 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   }
   Value entered = manager;
   Value leave_method;
-  bool catches = false;
+  const std::function<bool(Value)> expects_failure = [&](Value value) {
+    if (!value.is(Kind::choice)) return is_a(value, "$catches");
+    return expects_failure(value.as<values::Choice>()->yes) || expects_failure(value.as<values::Choice>()->no);
+  };
+  const bool catches = expects_failure(manager);
   if (manager.is(Kind::instance)) {
     auto* object = manager.as<values::Instance>();
-    catches = is_a(manager, "$catches");
     if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
     leave_method = find_method(object, Name("__exit__"));
   } else if (manager.is(Kind::unknown)) {
@@ -327,7 +330,9 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   }
   if (target) run_assign(*target, entered);
   guards_ += catches;
+  expected_ += catches;
   const Flow flow = run_with(stmt, item + 1);
+  expected_ -= catches;
   guards_ -= catches;
   if (leave_method && flow == Flow::normal)
     call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, here(expr));

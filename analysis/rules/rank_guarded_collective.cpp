@@ -17,8 +17,9 @@ using values::Operation;
 
 namespace {
 
-// Does the call run on the group of all ranks? Of other groups the members are not known here.
+// Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are not known here.
 bool on_all_ranks(const OperationEvent& event) {
+  if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
   const int group = event.row->collective->group;
   if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;

@@ -37,7 +37,7 @@ private:
       const Cond missing = missing_;
       const std::size_t process = process_;
       // What comes from unseen code, or from per-rank data, may differ from process to process.
-      const bool separate = symbols_.sharing(missing) == Sharing::local;
+      const bool separate = symbols_.sharing(missing) != Sharing::uniform;
       auto& choices = separate ? own_[process] : shared_;
       const auto mark = symbols_.mark();
       for (const bool value : {true, false}) {

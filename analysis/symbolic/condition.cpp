@@ -261,7 +261,7 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
     draft.depth = std::max(draft.depth, operand->depth);
     size += operand->size;
   }
-  if (size > largest || draft.depth >= deepest || flat.size() > most_terms) return opaque("?", draft.sharing);
+  if (size > largest_condition || draft.depth >= deepest_condition || flat.size() > most_terms) return opaque("?", draft.sharing);
   draft.size = static_cast<std::uint32_t>(size);
   ++draft.depth;
   std::vector<Cond> sorted = flat;

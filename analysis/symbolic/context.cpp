@@ -124,9 +124,13 @@ Int Context::substitute(Int a, std::span<const Assignment> values) {
 
 std::size_t Context::mark() const { return state_->log.size(); }
 void Context::rewind(std::size_t mark) { state_->rewind(mark); }
-bool Context::assume(Cond condition) { return !condition || state_->assume(condition); }
+bool Context::assume(Cond condition) {
+  state_->effort = State::most_effort;
+  return !condition || state_->assume(condition);
+}
 
 Answer Context::compare(Compare op, Int a, Int b) const {
+  state_->effort = State::most_effort;
   if (!a || !b) return Answer::unknown;
   return state_->decide(state_->compared(op, a, b));
 }
@@ -157,7 +161,10 @@ Cond Context::logical_or(Cond a, Cond b) {
   return state_->combined(Form::disjunction, std::array{a, b});
 }
 
-Answer Context::decide(Cond a) const { return a ? state_->decide(a) : Answer::unknown; }
+Answer Context::decide(Cond a) const {
+  state_->effort = State::most_effort;
+  return a ? state_->decide(a) : Answer::unknown;
+}
 Sharing Context::sharing(Cond a) const { return a ? a->sharing : Sharing::local; }
 std::string Context::text(Cond a) const { return a ? State::text(a) : "?"; }
 

@@ -30,6 +30,8 @@ Answer Context::State::decide(Cond a) {
 }
 
 Answer Context::State::decide_now(Cond a) {
+  if (effort <= 0) return Answer::unknown;
+  --effort;
   Answer found = Answer::unknown;
   switch (a->form) {
   case Form::negation: return reversed(decide(a->operands[0]));
@@ -96,7 +98,7 @@ Answer Context::State::decide_combined(Cond a) {
     settled = settled && found == answer(all);
   }
   if (settled) return answer(all);
-  if (nesting >= deepest_trial || a->operands.size() > 8) return Answer::unknown;
+  if (nesting >= deepest_trial || a->size > largest_trial) return Answer::unknown;
   const std::size_t mark = log.size();
   ++nesting;
   bool consistent = true;
@@ -111,7 +113,7 @@ Answer Context::State::decide_combined(Cond a) {
 
 // Of an assumed disjunction one operand holds: what follows from each of them is true.
 Answer Context::State::decide_by_cases(Cond a) {
-  if (clauses.empty() || nesting > 0) return Answer::unknown;
+  if (clauses.empty() || nesting > 0 || a->size > largest_trial) return Answer::unknown;
   ++nesting;
   Answer common_answer = Answer::unknown;
   const std::size_t mark = log.size(), count = std::min(clauses.size(), most_cases);

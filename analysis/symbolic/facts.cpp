@@ -5,6 +5,7 @@
 namespace stepzero::symbolic {
 namespace {
 
+constexpr std::size_t most_clauses = 24; // disjunctions that are looked at again
 constexpr std::size_t most_facts = 256; // of one sort; further ones are known as truths only
 
 Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
@@ -54,7 +55,7 @@ bool Context::State::learn(Cond condition) {
       if (!assume(operand)) return false;
     return true;
   case Form::disjunction:
-    if (clauses.size() < most_facts) {
+    if (clauses.size() < most_clauses && condition->size <= largest_trial) {
       note({Undo::What::clause});
       clauses.push_back(condition);
     }

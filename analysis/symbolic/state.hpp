@@ -20,6 +20,11 @@ inline constexpr std::size_t most_terms = 64;
 inline constexpr std::uint32_t most_degree = 64;
 inline constexpr std::uint32_t deepest = 16;
 inline constexpr std::uint32_t largest = 512; // nodes of an expression written out as a tree
+// Of a condition: what is asked of it costs its size, and it is asked at every branch.
+inline constexpr std::uint32_t largest_condition = 48;
+inline constexpr std::uint32_t deepest_condition = 6;
+// A condition is reasoned about by trial, or remembered as a clause, only up to this size.
+inline constexpr std::uint32_t largest_trial = 12;
 
 struct Factor {
   Int atom;
@@ -243,6 +248,10 @@ struct Context::State {
   std::vector<Undo> log;
   std::uint64_t now = 1, last = 1; // names the present state of the facts; never the same for different ones
   int nesting = 0;                 // of assumptions made for the sake of an answer
+  // Questions that the present answer may still raise; then what is left of it is unknown. Counted, so that the same
+  // questions have the same answers.
+  static constexpr int most_effort = 48;
+  int effort = most_effort;
 
   bool assume(Cond condition);
   bool learn(Cond condition);

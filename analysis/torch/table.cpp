@@ -99,6 +99,8 @@ constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},
     MethodName{"unscale_", "torch.amp.GradScaler.unscale_"},
+    MethodName{"assertRaises", "unittest.TestCase.assertRaises"},
+    MethodName{"assertRaisesRegex", "unittest.TestCase.assertRaisesRegex"},
 };
 
 values::Constant constant(std::string_view text) {
