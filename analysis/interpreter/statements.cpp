@@ -57,7 +57,8 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
 }
 
 Flow Interpreter::run(const Stmt& stmt) {
-  if (!step()) return Flow::dead;
+  const Nested nested(nesting_);
+  if (!step() || nested.too_deep()) return Flow::dead;
   const auto after_expression = [&] {
     if (!killed_) return Flow::normal;
     killed_ = false;
@@ -186,8 +187,15 @@ void Interpreter::run_assign(const Expr& target, Value value) {
   }
   case ExprKind::subscript: {
     const auto& subscript_target = as<SubscriptExpr>(target);
-    const Value object = resolve(evaluate(*subscript_target.object));
+    Value object = resolve(evaluate(*subscript_target.object));
     const Value index = evaluate(*subscript_target.index);
+    // Containers of modules hold their parts in a list or a dict.
+    if (object.is(Kind::instance))
+      for (const std::string_view parts : {"$items", "$dict"})
+        if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
+          object = resolve(slot->value);
+          break;
+        }
     if (object.is(Kind::dict)) dict_set(object, index, value);
     else if (object.is(Kind::list)) {
       values::ListState state = *values::Heap::list_state(object);
