@@ -66,9 +66,10 @@ bench:
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -L bench --verbose
 
-# Real PyTorch for the tests that ask it (300 MB).
+# Real PyTorch for the tests that ask it (300 MB), and its word on the cases it has not judged yet.
 oracle:
 	@cmake/install-dependencies oracle
+	@tests/cases/oracle.py --record
 
 install: build documents
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'

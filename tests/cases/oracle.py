@@ -282,8 +282,11 @@ def main():
             print(key, recorded.get(key, {}).get("outcome", "?"), block.case)
         return 0
 
-    import torch
-    import torch.nn
+    try:
+        import torch
+    except ImportError:
+        print("no PyTorch for this Python: run make oracle")
+        return 77
     torch.set_num_threads(1)
     wrong = 0
     if options.record:
