@@ -20,7 +20,8 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
 }
 
 Value Interpreter::evaluate(const Expr& expr) {
-  if (!step()) return heap().external("", here(expr));
+  const Nested nested(nesting_);
+  if (!step() || nested.too_deep()) return heap().external("", here(expr));
   const Value value = evaluate_inner(expr);
   switch (expr.kind) {
   case ExprKind::name:
@@ -226,8 +227,10 @@ Cond Interpreter::named_condition(std::string_view name, Sharing sharing) {
 }
 
 Cond Interpreter::truth(Value value) {
+  const Nested nested(nesting_);
   value = resolve(value);
   auto& s = symbols();
+  if (nested.too_deep()) return mark_external(s.opaque("", Sharing::local), true);
   switch (value.kind) {
   case Kind::boolean: return value.condition();
   case Kind::none: return s.boolean(false);
@@ -658,6 +661,8 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
 // ---------------------------------------------------------------- elements
 
 std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place where) {
+  const Nested nested(nesting_);
+  if (nested.too_deep()) return std::nullopt;
   iterable = resolve(iterable);
   switch (iterable.kind) {
   case Kind::tuple: return iterable.as<values::Tuple>()->items;
@@ -739,6 +744,8 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
 }
 
 Value Interpreter::element(Value iterable, Place where) {
+  const Nested nested(nesting_);
+  if (nested.too_deep()) return heap().external("", where);
   iterable = resolve(iterable);
   switch (iterable.kind) {
   case Kind::list:
@@ -802,6 +809,8 @@ Value Interpreter::element(Value iterable, Place where) {
 }
 
 Value Interpreter::subscript(Value object, Value index, const Expr& node) {
+  const Nested nested(nesting_);
+  if (nested.too_deep()) return heap().external("", here(node));
   object = resolve(object);
   const Place where = here(node);
   switch (object.kind) {

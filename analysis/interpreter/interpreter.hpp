@@ -121,6 +121,16 @@ private:
     bool is_package = false;
   };
 
+  // How deep the run is in itself, whatever the program is made of: its own stack has to hold.
+  struct Nested {
+    explicit Nested(int& at) : level(at) { ++level; }
+    ~Nested() { --level; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+    bool too_deep() const { return level > 700; }
+    int& level;
+  };
+
   // statements.cpp
   Flow run_block(syntax::Block block);
   Flow run(const syntax::Stmt& stmt);
@@ -255,6 +265,7 @@ private:
   const CallSite* site_ = nullptr;
   std::vector<Cond> path_;          // conditions taken, outermost first
   std::uint64_t step_limit_ = 0;
+  int nesting_ = 0;                 // see Nested
   int depth_ = 0;                   // of calls
   int generic_depth_ = 0;           // loops around that stand for any number of rounds
   int rehearsals_ = 0;              // rounds whose events and facts are thrown away

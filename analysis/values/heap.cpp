@@ -9,6 +9,7 @@ namespace {
 
 constexpr int max_leaves = 8;
 constexpr std::size_t max_graph = 64;
+constexpr int deepest_look = 12;
 
 int leaves(const Value& value) { return value.is(Kind::choice) ? value.as<Choice>()->leaves : 1; }
 
@@ -358,7 +359,8 @@ void Heap::set_dict(Value dict, DictState content) {
 
 // ---------------------------------------------------------------- sharing
 
-Sharing Heap::sharing(Value value) const {
+Sharing Heap::sharing(Value value, int depth) const {
+  if (depth > deepest_look) return Sharing::local;  // a container may hold itself
   switch (value.kind) {
   case Kind::unknown: return value.as<Unknown>()->sharing;
   case Kind::integer: return symbols_.sharing(value.integer());
@@ -366,18 +368,18 @@ Sharing Heap::sharing(Value value) const {
   case Kind::tensor: return value.as<Tensor>()->now()->sharing;
   case Kind::choice: {
     const auto* choice = value.as<Choice>();
-    return symbolic::mix(symbols_.sharing(choice->condition), symbolic::mix(sharing(choice->yes), sharing(choice->no)));
+    return symbolic::mix(symbols_.sharing(choice->condition), symbolic::mix(sharing(choice->yes, depth + 1), sharing(choice->no, depth + 1)));
   }
   case Kind::tuple: {
     Sharing mixed = Sharing::uniform;
-    for (const Value& item : value.as<Tuple>()->items) mixed = symbolic::mix(mixed, sharing(item));
+    for (const Value& item : value.as<Tuple>()->items) mixed = symbolic::mix(mixed, sharing(item, depth + 1));
     return mixed;
   }
   case Kind::list: {
     const ListState* content = list_state(value);
-    Sharing mixed = content->rest ? sharing(content->rest) : Sharing::uniform;
+    Sharing mixed = content->rest ? sharing(content->rest, depth + 1) : Sharing::uniform;
     for (std::size_t i = 0; i < content->items.size() && i < 16; ++i)
-      if (!content->items[i].is(Kind::list)) mixed = symbolic::mix(mixed, sharing(content->items[i]));
+      if (!content->items[i].is(Kind::list)) mixed = symbolic::mix(mixed, sharing(content->items[i], depth + 1));
     return mixed;
   }
   default: return Sharing::uniform;

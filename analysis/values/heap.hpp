@@ -83,7 +83,7 @@ public:
   void set_dict(Value dict, DictState state);
 
   // How the value relates among the ranks. Containers and objects answer for themselves, not for their parts.
-  Sharing sharing(Value value) const;
+  Sharing sharing(Value value, int depth = 0) const;
   bool is_external(Value value) const;  // or contains a condition that is
 
   // The value of a slot that is `now` on one path and `other` on the other.
