@@ -97,9 +97,10 @@ struct Document::State {
     Layout lines = layout(text);
     module->comments = std::move(lines.comments);
 
-    std::unordered_multimap<std::uint64_t, Piece*> known;
+    // Of equal pieces one is enough; to walk through them all is quadratic in a text of one line many times over.
+    std::unordered_map<std::uint64_t, const Piece*> known;
     known.reserve(pieces.size());
-    for (Piece& piece : pieces) known.emplace(piece.hash, &piece);
+    for (const Piece& piece : pieces) known.try_emplace(piece.hash, &piece);
     std::vector<Piece> made;
     made.reserve(pieces.size() + 1);
     for (std::size_t at = 0; at < lines.lines.size();) {
@@ -125,12 +126,12 @@ struct Document::State {
     return module;
   }
 
-  const Piece* find(const std::unordered_multimap<std::uint64_t, Piece*>& known, std::uint64_t hash,
+  const Piece* find(const std::unordered_map<std::uint64_t, const Piece*>& known, std::uint64_t hash,
                     std::string_view slice) const {
-    const auto [begin, end] = known.equal_range(hash);
-    for (auto it = begin; it != end; ++it)
-      if (lowered->slice({it->second->begin, it->second->end}) == slice) return it->second;
-    return nullptr;
+    const auto found = known.find(hash);
+    if (found == known.end()) return nullptr;
+    const Piece* piece = found->second;
+    return lowered->slice({piece->begin, piece->end}) == slice ? piece : nullptr;
   }
 };
 
