@@ -187,6 +187,9 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
   Value made;
   if (object.external) {
     made = heap().external(text, where);
+  } else if (object.of_many) {
+    made = heap().unknown(text, object.sharing, where);
+    made.as<values::Unknown>()->of_many = true;
   } else {
     made = symbol(text.empty() ? name.text() : std::string_view(text), object.sharing, where);
   }

@@ -777,6 +777,7 @@ Value Interpreter::element(Value iterable, Place where) {
     auto* unknown = iterable.as<values::Unknown>();
     Value made = heap().unknown("", unknown->sharing, where);
     made.as<values::Unknown>()->external = unknown->external;
+    made.as<values::Unknown>()->of_many = true;
     return made;
   }
   case Kind::choice: {
@@ -874,13 +875,16 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       else if (const auto at = to_constant(index)) name = std::string(unknown->name) + "[" + std::to_string(*at) + "]";
     }
     Value made;
-    if (index.is(Kind::string) && !unknown->external) {
+    if (index.is(Kind::string) && !unknown->external && !unknown->of_many) {
       made = symbol(index.text(), unknown->sharing, where);
       if (made.is(Kind::unknown)) made = heap().unknown(name, unknown->sharing, where);
     } else {
       made = heap().unknown(name, symbolic::mix(unknown->sharing, heap().sharing(index)), where);
     }
-    if (made.is(Kind::unknown)) made.as<values::Unknown>()->external = unknown->external;
+    if (made.is(Kind::unknown)) {
+      made.as<values::Unknown>()->external = unknown->external;
+      made.as<values::Unknown>()->of_many = unknown->of_many;
+    }
     unknown->items.push_back({index, made});
     return made;
   }

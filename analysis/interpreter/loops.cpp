@@ -11,6 +11,7 @@ using values::Kind;
 
 namespace {
 constexpr std::size_t max_unrolled = 64;
+constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
 constexpr int max_rehearsals = 3;
@@ -284,6 +285,7 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
 }
 
 Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
+  if (expr.generators.size() > max_generators) return heap().external("", here(expr));
   values::Scope* const outer = frame_->scope;
   auto* scope = heap().make<values::Scope>();
   scope->parent = outer;

@@ -33,6 +33,38 @@ std::unordered_map<std::string_view, int> identifier_counts(const std::string& t
   return counts;
 }
 
+// The attributes that a block of a method sets on `self`, nested blocks included.
+void set_on_self(syntax::Block block, Name self, std::vector<Name>& names) {
+  const auto target = [&](const Expr* expr) {
+    if (expr->kind != ExprKind::attribute) return;
+    const auto& attribute = as<AttributeExpr>(*expr);
+    if (attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id == self) names.push_back(attribute.attribute);
+  };
+  for (const Stmt* stmt : block) {
+    const auto inner = [&](syntax::Block part) { set_on_self(part, self, names); };
+    switch (stmt->kind) {
+    case StmtKind::assign:
+      for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(expr);
+      break;
+    case StmtKind::aug_assign: target(as<AugAssignStmt>(*stmt).target); break;
+    case StmtKind::ann_assign: target(as<AnnAssignStmt>(*stmt).target); break;
+    case StmtKind::if_:
+      inner(as<IfStmt>(*stmt).body);
+      inner(as<IfStmt>(*stmt).orelse);
+      break;
+    case StmtKind::for_: inner(as<ForStmt>(*stmt).body); break;
+    case StmtKind::while_: inner(as<WhileStmt>(*stmt).body); break;
+    case StmtKind::with: inner(as<WithStmt>(*stmt).body); break;
+    case StmtKind::try_:
+      inner(as<TryStmt>(*stmt).body);
+      for (const ExceptHandler& handler : as<TryStmt>(*stmt).handlers) inner(handler.body);
+      inner(as<TryStmt>(*stmt).finally);
+      break;
+    default: break;
+    }
+  }
+}
+
 bool annotated_as_tensor(const Expr* annotation) {
   if (!annotation) return false;
   if (annotation->kind == ExprKind::name) return as<NameExpr>(*annotation).id.text() == "Tensor";
@@ -177,6 +209,14 @@ void Interpreter::run_class_roots(values::Class& cls) {
   killed_ = false;
   block_ = nullptr;
   path_.clear();
+  // What a method that did not run yet may set is not known in the others.
+  for (const values::Function* method : methods) {
+    if (reached_[method->stmt] || method->is_static || method->parameters->list.empty()) continue;
+    std::vector<Name> names;
+    set_on_self(method->stmt->body, method->parameters->list[0].name, names);
+    for (const Name name : names)
+      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
+  }
   // What calls other methods comes first: those are then reached with the values of that call.
   const auto calls_others = [](const values::Function* function) {
     const std::string_view name = function->name.text();

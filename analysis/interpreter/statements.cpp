@@ -269,6 +269,8 @@ void Interpreter::run_delete(const Expr& target) {
     const Value object = resolve(evaluate(*as<SubscriptExpr>(target).object));
     evaluate(*as<SubscriptExpr>(target).index);
     escape(object);
+    if (object.is(Kind::instance))
+      if (const values::Slot* items = object.as<values::Instance>()->attributes.find(Name("$items")); items) escape(items->value);
   } else if (target.kind == ExprKind::attribute) {
     const auto& attribute_target = as<AttributeExpr>(target);
     const Value object = resolve(evaluate(*attribute_target.object));

@@ -119,6 +119,7 @@ struct Object {
 struct Unknown : Object {
   std::string_view name;    // as the user would write it; empty for a value without a name
   Sharing sharing = Sharing::uniform;
+  bool of_many = false;     // one of the elements of something, or a part of one: its fields are not the program's own
   bool external = false;    // comes from code that was not seen: not even its sharing is known
   bool is_real = false;     // a float, if it is a number
   Int integer = nullptr;    // as an integer, once asked for
