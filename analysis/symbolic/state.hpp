@@ -21,10 +21,10 @@ inline constexpr std::uint32_t most_degree = 64;
 inline constexpr std::uint32_t deepest = 16;
 inline constexpr std::uint32_t largest = 512; // nodes of an expression written out as a tree
 // Of a condition: what is asked of it costs its size, and it is asked at every branch.
-inline constexpr std::uint32_t largest_condition = 48;
-inline constexpr std::uint32_t deepest_condition = 6;
+inline constexpr std::uint32_t largest_condition = 128;
+inline constexpr std::uint32_t deepest_condition = 10;
 // A condition is reasoned about by trial, or remembered as a clause, only up to this size.
-inline constexpr std::uint32_t largest_trial = 12;
+inline constexpr std::uint32_t largest_trial = 24;
 
 struct Factor {
   Int atom;
