@@ -66,10 +66,12 @@ bench:
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -L bench --verbose
 
-# Real PyTorch for the tests that ask it (300 MB), and its word on the cases it has not judged yet.
+# Real PyTorch for the tests that ask it (300 MB), its word on the cases it has not judged yet, and what the programs of
+# tests/traces hold when they run.
 oracle:
 	@cmake/install-dependencies oracle
 	@tests/cases/oracle.py --record
+	@tests/traces/record.py --record
 
 install: build documents
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'
