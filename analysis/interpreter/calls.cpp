@@ -356,6 +356,22 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   const Row* row = symbol_called.row;
   if (!row) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
 
+  // Operations on operands that are not the same on every path are run for each of them.
+  if (row->op) {
+    if (self.is(Kind::choice))
+      return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
+    for (std::size_t i = 0; i < arguments.positional.size(); ++i)
+      if (const Value argument = resolve(arguments.positional[i]); argument.is(Kind::choice))
+        return over_choices(
+            argument,
+            [&](Value side) {
+              Arguments one = arguments;
+              one.positional[i] = side;
+              return call_library(symbol_called, self, std::move(one), where, expr);
+            },
+            where);
+    if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
+  }
   Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
   made.arguments.resize(row->parameters.size());
   made.given.resize(row->parameters.size());
@@ -455,7 +471,8 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called)
   event->expr = called.expr;
   event->node = called.node;
   event->self = called.self;
-  event->guarded = guards_ > 0;
+  event->guarded = guards_ > 0 || expected_ > 0;
+  event->assumption = assumption();
   if (rehearsals_ == 0) append(event);
   return event;
 }

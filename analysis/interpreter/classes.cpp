@@ -178,6 +178,9 @@ Value Interpreter::class_attribute(values::Class& cls, Name name) {
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) return resolve(slot->value);
   if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
+    const auto* found = library_symbol(method).as<values::LibrarySymbol>();
+    if (found->row && found->row->kind == values::RowKind::property)
+      return call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);
     auto* bound = heap().make<values::Bound>();
     bound->self = Value::of(Kind::unknown, &object);
     bound->function = library_symbol(method);
@@ -205,7 +208,10 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
   case Kind::module: return module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
-    if (unknown->state.value) return attribute(unknown->state.value, name, where);
+    if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor)) {
+      const bool known = !tensor.as<values::Tensor>()->now()->maybe_array || !library_.presume_method(name.text()).empty();
+      return known ? attribute(tensor, name, where) : heap().external("", where);
+    }
     return unknown_attribute(*unknown, name, where);
   }
   case Kind::library: {

@@ -75,7 +75,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     const Value right = evaluate(*operation.right);
     return binary(operation.op, left, right, expr);
   }
-  case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand));
+  case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand), expr);
   case ExprKind::boolean_op: return evaluate_bool(as<BooleanOpExpr>(expr), 0);
   case ExprKind::compare: return evaluate_compare(as<CompareExpr>(expr));
   case ExprKind::conditional: {
@@ -297,14 +297,15 @@ Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
       [&] { return evaluate_bool(expr, from + 1); });
 }
 
-Value Interpreter::unary(UnaryOp op, Value operand) {
+Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
   if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(operand)));
   operand = resolve(operand);
   if (op == UnaryOp::minus) {
     if (operand.is(Kind::integer)) return Value::of(symbols().negate(operand.integer()));
     if (operand.is(Kind::real)) return Value::of(-operand.real());
   }
-  if (operand.is(Kind::tensor)) return operand;
+  if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
+  if (operand.is(Kind::tensor)) return library_.unary(*this, op, operand, node, here(node));
   if (op == UnaryOp::plus) return operand;
   Value result = heap().unknown("", heap().sharing(operand));
   result.as<values::Unknown>()->external = heap().is_external(operand);
@@ -316,7 +317,10 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
   Value result;
   for (std::size_t i = 0; i < expr.ops.size(); ++i) {
     const Value right = evaluate(*expr.rights[i]);
-    const Value part = compare(expr.ops[i], left, right);
+    const bool of_values = expr.ops[i] <= CompareOp::ge;
+    const Value part = of_values && (resolve(left).is(Kind::tensor) || resolve(right).is(Kind::tensor))
+                           ? library_.compare(*this, expr.ops[i], left, right, expr, here(expr))
+                           : compare(expr.ops[i], left, right);
     result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;
     left = right;
   }

@@ -79,6 +79,8 @@ public:
 
   void record_operation(const Call& call, Value result, Value extra_self = {});
   ProblemEvent* problem(values::ProblemKind kind, const Call& call);
+  // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
+  Cond assumption();
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
   bool guarded() const { return guards_ > 0; }
   Place place(syntax::Span span) const { return {chunk_, span}; }
@@ -183,7 +185,7 @@ private:
   Value evaluate_compare(const syntax::CompareExpr& expr);
   Value evaluate_bool(const syntax::BooleanOpExpr& expr, std::size_t from);
   Value evaluate_format(const syntax::FormatExpr& expr);
-  Value unary(syntax::UnaryOp op, Value operand);
+  Value unary(syntax::UnaryOp op, Value operand, const syntax::Expr& node);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
   std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest);
   Value lookup(syntax::Name name, const syntax::Expr& node);
@@ -264,6 +266,7 @@ private:
   Block* block_ = nullptr;          // receives events
   const CallSite* site_ = nullptr;
   std::vector<Cond> path_;          // conditions taken, outermost first
+  std::vector<Cond> assumed_;       // those of them that no statement makes: an operand is run for each of its values
   std::uint64_t step_limit_ = 0;
   int nesting_ = 0;                 // see Nested
   int depth_ = 0;                   // of calls

@@ -35,8 +35,25 @@ enum class Operation : std::uint8_t {
 enum class ProblemKind : std::uint8_t {
   inner_dimensions,  // `left` and `right` would be summed over together
   layer_features,    // the last dimension of the input (`left`) is not what the layer was made for (`right`)
-  rank,              // an operand has an impossible number of dimensions
+  rank,              // an operand of a product has an impossible number of dimensions
   batch_dimensions,  // leading dimensions of a batched product do not broadcast
+  // From here on the operator itself words what is wrong (ProblemEvent::text).
+  product,           // a matrix product
+  broadcast,
+  suspicious_broadcast,  // it runs, and is hardly what was meant
+  reshape,
+  concat,
+  index,             // an index or a dimension outside the tensor
+  empty_slice,
+  layer_input,
+  argument,          // a value that the operation refuses whatever it is given
+  loss_target,
+  dtype,
+  device,
+  unpack,
+  assertion,
+  annotation,
+  batch_mismatch,
 };
 
 // Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1: none.
@@ -58,6 +75,12 @@ struct Constant {
   std::string_view text;
 };
 
+// What else an operator's row says; the table that made the row knows.
+struct OperatorInfo;
+
+// Beside the plain form: `x.add_(y)` writes into its subject.
+enum class Variant : std::uint8_t { plain, in_place };
+
 // One name of a library. Rows are data: see torch/. All texts live as long as the process.
 struct Row {
   std::string_view path;         // "torch.nn.Linear", "torch.Tensor.view"
@@ -67,6 +90,9 @@ struct Row {
   std::string_view base;         // of a class: the class that it derives from
   Operation operation = Operation::none;
   const CollectiveInfo* collective = nullptr;
+  const OperatorInfo* op = nullptr;  // of an operator: signature and arguments are checked, choices are run side by side
+  Variant variant = Variant::plain;
+  bool self_first = false;       // of a method: its object is the first parameter of the signature
   std::string_view source;       // where its semantics were read
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;
@@ -125,6 +151,17 @@ public:
   virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
                        values::Place place) const = 0;
   virtual Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const = 0;
+  // -x, ~x of a tensor.
+  virtual Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const = 0;
+  // a < b where one side is a tensor.
+  virtual Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const = 0;
+  // `x += y` of a tensor x: writes into it.
+  virtual Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const = 0;
+  // x[index] = value.
+  virtual void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const = 0;
+  // `a, b = value`: the parts, where the library knows them; else what is known anyway. `names` may hold empty ones.
+  virtual std::optional<std::vector<Value>> unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
+                                                   values::Place place) const = 0;
 };
 
 } // namespace stepzero::interpreter

@@ -163,9 +163,22 @@ Value Interpreter::over_choices(Value value, const std::function<Value(Value)>& 
   value = resolve(value);
   if (!value.is(values::Kind::choice)) return each(value);
   const auto* choice = value.as<values::Choice>();
+  const auto side = [&](Cond condition, Value part) {
+    assumed_.push_back(condition);
+    const Value made = over_choices(part, each, place);
+    assumed_.pop_back();
+    return made;
+  };
   return fork_value(
-      choice->condition, place, [&] { return over_choices(choice->yes, each, place); },
-      [&] { return over_choices(choice->no, each, place); });
+      choice->condition, place, [&] { return side(choice->condition, choice->yes); },
+      [&] { return side(symbols().logical_not(choice->condition), choice->no); });
+}
+
+Cond Interpreter::assumption() {
+  if (assumed_.empty()) return nullptr;
+  Cond all = symbols().boolean(true);
+  for (const Cond condition : assumed_) all = symbols().logical_and(all, condition);
+  return all;
 }
 
 } // namespace stepzero::interpreter

@@ -77,6 +77,11 @@ struct ProblemEvent : Event {
   std::vector<Value> operands;
   std::vector<const values::TensorState*> states;  // of the operands
   values::Dim left, right;              // the two sizes that do not agree
+  // What is wrong, in the user's names, for the kinds that the operator itself words; and places that explain it.
+  std::string text;
+  std::vector<std::pair<Place, std::string>> evidence;
+  // The operation fails only where this holds, because an operand has other values elsewhere. Null: always.
+  Cond assumption = nullptr;
   bool guarded = false;                 // inside a try that may catch it, or a test that expects it
 };
 

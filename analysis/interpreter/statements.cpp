@@ -90,7 +90,8 @@ Flow Interpreter::run(const Stmt& stmt) {
       return after_expression();
     }
     const BinaryExpr node{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span};
-    run_assign(*assign.target, binary(assign.op, before, operand, node));
+    const Value made = list.is(Kind::tensor) ? library_.augment(*this, assign.op, list, operand, node, {chunk_, stmt.span}) : binary(assign.op, before, operand, node);
+    run_assign(*assign.target, made);
     return after_expression();
   }
   case StmtKind::ann_assign: {
@@ -197,6 +198,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
           break;
         }
     if (object.is(Kind::dict)) dict_set(object, index, value);
+    else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
     else if (object.is(Kind::list)) {
       values::ListState state = *values::Heap::list_state(object);
       const auto at = to_constant(index);
@@ -231,10 +233,15 @@ void Interpreter::run_assign(const Expr& target, Value value) {
       }
       return;
     }
-    const auto items = elements(value, here(target));
     std::size_t star = targets.size();
-    for (std::size_t i = 0; i < targets.size(); ++i)
+    std::vector<std::string_view> names(targets.size());
+    for (std::size_t i = 0; i < targets.size(); ++i) {
       if (targets[i]->kind == ExprKind::starred) star = i;
+      if (targets[i]->kind == ExprKind::name) names[i] = as<NameExpr>(*targets[i]).id.text();
+    }
+    std::optional<std::vector<Value>> items;
+    if (star == targets.size()) items = library_.unpack(*this, value, names, target, here(target));
+    if (!items) items = elements(value, here(target));
     const bool fits = items && (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
     if (!fits) {
       for (std::size_t i = 0; i < targets.size(); ++i) {

@@ -1,5 +1,6 @@
 // shape/layer-input: a layer is given a tensor that it cannot take. Linear so far.
 #include "rules/list.hpp"
+#include "rules/operator_problem.hpp"
 #include "rules/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -31,6 +32,7 @@ void check(const Record& record, Report& report) {
     report.relate_calls(*finding, problem.calls);
     if (auto fix = fix_constructor(record, problem, "in_features")) finding->fixes.push_back(std::move(*fix));
   });
+  report_problems(record, report, ProblemKind::layer_input, Severity::error);
 }
 
 } // namespace

@@ -10,7 +10,7 @@ std::string_view name(Severity severity) {
 }
 
 std::span<const Rule> rules() {
-  static const std::array all = {unscaled_step, rank_guarded_collective, layer_input, matmul};  // sorted by id
+  static const std::array all = {unscaled_step, rank_guarded_collective, broadcast, layer_input, matmul};  // sorted by id
   return all;
 }
 

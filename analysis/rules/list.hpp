@@ -7,6 +7,7 @@ namespace stepzero::rules {
 
 extern const Rule rank_guarded_collective;
 extern const Rule unscaled_step;
+extern const Rule broadcast;
 extern const Rule matmul;
 extern const Rule layer_input;
 

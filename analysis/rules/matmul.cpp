@@ -1,5 +1,6 @@
 // shape/matmul: the sizes that a product sums over differ.
 #include "rules/list.hpp"
+#include "rules/operator_problem.hpp"
 #include "rules/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -57,8 +58,10 @@ void check(const Record& record, Report& report) {
       if (auto fix = fix_transpose(record, problem, 0)) finding->fixes.push_back(std::move(*fix));
       return;
     }
+    default: return;
     }
   });
+  report_problems(record, report, ProblemKind::product, Severity::error);
 }
 
 } // namespace

@@ -14,7 +14,13 @@ TensorState* tensor_state(Interpreter& run, Value value) {
 
 TensorState* require_tensor(Interpreter& run, Value value) {
   value = run.resolve(value);
-  if (TensorState* state = tensor_state(run, value)) return state;
+  if (TensorState* state = tensor_state(run, value)) {
+    if (!state->maybe_array) return state;
+    TensorState sure = *state;
+    sure.maybe_array = false;
+    set_state(run, value, sure);
+    return tensor_state(run, value);
+  }
   if (!value.is(Kind::unknown)) return nullptr;
   auto* unknown = value.as<values::Unknown>();
   TensorState state;

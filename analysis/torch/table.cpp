@@ -97,6 +97,18 @@ struct MethodName {
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
+    MethodName{"shape", "torch.Tensor.shape"},
+    MethodName{"view", "torch.Tensor.view"},
+    MethodName{"unsqueeze", "torch.Tensor.unsqueeze"},
+    MethodName{"permute", "torch.Tensor.permute"},
+    MethodName{"contiguous", "torch.Tensor.contiguous"},
+    MethodName{"masked_fill", "torch.Tensor.masked_fill"},
+    MethodName{"size", "torch.Tensor.size"},
+    MethodName{"detach", "torch.Tensor.detach"},
+    MethodName{"bmm", "torch.Tensor.bmm"},
+    MethodName{"unflatten", "torch.Tensor.unflatten"},
+    MethodName{"softmax", "torch.Tensor.softmax"},
+    MethodName{"mT", "torch.Tensor.mT"},
     MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},
     MethodName{"unscale_", "torch.amp.GradScaler.unscale_"},
     MethodName{"assertRaises", "unittest.TestCase.assertRaises"},
@@ -145,7 +157,7 @@ void read_signature(Row& row) {
 } // namespace
 
 Table::Table() {
-  for (auto family : {python_rows(), tensor_rows(), layer_rows(), training_rows(), distributed_rows(), framework_rows()})
+  for (auto family : {pointwise_rows(), python_rows(), tensor_rows(), layer_rows(), training_rows(), distributed_rows(), framework_rows()})
     for (Row& row : family) rows_.push_back(std::move(row));
   for (Row& row : rows_) {
     read_signature(row);

@@ -21,6 +21,7 @@ using values::Value;
 
 // The families.
 std::vector<Row> python_rows();
+std::vector<Row> pointwise_rows();
 std::vector<Row> tensor_rows();
 std::vector<Row> layer_rows();
 std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders
@@ -40,6 +41,12 @@ public:
   Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
                values::Place place) const override;
   Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const override;
+  Value unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const override;
+  Value compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const override;
+  Value augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const override;
+  void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const override;
+  std::optional<std::vector<Value>> unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
+                                           values::Place place) const override;
 
 private:
   std::vector<Row> rows_;

@@ -174,21 +174,6 @@ Value same_shape_as_input(Call& call) {
 Value in_place(Call& call) {
   return call.self;
 }
-Value elementwise_two(Call& call) {
-  const Value left = subject(call), right = call.at(after_subject(call));
-  TensorState state = computed(call.run, {left, right});
-  const TensorState *a = tensor_state(call.run, left), *b = tensor_state(call.run, right);
-  const auto is_scalar = [&](Value value) {
-    value = call.run.resolve(value);
-    return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean);
-  };
-  if (a && b) {
-    if (const auto shape = broadcast(call.run, a->shape, b->shape)) state.shape = *shape;
-    if (a->dtype != b->dtype) state.dtype = values::Dtype::unknown;
-  } else if (a && is_scalar(right)) state.shape = a->shape;
-  else if (b && is_scalar(left)) state.shape = b->shape;
-  return result(call, state);
-}
 Value to_scalar_tensor(Call& call) {
   const Value input = subject(call);
   TensorState state = computed(call.run, {input});
@@ -526,8 +511,11 @@ Value stack(Call& call) {
 Value shape_of(Interpreter& run, Value input, values::Place place) {
   TensorState* state = tensor_state(run, input);
   if (!state || !state->shape.rank_known) {
+    if (state && state->shape_value) return state->shape_value;
     Value made = run.heap().unknown("", run.heap().sharing(input), place);
     made.as<values::Unknown>()->external = run.heap().is_external(input);
+    made.as<values::Unknown>()->shape_of = run.resolve(input);
+    if (state) state->shape_value = made;
     return made;
   }
   // A size that is not known becomes a symbol of this tensor from now on.
@@ -737,11 +725,6 @@ std::vector<Row> tensor_rows() {
       {"torch.norm", "torch.Tensor.norm", "input, p=2, dim=None, keepdim=False", "p=2, dim=None, keepdim=False", to_scalar_tensor},
       {"torch.std", "torch.Tensor.std", "input, dim=None, keepdim=False", "dim=None, keepdim=False", to_scalar_tensor},
       {"torch.var", "torch.Tensor.var", "input, dim=None, keepdim=False", "dim=None, keepdim=False", to_scalar_tensor},
-      {"torch.add", "torch.Tensor.add", "input, other", "other", elementwise_two},
-      {"torch.sub", "torch.Tensor.sub", "input, other", "other", elementwise_two},
-      {"torch.mul", "torch.Tensor.mul", "input, other", "other", elementwise_two},
-      {"torch.div", "torch.Tensor.div", "input, other", "other", elementwise_two},
-      {"torch.pow", "torch.Tensor.pow", "input, exponent", "exponent", elementwise_two},
   };
   for (const Both& pair : both) {
     if (!pair.function_path.empty()) rows.push_back(row(pair.function_path, function, pair.signature, pair.run));
@@ -791,14 +774,7 @@ std::vector<Row> tensor_rows() {
   return rows;
 }
 
-// ---------------------------------------------------------------- operators
-
-Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
-  const Row* found = find(op == syntax::BinaryOp::matmul ? "torch.matmul" : "torch.add");
-  Call call{run, *found, {}, {left, right}, {}, {}, {true, true}, false, nullptr, &node, place};
-  if (op == syntax::BinaryOp::matmul) return matmul(call);
-  return elementwise_two(call);
-}
+// ---------------------------------------------------------------- subscripts
 
 namespace {
 

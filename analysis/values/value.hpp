@@ -130,10 +130,14 @@ struct Unknown : Object {
   Table attributes;
   std::vector<std::pair<Value, Value>> items;  // by key
   Value element;            // what iterating gives
+  Value shape_of;           // the tensor whose shape it is
 };
 
 struct Str : Object { std::string_view text; };
-struct Tuple : Object { std::vector<Value> items; };
+struct Tuple : Object {
+  std::vector<Value> items;
+  std::span<const std::string_view> fields;  // of a named tuple; the texts outlive the heap
+};
 
 // The elements: `items` first, then (if `open`) any number of values like `rest`.
 struct ListState : Object {
@@ -253,6 +257,8 @@ struct TensorState : Object {
   std::vector<const Object*> graph;  // modules and parameters that it was computed from
   bool graph_complete = false;       // nothing else is in the graph
   Value content;                     // of a tensor made from a known value
+  bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
+  mutable Value shape_value;         // its shape, where the rank is not known: the same each time it is asked for
 };
 struct Tensor : Object {
   Slot state;  // a TensorState

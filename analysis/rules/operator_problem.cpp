@@ -1,0 +1,29 @@
+// Operators' own words become findings.
+#include "rules/operator_problem.hpp"
+
+namespace stepzero::rules {
+
+void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
+                     const std::function<void(const ProblemEvent&, Finding&)>& refine) {
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != interpreter::EventKind::problem) return;
+    const auto& problem = static_cast<const ProblemEvent&>(event);
+    if (problem.problem != kind || problem.guarded || problem.text.empty()) return;
+    std::string message = problem.text;
+    Severity given = severity;
+    if (problem.assumption) {
+      const std::string when = record.symbols.text(problem.assumption);
+      // A condition without a name tells nobody anything.
+      if (when.empty() || when.find('?') != std::string::npos) return;
+      message += ", when " + when;
+      if (given == Severity::error) given = Severity::warning;
+    }
+    Finding* finding = report.add(given, problem.place, problem.calls, message + ".");
+    if (!finding) return;
+    for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
+    report.relate_calls(*finding, problem.calls);
+    if (refine) refine(problem, *finding);
+  });
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,175 @@
+// What an operator's shape function sees of its call, and how it answers: arguments by name, axes, broadcasting, dtypes,
+// failures. An operator is one line of data (Operator) for all the names that it goes by.
+#pragma once
+
+#include "torch/shapes.hpp"
+
+#include <string>
+
+namespace stepzero::torch {
+
+class Op;
+
+// How the dtype of a result follows from the operands (torch.result_type and each operator's documentation).
+enum class Type : std::uint8_t {
+  own,       // the shape function says it
+  input,     // that of the first tensor
+  promote,   // that of all tensors and numbers together
+  floating,  // the same, but integers and bool become the default float
+  boolean,
+  int64,
+  real,      // that of the first tensor; a complex one gives its parts' type
+};
+
+} // namespace stepzero::torch
+
+namespace stepzero::values {
+struct OperatorInfo {
+  Value (*shape)(torch::Op&) = nullptr;
+  torch::Type type = torch::Type::own;
+  bool has_parameters = false;  // of a layer: its result is connected to what is trained
+  void (*make)(torch::Op&) = nullptr;  // of a layer's constructor
+};
+} // namespace stepzero::values
+
+namespace stepzero::torch {
+
+struct Operator {
+  std::string_view name;       // "sigmoid"
+  // As in PyTorch, the tensor first also for methods: "input, dim=None, keepdim=False, *, dtype=None, out=None". It is taken at its
+  // word: a call that does not fit it is reported. `*more` and `**options` take what is left over.
+  std::string_view signature;
+  // Where it lives, by words: torch (torch.NAME), method (torch.Tensor.NAME), in_place (torch.Tensor.NAME_ and, beside torch,
+  // torch.NAME_), property (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
+  // special (torch.special.NAME…). A word with a dot is a whole path: "torch.special.expit".
+  std::string_view homes;
+  Value (*shape)(Op&);
+  Type type = Type::promote;
+};
+std::vector<Row> operator_rows(std::span<const Operator> operators);
+
+// A module: what its constructor is given is kept as attributes of the parameters' names.
+struct Layer {
+  std::string_view path;       // "torch.nn.Conv2d"
+  std::string_view signature;  // of the constructor
+  void (*make)(Op&);           // looks at the arguments and adds what else the module has; may be null
+  std::string_view inputs;     // signature of forward; the module itself left out
+  Value (*forward)(Op&);
+  Type type = Type::input;
+  bool has_parameters = true;
+  std::string_view base = "torch.nn.Module";
+};
+std::vector<Row> rows_of_layers(std::span<const Layer> layers);
+
+class Op {
+public:
+  explicit Op(Call& made);
+
+  Call& call;
+  Interpreter& run;
+  symbolic::Context& s;
+
+  // ------------------------------------------------------------ arguments, by the names of the signature
+  // Resolved. Absent if it was not given and has no default, is None, or the signature has no such parameter.
+  Value argument(std::string_view name) const;
+  bool given(std::string_view name) const;  // by the caller, if only as None
+  // The tensor that the argument is known to be; null otherwise.
+  const TensorState* tensor(std::string_view name) const { return tensor_state(run, argument(name)); }
+  const TensorState* tensor(Value value) const { return tensor_state(run, value); }
+  // The same, but an unknown argument becomes a tensor: the operator takes nothing else.
+  const TensorState* expect(std::string_view name);
+  const Shape& shape(std::string_view name) const;  // of the tensor; the unknown shape if it is none
+  bool is_number(std::string_view name) const;      // int, float or bool, known to be one
+  std::optional<std::int64_t> integer(std::string_view name) const;  // if it is a known one
+  Int size(std::string_view name) const;            // null if it is not known to be an integer
+  std::optional<double> real(std::string_view name) const;
+  std::optional<std::string_view> text(std::string_view name) const;
+  // Is the flag set? `unknown` also if it was given and nothing is known of it.
+  Known flag(std::string_view name) const;
+  // What was asked for with dtype=; `otherwise` if nothing was; unknown if it is not known.
+  values::Dtype dtype(std::string_view name, values::Dtype otherwise) const;
+  // `(2, 3)`, `[2, 3]`, `2` and, where the signature has `*more` behind it, `2, 3`.
+  std::optional<std::vector<Int>> sizes(std::string_view name) const;
+  std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;  // the same, all known
+  std::optional<std::vector<Value>> sequence(std::string_view name) const;         // of a list or tuple
+  // All tensors among the arguments, those in lists included, in order.
+  const std::vector<Value>& tensors() const;
+
+  // ------------------------------------------------------------ dimensions
+  Dim dim(std::int64_t size) const { return {s.constant(size), nullptr, nullptr}; }
+  Dim dim(Int size) const { return {size, nullptr, nullptr}; }
+  // With this call as its origin: "from `what`".
+  Dim made(Int size, std::string_view what = {}) const { return known_dim(run, size, call.place, what.empty() ? call.row.path : what); }
+  std::optional<std::int64_t> value(const Dim& d) const { return d.size ? s.value(d.size) : std::nullopt; }
+  symbolic::Answer equal(const Dim& a, const Dim& b) const;
+  symbolic::Answer equal(const Dim& a, std::int64_t b) const { return equal(a, dim(b)); }
+  // The operator needs them equal: false if they cannot be. What is not known is held to be equal from here on.
+  bool must_equal(const Dim& a, const Dim& b);
+  // The one of two equal sizes of which more is known.
+  const Dim& better(const Dim& a, const Dim& b) const;
+  // null if a factor is unknown
+  Int product(std::span<const Dim> dims) const;
+  // The size of `length` if `known`, else unknown: arithmetic on sizes that may be null.
+  Int add(Int a, Int b) const { return a && b ? s.add(a, b) : nullptr; }
+  Int sub(Int a, Int b) const { return a && b ? s.sub(a, b) : nullptr; }
+  Int mul(Int a, Int b) const { return a && b ? s.mul(a, b) : nullptr; }
+  // An argument that names a dimension of a tensor of `rank` dimensions, negative ones resolved. Nullopt where it is not known or,
+  // after fail(), outside. A 0-dimensional tensor takes 0 and -1.
+  std::optional<std::size_t> axis(std::string_view name, std::size_t rank);
+  std::optional<std::size_t> axis(std::int64_t given, std::size_t rank, std::string_view name = "dim");
+  // One or several of them; nullopt if one is unknown or outside, or (after fail()) comes twice.
+  std::optional<std::vector<std::size_t>> axes(std::string_view name, std::size_t rank);
+  // The shape of both together; fails with `broadcast` and answers nullopt where they do not fit. Sizes that are not known stay so.
+  std::optional<Shape> broadcast(const Shape& a, const Shape& b);
+  // Learns the tensor's shape: later operations know it. Does nothing inside a try.
+  void learn(std::string_view name, const Shape& shape);
+  // The last dimensions of the tensor are known to be these from here on (null ones teach nothing but that they exist).
+  void learn_last(std::string_view name, std::span<const Dim> dims);
+
+  // ------------------------------------------------------------ results
+  // A tensor computed from all tensor arguments, of the row's Type.
+  Value result(const Shape& shape);
+  Value result(const Shape& shape, values::Dtype dtype);
+  Value unknown() { return result({}); }  // nothing is known of its shape
+  // Made by the call alone, on the CPU or on device=: zeros, arange…
+  Value fresh(const Shape& shape, values::Dtype dtype, bool random = false);
+  Value tuple(std::vector<Value> items) { return run.heap().tuple(std::move(items)); }
+  // `fields` are static texts, e.g. of {"values", "indices"}.
+  Value named_tuple(std::vector<Value> items, std::span<const std::string_view> fields);
+  values::Dtype result_type(Type type) const;
+  // The operation cannot succeed on any run that gets here. `text` says why in one or two whole sentences, as they are
+  // shown, without the last full stop. The origins of the given dimensions are told, too. Answers unknown().
+  Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  bool failed() const { return failed_; }
+
+  // ------------------------------------------------------------ words
+  std::string words(const Shape& shape) const;  // "[B, 3, 32]"
+  std::string words(const Dim& dim) const;
+  std::string name(std::string_view parameter) const;  // the user's text of the argument: "x", or "the input"
+  std::string_view title() const;                      // "conv2d", "Conv2d"
+
+  // ------------------------------------------------------------ layers: attributes of the module that is called
+  Value kept(std::string_view name) const;   // resolved; absent if None or missing
+  void keep(std::string_view name, Value value);
+  Int kept_size(std::string_view name) const;
+  // A number or a sequence of `count` of them, as sizes; nullopt if unknown. Also for arguments.
+  std::optional<std::vector<Int>> per_axis(Value value, std::size_t count) const;
+  values::Place born() const { return call.self.is(values::Kind::instance) ? call.self.object()->born : call.place; }
+
+private:
+  const syntax::Expr* expression(std::string_view parameter) const;
+  std::ptrdiff_t index(std::string_view name) const;
+  bool failed_ = false;
+  mutable bool gathered_ = false;
+  mutable std::vector<Value> tensors_;
+};
+
+// What both Python numbers and tensors of the given dtypes come to together.
+values::Dtype promote(values::Dtype a, values::Dtype b);
+
+// Runs the row's operator: what every Row::run of an operator points to.
+Value run_operator(Call& call);
+// Calls an operator by its path, as if the program had.
+Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments, const syntax::Expr* node, values::Place place);
+
+} // namespace stepzero::torch

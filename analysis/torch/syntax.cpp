@@ -1,0 +1,153 @@
+// What Python's operators, assignments and unpacking mean for tensors: which operator each of them calls.
+#include "torch/op.hpp"
+
+namespace stepzero::torch {
+
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// By syntax::BinaryOp.
+constexpr std::string_view binary_names[] = {"add", "sub", "mul", "matmul", "div", "floor_divide", "remainder", "pow", "bitwise_left_shift",
+                                             "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor"};
+// By syntax::CompareOp.
+constexpr std::string_view compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+
+bool is_operand(Interpreter& run, Value value) {
+  value = run.resolve(value);
+  return tensor_state(run, value) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::unknown);
+}
+
+} // namespace
+
+Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
+  const std::string_view name = binary_names[static_cast<int>(op)];
+  if (!is_operand(run, left) || !is_operand(run, right)) return run.heap().external("", place);
+  return call_operator(run, "torch." + std::string(name), {left, right}, &node, place);
+}
+
+Value Table::unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const {
+  return call_operator(run, op == syntax::UnaryOp::invert ? "torch.bitwise_not" : op == syntax::UnaryOp::minus ? "torch.neg" : "torch.positive", {operand},
+                       &node, place);
+}
+
+Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
+  left = run.resolve(left);
+  right = run.resolve(right);
+  if (left.is(Kind::choice))
+    return run.over_choices(left, [&](Value side) { return compare(run, op, side, right, node, place); }, place);
+  if (right.is(Kind::choice))
+    return run.over_choices(right, [&](Value side) { return compare(run, op, left, side, node, place); }, place);
+  // `x == None`, `x == 'a'`: not of values.
+  if (!is_operand(run, left) || !is_operand(run, right)) return run.compare(op, left, right);
+  return call_operator(run, "torch." + std::string(compare_names[static_cast<int>(op)]), {left, right}, &node, place);
+}
+
+Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
+  const std::string path = "torch.Tensor." + std::string(binary_names[static_cast<int>(op)]) + "_";
+  if (!is_operand(run, right) || !find(path)) return binary(run, op, left, right, node, place);
+  return call_operator(run, path, {left, right}, &node, place);
+}
+
+void Table::store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const {
+  const Value part = subscript(run, object, index, node, place);
+  const TensorState *into = tensor_state(run, part), *from = tensor_state(run, value), *whole = tensor_state(run, object);
+  if (into && from && into->shape.rank_known && from->shape.rank_known) {
+    const Row* row = find("torch.Tensor.copy_");
+    Call call{run, *row, {}, {part, value}, {}, {}, {true, true}, false, nullptr, &node, place};
+    Op op(call);
+    // Leading dimensions of size 1 of the value are dropped.
+    Shape given = from->shape;
+    while (given.dims.size() > into->shape.dims.size() && op.value(given.dims.front()) == 1) given.dims.erase(given.dims.begin());
+    bool fits = given.dims.size() <= into->shape.dims.size();
+    for (std::size_t i = 0; fits && i < given.dims.size(); ++i) {
+      const Dim dim = from_right(given, i);
+      fits = op.equal(dim, from_right(into->shape, i)) != symbolic::Answer::no || op.equal(dim, 1) != symbolic::Answer::no;
+    }
+    if (!fits)
+      op.fail(ProblemKind::broadcast, "A value of shape " + op.words(from->shape) + " cannot be written into a part of shape " + op.words(into->shape));
+  }
+  if (!whole) return;
+  TensorState state = *whole;
+  state.content = {};
+  state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
+  state.external = state.external || run.heap().is_external(value);
+  if (from) {
+    for (const values::Object* source : from->graph) state.graph.push_back(source);
+    if (from->requires_grad != Known::no) state.requires_grad = state.requires_grad == Known::yes ? Known::yes : from->requires_grad;
+    state.graph_complete = state.graph_complete && from->graph_complete;
+  }
+  set_state(run, object, state);
+}
+
+std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
+                                                values::Place place) const {
+  value = run.resolve(value);
+  const auto fail = [&](std::string text, std::initializer_list<Dim> because = {}) {
+    const Row* row = find("torch.Tensor.shape");
+    Call call{run, *row, {}, {}, {}, {}, {}, false, nullptr, &node, place};
+    Op op(call);
+    (void)op.fail(ProblemKind::unpack, std::move(text), because);
+  };
+  const auto count = [](std::size_t n, std::string_view what) { return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s"); };
+  // The shape of a tensor of which not even the rank is known: it has one dimension for each name.
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->shape_of) {
+    const Value tensor = value.as<values::Unknown>()->shape_of;
+    const bool was_tensor = tensor_state(run, tensor) != nullptr;
+    const TensorState* state = require_tensor(run, tensor);
+    if (!state) return std::nullopt;
+    TensorState learned = *state;
+    learned.maybe_array = !was_tensor;
+    if (!learned.shape.rank_known) {
+      if (learned.shape.dims.size() > names.size()) {
+        fail("The tensor has at least " + count(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count(names.size(), "name"));
+        return std::nullopt;
+      }
+      learned.shape.rank_known = true;
+      learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
+    }
+    if (learned.shape.dims.size() != names.size()) return std::nullopt;
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      Dim& dim = learned.shape.dims[i];
+      if (!dim.size) {
+        symbolic::AtomInfo info;
+        info.name = names[i] == "_" ? "" : std::string(names[i]);
+        info.lower = 0;
+        info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::local;
+        dim = known_dim(run, run.symbols().fresh(info), place, "unpacked");
+      }
+      items.push_back(Value::of(dim.size));
+    }
+    learned.shape_value = {};
+    set_state(run, tensor, learned);
+    return items;
+  }
+  if (value.is(Kind::tensor)) {
+    const TensorState* state = value.as<Tensor>()->now();
+    if (!state->shape.rank_known) return std::nullopt;
+    if (state->shape.dims.empty()) {
+      fail("A tensor without dimensions is a single value and cannot be unpacked");
+      return std::nullopt;
+    }
+    const auto size = state->shape.dims.front().size;
+    const auto known = size ? run.symbols().value(size) : std::nullopt;
+    if (known && *known != static_cast<std::int64_t>(names.size())) {
+      fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count(names.size(), "name"), {state->shape.dims.front()});
+      return std::nullopt;
+    }
+    std::vector<Value> parts;
+    for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(run.element(value, place));
+    return parts;
+  }
+  // Tuples that PyTorch made: shapes, and results of several parts.
+  if (value.is(Kind::tuple) || (value.is(Kind::list) && !values::Heap::list_state(value)->open)) {
+    const auto& items = value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items;
+    if (items.size() != names.size())
+      fail(count(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count(names.size(), "name"));
+  }
+  return std::nullopt;
+}
+
+} // namespace stepzero::torch
