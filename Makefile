@@ -66,12 +66,13 @@ bench:
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -L bench --verbose
 
-# Real PyTorch for the tests that ask it (300 MB), its word on the cases it has not judged yet, and what the programs of
-# tests/traces hold when they run.
+# Real PyTorch for the tests that ask it (300 MB), its word on the cases it has not judged yet, what the programs of
+# tests/traces hold when they run, and what its operators answer.
 oracle:
 	@cmake/install-dependencies oracle
 	@tests/cases/oracle.py --record
 	@tests/traces/record.py --record
+	@tests/operators/record.py --record
 
 install: build documents
 	@DESTDIR='$(DESTDIR)' cmake --install build --prefix '$(PREFIX)'

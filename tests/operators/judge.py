@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+"""Compares what stepzero says of calls of PyTorch's operators with what PyTorch did: facts/*.txt, see record.py.
+
+    tests/operators/judge.py                    the totals, and a table of what is not known by operator
+    tests/operators/judge.py NAME…              every call of these operators (glob patterns: 'linalg.*', 'conv*') that is
+                                                not known, wrong, falsely reported, or wrong and not reported
+    tests/operators/judge.py --all NAME…        all of their calls, with what was inferred
+    tests/operators/judge.py --missed           every wrong call that is not reported
+
+A name matches the operator's full name ("nn.functional.conv2d"), its last part, and what stands in front of '/'.
+"""
+
+import argparse
+import fnmatch
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+FACTS = HERE / "facts"
+STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))
+LINES = 150  # of a generated program
+
+# Their shapes depend on the values in their operands, not on the operands' shapes.
+BY_VALUE = {"nonzero", "argwhere", "unique", "unique_consecutive", "masked_select", "bincount", "combinations/values",
+            "linalg.lstsq", "linalg.lstsq/grad_oriented"}
+
+# Wrong calls that are wrong for another reason than sizes, indices or the arguments' values: told apart.
+OTHER_REASON = re.compile(
+    r"dtype|scalar type|not implemented for|device|CUDA|cuda|overlap|memory|\bout\b|Boolean|boolean|complex|Long|Float\b|floating|"
+    r"singular|diverge|layout|requires grad|leaf|integral|integer|Tensor of type|without overflow|only Tensors of|nan\b|"
+    r"index tensor|Found dtype|result type|can't be cast|type Tensor")
+
+
+@dataclass
+class Call:
+    operator: str
+    text: str
+    outcome: object
+    inferred: object = None   # a place of `stepzero shapes`
+    findings: list = field(default_factory=list)
+    verdict: str = ""         # known, unknown, wrong, alarm, found, missed, other (a wrong call for another reason), value
+
+    @property
+    def fails(self):
+        return isinstance(self.outcome, dict) and "raises" in self.outcome
+
+
+def load(patterns=()):
+    calls = []
+    for file in sorted(FACTS.glob("*.txt")):
+        operator = ""
+        for line in file.read_text().splitlines():
+            if line.startswith("# "):
+                operator = line[2:]
+            elif line:
+                text, outcome = line.split("\t")
+                if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns for name in
+                                       (operator, operator.split("/")[0], operator.rsplit(".", 1)[-1], operator.rsplit(".", 1)[-1].split("/")[0])):
+                    calls.append(Call(operator, text, json.loads(outcome)))
+    return calls
+
+
+def asked(command, folder, files):
+    done = subprocess.run([STEPZERO, command, "--format", "json", *files], cwd=folder, capture_output=True, timeout=600)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"stepzero {command}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+def compare(inferred, seen):
+    """known, unknown or wrong. Of what is no tensor only the kind counts, and a value where one is inferred."""
+    if inferred is None or not inferred.get("kind"):
+        return "unknown"
+    kind = inferred["kind"]
+    if isinstance(seen, dict):
+        return "known"
+    if isinstance(seen, list):
+        if kind not in ("tuple", "list"):
+            return "wrong"
+        items = inferred.get("items", [])
+        if len(items) != min(len(seen), 16):  # only so many are shown
+            return "wrong"
+        each = [compare(item, part) for item, part in zip(items, seen)]
+        return "wrong" if "wrong" in each else "unknown" if "unknown" in each else "known"
+    if isinstance(seen, bool):
+        return "wrong" if kind != "bool" or isinstance(inferred.get("value"), bool) and inferred["value"] != seen else "known"
+    if isinstance(seen, int):
+        return "wrong" if kind != "int" or isinstance(inferred.get("value"), int) and inferred["value"] != seen else "known"
+    if seen is None:
+        return "known" if kind == "none" else "wrong"
+    if seen == "float":
+        return "known" if kind == "float" else "wrong"
+    if kind != "tensor":
+        return "wrong"
+    dtype, sizes = re.fullmatch(r"(\w+)(\[.*\])", seen).groups()
+    sizes, shape = json.loads(sizes), inferred.get("shape")
+    if inferred.get("dtype", dtype) != dtype:
+        return "wrong"
+    if shape is None:
+        return "unknown"
+    if "..." in shape:
+        known = shape[1:] if shape[0] == "..." else shape[:-1]
+        part = sizes[len(sizes) - len(known):] if shape[0] == "..." else sizes[:len(known)]
+        return "wrong" if len(known) > len(sizes) or any(isinstance(a, int) and a != b for a, b in zip(known, part)) else "unknown"
+    if len(shape) != len(sizes) or any(isinstance(a, int) and a != b for a, b in zip(shape, sizes)):
+        return "wrong"
+    return "known" if shape == sizes and inferred.get("dtype") else "unknown"
+
+
+def has_tensor(outcome):
+    return isinstance(outcome, str) and outcome != "float" or isinstance(outcome, list) and any(has_tensor(part) for part in outcome)
+
+
+def judge_call(call):
+    errors = [finding for finding in call.findings if finding["severity"] in ("error", "warning")]
+    if call.fails:
+        if any(finding["severity"] == "error" for finding in errors):
+            return "found"
+        return "other" if OTHER_REASON.search(call.outcome["message"]) else "missed"
+    if errors:
+        return "alarm"
+    verdict = compare(call.inferred, call.outcome)
+    if verdict == "wrong":
+        return verdict
+    return "value" if call.operator in BY_VALUE or not has_tensor(call.outcome) else verdict
+
+
+def judge(patterns=()):
+    """All calls with their verdicts."""
+    calls = load(patterns)
+    with tempfile.TemporaryDirectory() as folder:
+        programs = {}
+        for wrong in (False, True):
+            chosen = [call for call in calls if call.fails == wrong]
+            for start in range(0, len(chosen), LINES):
+                part = chosen[start:start + LINES]
+                name = f"{'wrong' if wrong else 'right'}{start}.py"
+                lines = ["import torch", "import torch.nn.functional as F", *(f"r{i} = {call.text}" for i, call in enumerate(part))]
+                Path(folder, name).write_text("\n".join(lines) + "\n")
+                programs[name] = part
+        names = list(programs)
+        halves = [half for half in (names[::2], names[1::2]) if half]
+        with ThreadPoolExecutor() as pool:
+            shapes = list(pool.map(lambda half: asked("shapes", folder, half), halves))
+            findings = list(pool.map(lambda half: asked("check", folder, half), halves))
+        for each in (file for answer in shapes for file in answer["files"]):
+            for place in each["shapes"]:
+                if place["line"] > 2:
+                    programs[each["path"]][place["line"] - 3].inferred = place
+        for finding in (finding for answer in findings for finding in answer["diagnostics"]):
+            if finding["range"]["start"]["line"] > 2:
+                programs[finding["path"]][finding["range"]["start"]["line"] - 3].findings.append(finding)
+    for call in calls:
+        call.verdict = judge_call(call)
+    return calls
+
+
+def count(calls, *verdicts):
+    return sum(call.verdict in verdicts for call in calls)
+
+
+def shown(value):
+    if value is None or not value.get("kind"):
+        return "nothing"
+    if value["kind"] == "tensor":
+        return f"{value.get('dtype', '?')}{json.dumps(value.get('shape'))}"
+    if value["kind"] in ("tuple", "list"):
+        return "[" + ", ".join(shown(item) for item in value.get("items", [])) + "]"
+    return json.dumps(value.get("value", value["kind"]))
+
+
+def complaint(call):
+    said = "; ".join(f"{finding['rule']}: {finding['message']}" for finding in call.findings)
+    return f"{call.verdict:8}{call.operator}: {call.text}\n        PyTorch {json.dumps(call.outcome)}\n        inferred {shown(call.inferred)}" + (
+        f", said {said}" if said else "")
+
+
+def table(calls):
+    """What is not known, by operator, most first."""
+    by_operator = {}
+    for call in calls:
+        by_operator.setdefault(call.operator, []).append(call)
+    rows = []
+    for operator, own in by_operator.items():
+        unknown = count(own, "unknown")
+        if unknown:
+            rows.append((unknown, operator, unknown + count(own, "known")))
+    return [f"{operator:48}{unknown:4} of {all:3} not known" for unknown, operator, all in sorted(rows, reverse=True)]
+
+
+def totals(calls):
+    known, unknown = count(calls, "known"), count(calls, "unknown")
+    found, missed = count(calls, "found"), count(calls, "missed")
+    return [f"operators: {known} of {known + unknown} results exactly known ({share(calls):.1f} %), {count(calls, 'wrong')} wrong, "
+            f"{count(calls, 'alarm')} false alarms",
+            f"           {found} of {found + missed} wrong calls reported ({share_found(calls):.1f} %); "
+            f"{count(calls, 'value')} results that depend on values or hold no tensor, {count(calls, 'other')} calls wrong for other reasons"]
+
+
+def share(calls):
+    known, unknown = count(calls, "known"), count(calls, "unknown")
+    return 100 * known / max(known + unknown, 1)
+
+
+def share_found(calls):
+    found, missed = count(calls, "found"), count(calls, "missed")
+    return 100 * found / max(found + missed, 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--missed", action="store_true")
+    options = parser.parse_args()
+    calls = judge(options.names)
+    for call in calls:
+        bad = ("wrong", "alarm", "missed") if options.missed else ("wrong", "alarm", "missed", "unknown") if options.names else ("wrong", "alarm")
+        if options.all or call.verdict in bad:
+            print(complaint(call))
+    if not options.names:
+        print(*table(calls), sep="\n")
+    print(*totals(calls), sep="\n")
+    return int(count(calls, "wrong", "alarm") > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
