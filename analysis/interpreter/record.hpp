@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace stepzero::interpreter {
@@ -66,6 +67,21 @@ struct OperationEvent : Event {
   const values::TensorState* argument_state(std::size_t i) const { return i + 1 < tensors.size() ? tensors[i + 1] : nullptr; }
 };
 
+// An edit that would mend a problem; rules offer it as a quick-fix.
+struct Cure {
+  enum class How : std::uint8_t {
+    constructor,  // the argument `parameter` of the constructor call that made the layer becomes `text`
+    replace,      // `expr` becomes `text`
+    append,       // `text` is put behind `expr`: ".long()"
+  };
+  How how{};
+  std::string_view parameter;
+  const syntax::Expr* expr = nullptr;  // in the chunk of the problem's place
+  std::string text;
+  std::string title;   // "Set in_features to 800"
+  bool sure = false;   // always right: no decision is needed
+};
+
 // An operation that cannot succeed. The operator tables say what is wrong; rules say it to the user.
 struct ProblemEvent : Event {
   ProblemEvent() : Event(EventKind::problem) {}
@@ -80,6 +96,7 @@ struct ProblemEvent : Event {
   // What is wrong, in the user's names, for the kinds that the operator itself words; and places that explain it.
   std::string text;
   std::vector<std::pair<Place, std::string>> evidence;
+  std::vector<Cure> cures;
   // The operation fails only where this holds, because an operand has other values elsewhere. Null: always.
   Cond assumption = nullptr;
   bool guarded = false;                 // inside a try that may catch it, or a test that expects it
@@ -147,6 +164,7 @@ public:
   std::map<std::string, Cond, std::less<>> conditions;  // by name: "torch.distributed.is_initialized"
   std::set<Cond> external;  // conditions that come from code that was not seen: nothing is known of their sharing
   std::vector<std::unique_ptr<Event>> events;
+  std::unordered_map<const syntax::Stmt*, syntax::BinaryExpr> augmented;  // `x += y` as the expression that it computes; events point here
   std::vector<std::unique_ptr<CallSite>> sites;
   std::string path;                // of the analysed file
   std::vector<std::string> read;   // other files looked at, found or not

@@ -89,7 +89,7 @@ Flow Interpreter::run(const Stmt& stmt) {
       call_method(list, "extend", arguments, {chunk_, stmt.span});
       return after_expression();
     }
-    const BinaryExpr node{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span};
+    const BinaryExpr& node = record_.augmented.try_emplace(&stmt, BinaryExpr{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span}).first->second;
     const Value made = list.is(Kind::tensor) ? library_.augment(*this, assign.op, list, operand, node, {chunk_, stmt.span}) : binary(assign.op, before, operand, node);
     run_assign(*assign.target, made);
     return after_expression();

@@ -10,7 +10,12 @@ std::string_view name(Severity severity) {
 }
 
 std::span<const Rule> rules() {
-  static const std::array all = {unscaled_step, rank_guarded_collective, broadcast, layer_input, matmul};  // sorted by id
+  static const std::array all = {
+      // sorted by id
+      unscaled_step, rank_guarded_collective,
+      annotation, assertion, batch_mismatch, broadcast, concat, device_mismatch, dtype_mismatch, empty_slice, index_out_of_range,
+      invalid_argument, layer_input, loss_target, matmul, reshape, suspicious_broadcast, unpack,
+  };
   return all;
 }
 

@@ -5,10 +5,23 @@
 
 namespace stepzero::rules {
 
-extern const Rule rank_guarded_collective;
 extern const Rule unscaled_step;
+extern const Rule rank_guarded_collective;
+extern const Rule annotation;
+extern const Rule assertion;
+extern const Rule batch_mismatch;
 extern const Rule broadcast;
-extern const Rule matmul;
+extern const Rule concat;
+extern const Rule device_mismatch;
+extern const Rule dtype_mismatch;
+extern const Rule empty_slice;
+extern const Rule index_out_of_range;
+extern const Rule invalid_argument;
 extern const Rule layer_input;
+extern const Rule loss_target;
+extern const Rule matmul;
+extern const Rule reshape;
+extern const Rule suspicious_broadcast;
+extern const Rule unpack;
 
 } // namespace stepzero::rules

@@ -1,6 +1,8 @@
 // Operators' own words become findings.
 #include "rules/operator_problem.hpp"
 
+#include "rules/shape_text.hpp"
+
 namespace stepzero::rules {
 
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
@@ -22,6 +24,8 @@ void report_problems(const Record& record, Report& report, values::ProblemKind k
     if (!finding) return;
     for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
     report.relate_calls(*finding, problem.calls);
+    for (const interpreter::Cure& cure : problem.cures)
+      if (auto fix = fix_of(record, problem, cure)) finding->fixes.push_back(std::move(*fix));
     if (refine) refine(problem, *finding);
   });
 }

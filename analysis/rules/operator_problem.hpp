@@ -8,7 +8,7 @@
 namespace stepzero::rules {
 
 // Reports every problem of the kind: an error, or a warning that names the assumption where the operation fails only under
-// one. Problems inside a try, or in a test that expects them, are left out. `refine` may add fixes and related locations.
+// one. Problems inside a try, or in a test that expects them, are left out. What would mend them becomes fixes. `refine` may add fixes and related locations.
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
                      const std::function<void(const ProblemEvent&, Finding&)>& refine = {});
 

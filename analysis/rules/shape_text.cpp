@@ -64,9 +64,12 @@ void relate_origin(const Report& report, Finding& finding, const values::Dim& di
   if (dim.origin && dim.origin->place) report.relate(finding, dim.origin->place, what);
 }
 
-std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter) {
-  const auto arrives = problem.left.size ? record.symbols.value(problem.left.size) : std::nullopt;
-  if (!arrives || *arrives <= 0 || !problem.self.is(Kind::instance)) return std::nullopt;
+namespace {
+
+// Edits the argument of the constructor call that made the layer. Preferred where a number stands there and `sure`.
+std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter, const std::string& text,
+                                    std::string title, bool sure) {
+  if (!problem.self.is(Kind::instance)) return std::nullopt;
   const values::Place made = problem.self.object()->born;
   if (!record.in_file(made)) return std::nullopt;
   // The constructor call is found again by its place.
@@ -75,16 +78,49 @@ std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& pro
     if (expr.kind == syntax::ExprKind::call && expr.span == made.span) call = &syntax::as<syntax::CallExpr>(expr);
   });
   if (!call) return std::nullopt;
-  const syntax::Expr* argument = call->arguments.empty() ? nullptr : call->arguments[0];
+  const auto* native = problem.self.as<values::Instance>()->native;
+  if (!native || !native->row) return std::nullopt;
+  std::size_t at = 0;
+  while (at < native->row->parameters.size() && native->row->parameters[at].text() != parameter) ++at;
+  for (const syntax::Expr* given : call->arguments)
+    if (given->kind == syntax::ExprKind::starred) return std::nullopt;
+  const syntax::Expr* argument = at < call->arguments.size() ? call->arguments[at] : nullptr;
   for (const syntax::Keyword& keyword : call->keywords)
     if (keyword.name.text() == parameter) argument = keyword.value;
-  if (!argument || argument->kind == syntax::ExprKind::starred) return std::nullopt;
+  if (!argument) return std::nullopt;
   const SourceLines source(record, made.chunk);
   Fix fix;
-  fix.title = "Set " + std::string(parameter) + " to " + std::to_string(*arrives);
-  fix.preferred = argument->kind == syntax::ExprKind::integer;
-  fix.edits.push_back({{source.path(), source.absolute(argument->span)}, std::to_string(*arrives)});
+  fix.title = std::move(title);
+  fix.preferred = sure && argument->kind == syntax::ExprKind::integer;
+  fix.edits.push_back({{source.path(), source.absolute(argument->span)}, text});
   return fix;
+}
+
+bool simple(const syntax::Expr& expr) {
+  using enum syntax::ExprKind;
+  return expr.kind == name || expr.kind == attribute || expr.kind == call || expr.kind == subscript;
+}
+
+} // namespace
+
+std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter) {
+  const auto arrives = problem.left.size ? record.symbols.value(problem.left.size) : std::nullopt;
+  if (!arrives || *arrives <= 0) return std::nullopt;
+  const std::string number = std::to_string(*arrives);
+  return edit_constructor(record, problem, parameter, number, "Set " + std::string(parameter) + " to " + number, true);
+}
+
+std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure) {
+  using How = interpreter::Cure::How;
+  if (cure.how == How::constructor) return edit_constructor(record, problem, cure.parameter, cure.text, cure.title, cure.sure);
+  if (!cure.expr || !record.in_file(problem.place)) return std::nullopt;
+  const SourceLines source(record, problem.place.chunk);
+  std::string text = cure.text;
+  if (cure.how == How::append) {
+    const std::string written(source.text(*cure.expr));
+    text = (simple(*cure.expr) ? written : "(" + written + ")") + text;
+  }
+  return Fix{cure.title, cure.sure, {{{source.path(), source.absolute(cure.expr->span)}, text}}};
 }
 
 std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand) {
@@ -101,11 +137,9 @@ std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& probl
   const SourceLines source(record, problem.place.chunk);
   std::string text(source.text(*expr));
   if (!short_enough(text)) return std::nullopt;
-  const bool simple = expr->kind == syntax::ExprKind::name || expr->kind == syntax::ExprKind::attribute || expr->kind == syntax::ExprKind::call ||
-                      expr->kind == syntax::ExprKind::subscript;
   Fix fix;
   fix.title = "Transpose " + text;
-  if (!simple) text = "(" + text + ")";
+  if (!simple(*expr)) text = "(" + text + ")";
   fix.edits.push_back({{source.path(), source.absolute(expr->span)}, text + ".transpose(-2, -1)"});
   return fix;
 }

@@ -16,6 +16,8 @@ void relate_origin(const Report& report, Finding& finding, const values::Dim& di
 // "Set in_features to 128": changes the constructor's argument to what arrives, if that is a number and the constructor
 // stands in the analysed file with a literal there.
 std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter);
+// What the operator itself offers.
+std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure);
 // "Transpose …", offered where the last two dimensions, swapped, fit.
 std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand);
 

@@ -422,13 +422,37 @@ Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view
 
 Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
   if (!failed_) {
-    auto* problem = run.problem(kind, call);
+    auto* problem = problem_ = run.problem(kind, call);
     problem->text = std::move(text);
+    for (const Value& value : tensors()) {
+      if (problem->operands.size() == 4) break;
+      problem->operands.push_back(value);
+      problem->states.push_back(tensor(value));
+    }
     for (const Dim& d : because)
       if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
   }
   failed_ = true;
   return unknown();
+}
+
+void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure) {
+  const auto known = value(size);
+  if (!problem_ || !known || *known <= 0) return;
+  const std::string number = std::to_string(*known);
+  problem_->cures.push_back({interpreter::Cure::How::constructor, parameter, nullptr, number, "Set " + std::string(parameter) + " to " + number, sure});
+}
+void Op::cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
+  const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
+  if (!expr) return;
+  if (title.empty()) title = "Write " + name(parameter) + std::string(suffix);
+  problem_->cures.push_back({interpreter::Cure::How::append, parameter, expr, std::string(suffix), std::move(title), sure});
+}
+void Op::cure_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
+  const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
+  if (!expr) return;
+  if (title.empty()) title = "Replace " + name(parameter) + " by " + text;
+  problem_->cures.push_back({interpreter::Cure::How::replace, parameter, expr, std::move(text), std::move(title), sure});
 }
 
 // ---------------------------------------------------------------- words

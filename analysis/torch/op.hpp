@@ -141,6 +141,13 @@ public:
   // shown, without the last full stop. The origins of the given dimensions are told, too. Answers unknown().
   Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
   bool failed() const { return failed_; }
+  // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
+  // "Set `parameter` to `size`" where the layer was made; offered where the size is a number.
+  void cure_constructor(std::string_view parameter, const Dim& size, bool sure = true);
+  // Puts `suffix` behind the argument: ".long()", ".squeeze(-1)". The title is made of both if none is given.
+  void cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title = {});
+  // Writes `text` in the place of the argument.
+  void cure_replace(std::string_view parameter, std::string text, bool sure, std::string title = {});
 
   // ------------------------------------------------------------ words
   std::string words(const Shape& shape) const;  // "[B, 3, 32]"
@@ -160,6 +167,7 @@ private:
   const syntax::Expr* expression(std::string_view parameter) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;
+  interpreter::ProblemEvent* problem_ = nullptr;
   mutable bool gathered_ = false;
   mutable std::vector<Value> tensors_;
 };
