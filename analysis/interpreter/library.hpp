@@ -78,8 +78,8 @@ struct Constant {
 // What else an operator's row says; the table that made the row knows.
 struct OperatorInfo;
 
-// Beside the plain form: `x.add_(y)` writes into its subject.
-enum class Variant : std::uint8_t { plain, in_place };
+// Beside the plain form: `x.add_(y)` writes into its subject, `x.squeeze_()` changes its shape, too.
+enum class Variant : std::uint8_t { plain, in_place, in_shape };
 
 // One name of a library. Rows are data: see torch/. All texts live as long as the process.
 struct Row {

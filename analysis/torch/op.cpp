@@ -572,9 +572,13 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
 Value run_operator(Call& call) {
   Op op(call);
   if (!fits(op)) return op.unknown();
-  if (call.spread) return op.unknown();  // any argument may have been given
+  if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
   const Value made = call.row.op->shape(op);
   if (op.failed()) return made;
+  if (call.row.variant == values::Variant::in_shape) {
+    write_into(op, call.at(0), made, false);
+    return call.at(0);
+  }
   if (call.row.variant == values::Variant::in_place) {
     const Value subject = call.at(0);
     const TensorState *into = op.tensor(subject), *from = op.tensor(made);
@@ -681,7 +685,11 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
       else if (home == "in_place") {
         add("torch.Tensor." + name + "_", RowKind::method, op, in_place, true);
         if (in_torch) add("torch." + name + "_", RowKind::function, op, in_place, false);
-      } else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
+      } else if (home == "in_shape") {
+        add("torch.Tensor." + name + "_", RowKind::method, op, in_shape, true);
+        if (in_torch) add("torch." + name + "_", RowKind::function, op, in_shape, false);
+      } else if (home == "spread") operations.back().takes_spread = true;
+      else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
       else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
       else if (home.find('.') != std::string_view::npos) {
         const bool method = home.starts_with("torch.Tensor.");

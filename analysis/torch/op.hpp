@@ -29,6 +29,7 @@ struct OperatorInfo {
   torch::Type type = torch::Type::own;
   bool has_parameters = false;  // of a layer: its result is connected to what is trained
   void (*make)(torch::Op&) = nullptr;  // of a layer's constructor
+  bool takes_spread = false;  // its shape function looks at calls with `*unknown` itself
 };
 } // namespace stepzero::values
 
@@ -40,8 +41,9 @@ struct Operator {
   // word: a call that does not fit it is reported. `*more` and `**options` take what is left over.
   std::string_view signature;
   // Where it lives, by words: torch (torch.NAME), method (torch.Tensor.NAME), in_place (torch.Tensor.NAME_ and, beside torch,
-  // torch.NAME_), property (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
+  // torch.NAME_), in_shape (the same, of what changes the tensor's own shape), property (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
   // special (torch.special.NAME…). A word with a dot is a whole path: "torch.special.expit".
+  // The word `spread` is no home: the shape function is called for `f(x, *unknown)`, too.
   std::string_view homes;
   Value (*shape)(Op&);
   Type type = Type::promote;

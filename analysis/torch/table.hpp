@@ -22,6 +22,10 @@ using values::Value;
 // The families.
 std::vector<Row> python_rows();
 std::vector<Row> pointwise_rows();
+std::vector<Row> view_rows();
+std::vector<Row> join_rows();
+std::vector<Row> indexing_rows();
+std::vector<Row> einops_rows();
 std::vector<Row> tensor_rows();
 std::vector<Row> layer_rows();
 std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders

@@ -290,176 +290,8 @@ Value einsum(Call& call) {
   return result(call, out);
 }
 
-// ---------------------------------------------------------------- changing the shape
+// ---------------------------------------------------------------- joining
 
-Int product(Interpreter& run, const std::vector<Dim>& dims) {
-  Int total = run.symbols().constant(1);
-  for (const Dim& dim : dims) {
-    if (!dim.size) return nullptr;
-    total = run.symbols().mul(total, dim.size);
-  }
-  return total;
-}
-
-Value reshape(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  const TensorState* from = tensor_state(call.run, input);
-  std::vector<Value> rest = call.rest;
-  const std::size_t at = after_subject(call);
-  if (from) state.dtype = from->dtype;
-  if (call.run.resolve(call.at(at)).is(Kind::dtype)) return result(call, state);
-  auto wanted = sizes(call.run, call.at(at), rest, call.place);
-  if (!wanted || wanted->empty() || call.spread) return result(call, state);
-  auto& s = call.run.symbols();
-  Int known = s.constant(1);
-  std::ptrdiff_t inferred = -1;
-  for (std::size_t i = 0; i < wanted->size(); ++i) {
-    if (s.value((*wanted)[i]) == -1) inferred = static_cast<std::ptrdiff_t>(i);
-    else known = s.mul(known, (*wanted)[i]);
-  }
-  const Int total = from && from->shape.rank_known ? product(call.run, from->shape.dims) : nullptr;
-  state.shape.rank_known = true;
-  for (std::size_t i = 0; i < wanted->size(); ++i) {
-    Dim dim;
-    if (static_cast<std::ptrdiff_t>(i) == inferred) {
-      if (total) {
-        if (const auto exact = s.exact_quotient(total, known)) dim = known_dim(call.run, *exact, call.place, call.row.path);
-        else dim = known_dim(call.run, s.floordiv(total, known), call.place, call.row.path);
-        // x.view(x.size(0), -1): what is left of the dims behind the ones that were kept.
-        std::size_t kept = 0;
-        while (kept < i && kept < from->shape.dims.size() && from->shape.dims[kept].size == (*wanted)[kept]) ++kept;
-        if (kept == i && i + 1 == wanted->size() && from->shape.dims.size() > i + 1) {
-          auto* factors = call.run.heap().make<values::Factors>();
-          for (std::size_t k = i; k < from->shape.dims.size(); ++k) factors->sizes.push_back(from->shape.dims[k].size);
-          dim.factors = factors;
-        }
-      }
-    } else {
-      dim = known_dim(call.run, (*wanted)[i], call.place, call.row.path);
-      if (from)
-        for (const Dim& old : from->shape.dims)
-          if (old.size == dim.size && old.origin) dim.origin = old.origin;
-    }
-    state.shape.dims.push_back(dim);
-  }
-  return result(call, state);
-}
-
-Shape flattened(Interpreter& run, const Shape& shape, Value start, Value end, values::Place place) {
-  const auto first = dim_index(run, start, shape), last = dim_index(run, end, shape);
-  if (!first || !last || *first > *last) return {};
-  Shape out{true, {}};
-  out.dims.assign(shape.dims.begin(), shape.dims.begin() + static_cast<std::ptrdiff_t>(*first));
-  std::vector<Dim> joined(shape.dims.begin() + static_cast<std::ptrdiff_t>(*first), shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1);
-  if (joined.size() == 1) return shape;
-  Dim dim;
-  if (const Int total = product(run, joined)) {
-    dim = known_dim(run, total, place, "flatten");
-    auto* factors = run.heap().make<values::Factors>();
-    for (const Dim& part : joined) factors->sizes.push_back(part.size);
-    dim.factors = factors;
-  }
-  out.dims.push_back(dim);
-  out.dims.insert(out.dims.end(), shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1, shape.dims.end());
-  return out;
-}
-
-Value flatten(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  const std::size_t at = after_subject(call);
-  if (const TensorState* from = tensor_state(call.run, input)) {
-    state.dtype = from->dtype;
-    state.shape = flattened(call.run, from->shape, call.at(at), call.at(at + 1), call.place);
-  }
-  return result(call, state);
-}
-Value transpose(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  const std::size_t at = after_subject(call);
-  if (const TensorState* from = tensor_state(call.run, input)) {
-    state.dtype = from->dtype;
-    const auto a = dim_index(call.run, call.at(at), from->shape), b = dim_index(call.run, call.at(at + 1), from->shape);
-    if (a && b) {
-      state.shape = from->shape;
-      std::swap(state.shape.dims[*a], state.shape.dims[*b]);
-    }
-  }
-  return result(call, state);
-}
-Value transpose_all(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  if (const TensorState* from = tensor_state(call.run, input)) {
-    state.dtype = from->dtype;
-    if (from->shape.rank_known) {
-      state.shape = from->shape;
-      std::reverse(state.shape.dims.begin(), state.shape.dims.end());
-    }
-  }
-  return result(call, state);
-}
-Value transpose_last(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  if (const TensorState* from = tensor_state(call.run, input)) {
-    state.dtype = from->dtype;
-    state.shape = from->shape;
-    const std::size_t rank = state.shape.dims.size();
-    if (rank >= 2) std::swap(state.shape.dims[rank - 1], state.shape.dims[rank - 2]);
-    else state.shape = {};
-  }
-  return result(call, state);
-}
-Value permute(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  const TensorState* from = tensor_state(call.run, input);
-  const auto order = sizes(call.run, call.at(after_subject(call)), call.rest, call.place);
-  if (from) state.dtype = from->dtype;
-  if (from && order && from->shape.rank_known && order->size() == from->shape.dims.size()) {
-    state.shape.rank_known = true;
-    for (const Int size : *order) {
-      const auto at = dim_index(call.run, Value::of(size), from->shape);
-      state.shape.dims.push_back(at ? from->shape.dims[*at] : Dim{});
-    }
-  }
-  return result(call, state);
-}
-Value unsqueeze(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  const auto at = call.run.to_constant(call.at(after_subject(call)));
-  if (const TensorState* from = tensor_state(call.run, input); from && from->shape.rank_known && at) {
-    state.dtype = from->dtype;
-    const auto rank = static_cast<std::int64_t>(from->shape.dims.size());
-    const std::int64_t index = *at < 0 ? *at + rank + 1 : *at;
-    if (index >= 0 && index <= rank) {
-      state.shape = from->shape;
-      state.shape.dims.insert(state.shape.dims.begin() + index, Dim{call.run.symbols().constant(1), nullptr, nullptr});
-    }
-  }
-  return result(call, state);
-}
-Value squeeze(Call& call) {
-  const Value input = subject(call);
-  TensorState state = computed(call.run, {input});
-  const std::size_t position = after_subject(call);
-  const TensorState* from = tensor_state(call.run, input);
-  if (from && from->shape.rank_known && call.given.size() > position && call.given[position]) {
-    state.dtype = from->dtype;
-    if (const auto at = dim_index(call.run, call.at(position), from->shape)) {
-      const Dim& dim = from->shape.dims[*at];
-      if (dim.size && call.run.symbols().value(dim.size)) {
-        state.shape = from->shape;
-        if (call.run.symbols().value(dim.size) == 1) state.shape.dims.erase(state.shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
-      }
-    }
-  }
-  return result(call, state);
-}
 Value concatenate(Call& call) {
   const auto parts = call.run.elements(call.at(0), call.place);
   TensorState state;
@@ -701,8 +533,6 @@ std::vector<Row> tensor_rows() {
       row("torch.Tensor.data", property, "", detach),
       row("torch.Tensor.item", method, "", item),
       row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, Operation::backward),
-      row("torch.Tensor.T", property, "", transpose_all),
-      row("torch.Tensor.mT", property, "", transpose_last),
       row("torch.Tensor.requires_grad_", method, "requires_grad=True", in_place),
   };
   struct Both {
@@ -710,15 +540,6 @@ std::vector<Row> tensor_rows() {
     Value (*run)(Call&);
   };
   const Both both[] = {
-      {"torch.reshape", "torch.Tensor.reshape", "input, shape", "shape, *more", reshape},
-      {"", "torch.Tensor.view", "", "shape, *more", reshape},
-      {"torch.flatten", "torch.Tensor.flatten", "input, start_dim=0, end_dim=-1", "start_dim=0, end_dim=-1", flatten},
-      {"torch.transpose", "torch.Tensor.transpose", "input, dim0, dim1", "dim0, dim1", transpose},
-      {"torch.swapaxes", "torch.Tensor.swapaxes", "input, axis0, axis1", "axis0, axis1", transpose},
-      {"torch.t", "torch.Tensor.t", "input", "", transpose_all},
-      {"torch.permute", "torch.Tensor.permute", "input, dims", "dims, *more", permute},
-      {"torch.unsqueeze", "torch.Tensor.unsqueeze", "input, dim", "dim", unsqueeze},
-      {"torch.squeeze", "torch.Tensor.squeeze", "input, dim", "dim", squeeze},
       {"torch.mean", "torch.Tensor.mean", "input, dim=None, keepdim=False, dtype=None", "dim=None, keepdim=False, dtype=None", to_scalar_tensor},
       {"torch.sum", "torch.Tensor.sum", "input, dim=None, keepdim=False, dtype=None", "dim=None, keepdim=False, dtype=None", to_scalar_tensor},
       {"torch.prod", "torch.Tensor.prod", "input, dim=None, keepdim=False", "dim=None, keepdim=False", to_scalar_tensor},
@@ -746,10 +567,10 @@ std::vector<Row> tensor_rows() {
       {"torch.softmax", "torch.Tensor.softmax", "torch.nn.functional.softmax"},
       {"torch.log_softmax", "torch.Tensor.log_softmax", "torch.nn.functional.log_softmax"},
       {"torch.clone", "torch.Tensor.clone", "torch.nn.functional.gelu"},
-      {"torch.dropout", "torch.Tensor.contiguous", "torch.nn.functional.dropout"},
+      {"torch.dropout", "", "torch.nn.functional.dropout"},
       {"torch.nan_to_num", "torch.Tensor.masked_fill", "torch.nn.functional.silu"},
-      {"torch.tril", "torch.Tensor.tril", "torch.nn.functional.leaky_relu"},
-      {"torch.triu", "torch.Tensor.triu", "torch.nn.functional.elu"},
+      {"", "", "torch.nn.functional.leaky_relu"},
+      {"", "", "torch.nn.functional.elu"},
       {"torch.nn.functional.layer_norm", "torch.Tensor.neg", "torch.nn.functional.normalize"},
       {"torch.nn.functional.relu6", "torch.Tensor.cumsum", "torch.nn.functional.softplus"},
   };
