@@ -157,7 +157,7 @@ void read_signature(Row& row) {
 } // namespace
 
 Table::Table() {
-  for (auto family : {pointwise_rows(), view_rows(), python_rows(), tensor_rows(), layer_rows(), training_rows(), distributed_rows(), framework_rows()})
+  for (auto family : {pointwise_rows(), view_rows(), join_rows(), python_rows(), tensor_rows(), layer_rows(), training_rows(), distributed_rows(), framework_rows()})
     for (Row& row : family) rows_.push_back(std::move(row));
   for (Row& row : rows_) {
     read_signature(row);

@@ -290,54 +290,6 @@ Value einsum(Call& call) {
   return result(call, out);
 }
 
-// ---------------------------------------------------------------- joining
-
-Value concatenate(Call& call) {
-  const auto parts = call.run.elements(call.at(0), call.place);
-  TensorState state;
-  state.sharing = Sharing::uniform;
-  if (!parts || parts->empty()) {
-    state.sharing = call.run.heap().sharing(call.at(0));
-    return result(call, state);
-  }
-  state = computed(call.run, {parts->front()});
-  const TensorState* first = tensor_state(call.run, parts->front());
-  if (!first) return result(call, state);
-  const auto at = dim_index(call.run, call.at(1), first->shape);
-  bool known = at.has_value();
-  Shape shape = first->shape;
-  for (std::size_t i = 1; i < parts->size(); ++i) {
-    const TensorState more = computed(call.run, {(*parts)[i]});
-    state.sharing = symbolic::mix(state.sharing, more.sharing);
-    state.graph.insert(state.graph.end(), more.graph.begin(), more.graph.end());
-    const TensorState* part = tensor_state(call.run, (*parts)[i]);
-    known = known && part && part->shape.rank_known && part->shape.dims.size() == shape.dims.size();
-    if (!known) continue;
-    for (std::size_t k = 0; k < shape.dims.size(); ++k) {
-      Dim& dim = shape.dims[k];
-      const Dim& other = part->shape.dims[k];
-      if (k == *at) dim = dim.size && other.size ? known_dim(call.run, call.run.symbols().add(dim.size, other.size), call.place, "torch.cat") : Dim{};
-      else if (!dim.size) dim = other;
-    }
-  }
-  if (known) state.shape = shape;
-  return result(call, state);
-}
-Value stack(Call& call) {
-  const auto parts = call.run.elements(call.at(0), call.place);
-  TensorState state;
-  state.sharing = call.run.heap().sharing(call.at(0));
-  if (!parts || parts->empty()) return result(call, state);
-  state = computed(call.run, {parts->front()});
-  const TensorState* first = tensor_state(call.run, parts->front());
-  const auto at = call.run.to_constant(call.at(1));
-  if (first && first->shape.rank_known && at && *at >= 0 && *at <= static_cast<std::int64_t>(first->shape.dims.size())) {
-    state.shape = first->shape;
-    state.shape.dims.insert(state.shape.dims.begin() + *at, Dim{call.run.symbols().constant(static_cast<std::int64_t>(parts->size())), nullptr, nullptr});
-  }
-  return result(call, state);
-}
-
 // ---------------------------------------------------------------- asking and moving
 
 Value shape_of(Interpreter& run, Value input, values::Place place) {
@@ -508,9 +460,6 @@ std::vector<Row> tensor_rows() {
       row("torch.Tensor.bmm", method, "mat2", bmm),
       row("torch.Tensor.addmm", method, "mat1, mat2", addmm),
 
-      row("torch.cat", function, "tensors, dim=0", concatenate),
-      row("torch.concat", function, "tensors, dim=0", concatenate),
-      row("torch.stack", function, "tensors, dim=0", stack),
 
       row("torch.Tensor.shape", property, "", shape),
       row("torch.Tensor.size", method, "dim=None", size),
