@@ -22,4 +22,7 @@ stepzero_uses(stepzero server)
 target_link_libraries(stepzero PRIVATE stepzero_options)
 if(NOT STEPZERO_SANITIZE)
   target_link_options(stepzero PRIVATE -static-libstdc++ -static-libgcc)
+  # A run makes very many small objects and frees them together: jemalloc takes a sixth off an analysis.
+  find_library(JEMALLOC libjemalloc.a REQUIRED)
+  target_link_libraries(stepzero PRIVATE ${JEMALLOC})
 endif()

@@ -305,6 +305,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
 // ---------------------------------------------------------------- libraries
 
 Value Interpreter::library_symbol(std::string_view path) {
+  if (const auto known = spellings_.find(path); known != spellings_.end()) return Value::of(Kind::library, known->second);
   const std::string canonical(library_.canonical(path));
   auto it = library_symbols_.find(canonical);
   if (it == library_symbols_.end()) {
@@ -313,14 +314,17 @@ Value Interpreter::library_symbol(std::string_view path) {
     made->row = library_.find(canonical);
     it = library_symbols_.emplace(canonical, made).first;
   }
+  spellings_.emplace(path, it->second);
   return Value::of(Kind::library, it->second);
 }
 
-const Row* Interpreter::method_row(std::string_view class_path, std::string_view method) const {
+const Row* Interpreter::method_row(std::string_view class_path, Name method) const {
+  const auto [known, fresh] = method_rows_.try_emplace({class_path.data(), method}, nullptr);
+  if (!fresh) return known->second;
   for (int i = 0; i < 8 && !class_path.empty(); ++i) {
-    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method))) return row;
+    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text()))) return known->second = row;
     const Row* cls = library_.find(class_path);
-    if (!cls) return nullptr;
+    if (!cls) break;
     class_path = cls->base;
   }
   return nullptr;

@@ -128,7 +128,7 @@ Value Interpreter::find_method(values::Instance* object, Name name) {
 }
 
 Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value self, Name name, Place where) {
-  const Row* row = method_row(native.path, name.text());
+  const Row* row = method_row(native.path, name);
   if (!row) return {};
   if (row->kind == values::RowKind::property)
     return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, where, nullptr);
@@ -171,7 +171,7 @@ Value Interpreter::class_attribute(values::Class& cls, Name name) {
   if (const Value found = find_in_order(cls.order, name)) return bind_method(found, {}, &cls, {});
   if (name.text() == "__name__") return heap().string(cls.name.text());
   if (cls.native)
-    if (const Row* row = method_row(cls.native->path, name.text())) return library_symbol(row->path);
+    if (const Row* row = method_row(cls.native->path, name)) return library_symbol(row->path);
   return heap().external(std::string(cls.name.text()) + "." + std::string(name.text()));
 }
 
@@ -216,7 +216,9 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
   }
   case Kind::library: {
     const auto* symbol_found = object.as<values::LibrarySymbol>();
-    const Value made = library_symbol(std::string(symbol_found->path) + "." + std::string(name.text()));
+    values::LibrarySymbol*& member = members_[{symbol_found, name}];
+    if (!member) member = library_symbol(std::string(symbol_found->path) + "." + std::string(name.text())).as<values::LibrarySymbol>();
+    const Value made = Value::of(Kind::library, member);
     const Row* row = made.as<values::LibrarySymbol>()->row;
     if (row && (row->kind == values::RowKind::constant || row->kind == values::RowKind::property))
       return call_library(*made.as<values::LibrarySymbol>(), {}, {}, where, nullptr);

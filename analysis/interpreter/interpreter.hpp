@@ -56,7 +56,9 @@ public:
   // A new object of a library class; its constructor is not run.
   values::Instance* make_native(std::string_view class_path, Place place);
   bool is_a(Value object, std::string_view class_path) const;  // an instance of a library class or of one derived from it
-  const Row* method_row(std::string_view class_path, std::string_view method) const;
+  // `class_path` lives as long as the run.
+  const Row* method_row(std::string_view class_path, std::string_view method) const { return method_row(class_path, syntax::Name(method)); }
+  const Row* method_row(std::string_view class_path, syntax::Name method) const;
 
   Cond truth(Value value);
   Int to_int(Value value);            // null if it is no integer; unknowns become symbols
@@ -259,6 +261,22 @@ private:
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
   std::unordered_map<std::string, values::LibrarySymbol*> library_symbols_;
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::unordered_map<std::string, values::LibrarySymbol*, TextHash, std::equal_to<>> spellings_;  // the same, however spelt
+  // What lies behind a name of something: (the owner's address, the name).
+  struct Member {
+    const void* owner;
+    syntax::Name name;
+    friend bool operator==(const Member&, const Member&) = default;
+  };
+  struct MemberHash {
+    std::size_t operator()(const Member& member) const { return member.name.hash() ^ (reinterpret_cast<std::uintptr_t>(member.owner) * 0x9E3779B97F4A7C15u); }
+  };
+  mutable std::unordered_map<Member, const Row*, MemberHash> method_rows_;  // owner: the text of the class's path
+  std::unordered_map<Member, values::LibrarySymbol*, MemberHash> members_;  // owner: a LibrarySymbol
   std::map<std::string, Value, std::less<>> comparisons_;  // of unknowns with constants: the same each time
 
   Frame* frame_ = nullptr;

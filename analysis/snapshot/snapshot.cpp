@@ -7,6 +7,7 @@
 #include "torch/table.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
 namespace stepzero::snapshot {
@@ -19,58 +20,72 @@ bool named(const std::vector<std::string>& list, std::string_view rule) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
 }
 
-void collect_facts(const Record& record, Result& result) {
-  using Role = interpreter::Fact::Role;
-  std::vector<Fact> facts;
-  for (const interpreter::Fact& fact : record.facts) {
-    if (!record.in_file(fact.place)) continue;
-    Fact made;
-    made.value = show(record, fact.value, fact.tensor);
-    if (made.value.kind.empty()) continue;
-    made.span = record.span(fact.place);
-    made.is_place = fact.role != Role::expression;
-    made.is_assignment = fact.role == Role::assignment || fact.role == Role::attribute;
-    if (made.is_place) made.name = std::string(record.text(fact.place));
-    if (made.value.kind == "tensor" && fact.tensor)
-      for (const values::Dim& dim : fact.tensor->shape.dims)
-        if (dim.origin && dim.origin->place && dim.size)
-          made.origins.push_back({{record.chunk(dim.origin->place).path, record.span(dim.origin->place)},
-                                  record.symbols.text(dim.size) + ": " + std::string(dim.origin->what)});
-    facts.push_back(std::move(made));
-  }
-  // A place that was reached more than once keeps what is the same each time.
-  std::stable_sort(facts.begin(), facts.end(), [](const Fact& a, const Fact& b) {
-    return std::tie(a.span.begin, a.span.end, b.is_place) < std::tie(b.span.begin, b.span.end, a.is_place);
-  });
-  for (std::size_t i = 0; i < facts.size();) {
-    std::size_t next = i + 1;
-    bool same = true;
-    while (next < facts.size() && facts[next].span == facts[i].span) {
-      same = same && facts[next].value.short_text() == facts[i].value.short_text();
-      ++next;
+// Dimensions, and whatever else differs, are left open. False if nothing is common.
+bool merge(Shown& into, const Shown& other) {
+  if (into.kind != "tensor" || other.kind != "tensor") return into.short_text() == other.short_text();
+  if (into.dtype != other.dtype) into.dtype.clear();
+  if (into.device != other.device) into.device.clear();
+  if (!into.shape || !other.shape || into.shape->size() != other.shape->size()) into.shape.reset();
+  else
+    for (std::size_t d = 0; d < into.shape->size(); ++d) {
+      auto& dim = (*into.shape)[d];
+      const auto& theirs = (*other.shape)[d];
+      if (dim.is_int != theirs.is_int || dim.value != theirs.value || dim.text != theirs.text) dim = {false, 0, "?"};
     }
-    if (same) {
-      for (std::size_t k = i + 1; k < next; ++k) facts[i].is_place = facts[i].is_place || facts[k].is_place;
-      result.facts.push_back(std::move(facts[i]));
-    } else if (facts[i].value.kind == "tensor") {
-      // Dimensions that differ are left open.
-      Fact merged = facts[i];
-      bool tensors = true;
-      for (std::size_t k = i + 1; k < next; ++k) {
-        const Shown& other = facts[k].value;
-        tensors = tensors && other.kind == "tensor";
-        if (!tensors) break;
-        if (merged.value.dtype != other.dtype) merged.value.dtype.clear();
-        if (merged.value.device != other.device) merged.value.device.clear();
-        if (!merged.value.shape || !other.shape || merged.value.shape->size() != other.shape->size()) merged.value.shape.reset();
-        else
-          for (std::size_t d = 0; d < merged.value.shape->size(); ++d) {
-            auto& dim = (*merged.value.shape)[d];
-            const auto& theirs = (*other.shape)[d];
-            if (dim.is_int != theirs.is_int || dim.value != theirs.value || dim.text != theirs.text) dim = {false, 0, "?"};
-          }
+  return true;
+}
+
+void collect_facts(const Record& record, std::vector<Fact>& facts) {
+  using Role = interpreter::Fact::Role;
+  // A place that was reached more than once keeps what is the same each time.
+  struct Raw {
+    syntax::Span span;
+    const interpreter::Fact* fact;
+  };
+  std::vector<Raw> raw;
+  raw.reserve(record.facts.size());
+  for (const interpreter::Fact& fact : record.facts)
+    if (record.in_file(fact.place)) raw.push_back({record.span(fact.place), &fact});
+  std::stable_sort(raw.begin(), raw.end(), [](const Raw& a, const Raw& b) {
+    return std::tie(a.span.begin, a.span.end) < std::tie(b.span.begin, b.span.end);
+  });
+  for (std::size_t i = 0; i < raw.size();) {
+    std::size_t next = i;
+    std::optional<Fact> made;
+    bool same = true;
+    const interpreter::Fact* last = nullptr;
+    for (; next < raw.size() && raw[next].span == raw[i].span; ++next) {
+      const interpreter::Fact& fact = *raw[next].fact;
+      const bool is_place = fact.role != Role::expression;
+      if (made) {
+        made->is_place = made->is_place || is_place;
+        made->is_assignment = made->is_assignment || fact.role == Role::assignment || fact.role == Role::attribute;
       }
-      if (tensors) result.facts.push_back(std::move(merged));
+      if (!same || (last && last->value == fact.value && last->tensor == fact.tensor)) continue;
+      last = &fact;
+      Shown shown = show(record, fact.value, fact.tensor);
+      if (made) {
+        same = merge(made->value, shown);
+        continue;
+      }
+      if (shown.kind.empty()) {
+        same = false;
+        continue;
+      }
+      made.emplace();
+      made->value = std::move(shown);
+      made->span = raw[i].span;
+      made->is_place = is_place;
+      made->is_assignment = fact.role == Role::assignment || fact.role == Role::attribute;
+      if (fact.tensor && made->value.kind == "tensor")
+        for (const values::Dim& dim : fact.tensor->shape.dims)
+          if (dim.origin && dim.origin->place && dim.size)
+            made->origins.push_back({{record.chunk(dim.origin->place).path, record.span(dim.origin->place)},
+                                     record.symbols.text(dim.size) + ": " + std::string(dim.origin->what)});
+    }
+    if (made && same) {
+      if (made->is_place) made->name = std::string(record.text(raw[i].fact->place));
+      facts.push_back(std::move(*made));
     }
     i = next;
   }
@@ -120,7 +135,10 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
   // The same mistake reached on several ways is told once.
   const auto same = [](const rules::Finding& a, const rules::Finding& b) { return a.rule == b.rule && a.where == b.where; };
   result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same), result.findings.end());
-  if (options.want_facts) collect_facts(record, result);
+  if (options.want_facts) {
+    if (options.on_findings) options.on_findings(result);
+    collect_facts(record, result.facts);
+  }
   return result;
 }
 

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -45,6 +46,8 @@ struct Fact {
   std::vector<rules::Related> origins;  // where each dimension came from
 };
 
+struct Result;
+
 struct Options {
   std::uint64_t steps = 400'000;   // budget of abstract steps; out of budget means unknown
   // A rule is not run if it stands here.
@@ -52,6 +55,8 @@ struct Options {
   // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
   std::vector<std::string> select;
   bool want_facts = true;
+  // Called with the result as it is before its facts are collected, on the same thread: findings are what somebody waits for.
+  std::function<void(const Result&)> on_findings;
   const std::atomic<bool>* cancelled = nullptr;  // looked at between steps; the result is then empty and `cancelled` set
 };
 

@@ -1,7 +1,6 @@
 #include "values/heap.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace stepzero::values {
 
@@ -67,7 +66,9 @@ Slot* Table::find(Name name) const {
 }
 
 Heap::Heap(symbolic::Context& symbols) : symbols_(symbols) {}
-Heap::~Heap() = default;
+Heap::~Heap() {
+  for (Object* object : objects_) object->~Object();
+}
 
 std::string_view Heap::keep(std::string text) {
   auto [it, inserted] = texts_.try_emplace(std::move(text));
@@ -92,9 +93,12 @@ void Heap::rollback(Mark mark) {
 
 std::vector<std::pair<Slot*, Value>> Heap::written(Mark mark) const {
   std::vector<std::pair<Slot*, Value>> result;
-  std::unordered_set<Slot*> seen;
+  const std::uint64_t stamp = ++stamp_;
   for (std::size_t i = mark.trail; i < trail_.size(); ++i)
-    if (seen.insert(trail_[i].first).second) result.push_back(trail_[i]);
+    if (Slot* slot = trail_[i].first; slot->visited != stamp) {
+      slot->visited = stamp;
+      result.push_back(trail_[i]);
+    }
   return result;
 }
 
@@ -114,29 +118,28 @@ void Heap::apply(const Delta& delta) {
 }
 
 void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
-  std::unordered_map<Slot*, Value> theirs(other.begin(), other.end());
-  // What this path alone wrote: the other path still has the value of the mark.
-  for (const auto& [slot, base] : written(mark)) theirs.try_emplace(slot, base);
-  // In the order of the writes, so that a run is the same each time.
-  std::vector<Slot*> order;
-  for (const auto& [slot, value] : other) order.push_back(slot);
-  for (const auto& [slot, base] : written(mark))
-    if (theirs.contains(slot)) order.push_back(slot);
-  std::unordered_set<Slot*> done;
-  for (Slot* slot : order)
-    if (done.insert(slot).second) {
-      if (slot->refinement && (!slot->value || !theirs[slot])) set(*slot, {});
-      else if (slot->birth <= mark.clock) set(*slot, join_states(slot->value, theirs[slot], condition, sharing));
-      else if (const Value kept = theirs[slot]) set(*slot, kept);
+  // What this path alone wrote: the other path still has the value of the mark. In the order of the writes, so that a run is
+  // the same each time.
+  Delta theirs = other;
+  const std::uint64_t stamp = ++stamp_;
+  for (const auto& [slot, value] : other) slot->visited = stamp;
+  for (std::size_t i = mark.trail; i < trail_.size(); ++i)
+    if (Slot* slot = trail_[i].first; slot->visited != stamp) {
+      slot->visited = stamp;
+      theirs.push_back(trail_[i]);
     }
+  for (const auto& [slot, value] : theirs) {
+    if (slot->refinement && (!slot->value || !value)) set(*slot, {});
+    else if (slot->birth <= mark.clock) set(*slot, join_states(slot->value, value, condition, sharing));
+    else if (value) set(*slot, value);
+  }
 }
 
 // ---------------------------------------------------------------- attributes
 
 Slot& Heap::slot_of(Table& table, Name name) {
   if (Slot* slot_found = table.find(name)) return *slot_found;
-  slots_.push_back(std::make_unique<Slot>());
-  Slot* made = slots_.back().get();
+  Slot* made = new (arena_.allocate(sizeof(Slot), alignof(Slot))) Slot();
   made->birth = table.birth;
   table.add(name, made);
   return *made;

@@ -5,6 +5,7 @@
 #include "values/value.hpp"
 
 #include <memory>
+#include <memory_resource>
 #include <string>
 #include <unordered_map>
 
@@ -29,9 +30,8 @@ public:
   symbolic::Context& symbols() const { return symbols_; }
 
   template <class T> T* make() {
-    auto owned = std::make_unique<T>();
-    T* raw = owned.get();
-    objects_.push_back(std::move(owned));
+    T* raw = new (arena_.allocate(sizeof(T), alignof(T))) T();
+    objects_.push_back(raw);
     ++clock_;
     if constexpr (requires { raw->attributes; }) raw->attributes.birth = clock_;
     if constexpr (requires { raw->names; }) raw->names.birth = clock_;
@@ -92,8 +92,9 @@ public:
 private:
   symbolic::Context& symbols_;
   std::uint64_t clock_ = 0;
-  std::vector<std::unique_ptr<Object>> objects_;
-  std::vector<std::unique_ptr<Slot>> slots_;
+  mutable std::uint64_t stamp_ = 0;  // names one pass over slots: see Slot::visited
+  std::pmr::monotonic_buffer_resource arena_{64 * 1024};
+  std::vector<Object*> objects_;  // in the arena; destroyed with the heap
   std::vector<std::pair<Slot*, Value>> trail_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> texts_;
 };

@@ -92,6 +92,7 @@ private:
 struct Slot {
   Value value;
   std::uint64_t birth = 0;
+  mutable std::uint64_t visited = 0;  // the Heap's: the last pass over slots that came here
   bool refinement = false;  // something learned: after a join it is known only if both paths know it
 };
 

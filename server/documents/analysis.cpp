@@ -47,7 +47,7 @@ const syntax::Text* Analysis::text_of(const std::string& other) const {
 }
 
 std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
-                                        const std::atomic<bool>* cancelled) {
+                                        const std::atomic<bool>* cancelled, const Early& early) {
   auto analysis = std::make_shared<Analysis>();
   analysis->path = path;
   const RunSources sources(world.open, world.cache, import_roots(world.folders, path));
@@ -68,6 +68,14 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   options.ignore = analysis->settings.ignore;
   options.want_facts = want_facts;
   options.cancelled = cancelled;
+  if (early)
+    options.on_findings = [&](const snapshot::Result& result) {
+      auto findings = std::make_shared<Analysis>(*analysis);
+      findings->result = result;
+      findings->settings.apply(findings->result.findings);
+      keep_texts(*findings, sources);
+      early(std::move(findings));
+    };
   analysis->result = world.analyze(sources, path, options);
   analysis->settings.apply(analysis->result.findings);
   keep_texts(*analysis, sources);

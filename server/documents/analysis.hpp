@@ -51,8 +51,11 @@ struct Analysis {
   const syntax::Text* text_of(const std::string& path) const;
 };
 
-// Runs on the pool. With `want_facts` false no hover and no hint can be answered from it.
+using Early = std::function<void(std::shared_ptr<const Analysis>)>;
+
+// Runs on the pool. With `want_facts` false no hover and no hint can be answered from it. `early` gets the analysis as it is
+// before its facts are collected.
 std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
-                                        const std::atomic<bool>* cancelled);
+                                        const std::atomic<bool>* cancelled, const Early& early = {});
 
 } // namespace stepzero::server

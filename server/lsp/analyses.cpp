@@ -77,9 +77,9 @@ OpenDocument& Analyses::open(const std::string& uri, const std::string& language
 
 std::string Analyses::change(OpenDocument& document, int version, const std::vector<TextChange>& changes) {
   document.version = version;
-  document.fresh = false;
+  document.fresh = document.findings_fresh = false;
   document.edited = true;
-  answer_all(document, true, nullptr, Unanswered::changed);
+  answer_waiters(document, Which::exact, nullptr, Unanswered::changed);
   std::vector<TextChange> rest = changes;
   if (!document.draft) {
     // Only a whole text mends a dropped draft.
@@ -103,17 +103,17 @@ std::string Analyses::change(OpenDocument& document, int version, const std::vec
 void Analyses::drop_draft(OpenDocument& document) {
   document.draft.reset();
   document.view.reset();
-  document.fresh = false;
+  document.fresh = document.findings_fresh = false;
   scheduler_.drop(document.uri);
   publish_open();
   touched(document.path);
-  answer_all(document, false, nullptr, Unanswered::nothing);
+  answer_waiters(document, Which::all, nullptr, Unanswered::nothing);
 }
 
 void Analyses::close(OpenDocument& document) {
   document.gate.close();
   scheduler_.drop(document.uri);
-  answer_all(document, false, nullptr, Unanswered::nothing);
+  answer_waiters(document, Which::all, nullptr, Unanswered::nothing);
   const std::string path = document.path;
   documents_.erase(document.uri);
   publish_open();
@@ -164,15 +164,24 @@ void Analyses::start_all() {
 }
 
 void Analyses::start(OpenDocument& document, Urgency urgency) {
-  document.fresh = false;
+  document.fresh = document.findings_fresh = false;
   if (!begun_ || stopped_) return;
   if (!document.waiters.empty()) urgency = Urgency::typing;
   scheduler_.request(document.uri, urgency,
                      [this, uri = document.uri, path = document.path, world = world_, outlook = outlook_,
-                      tick = tick_](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                      tick = tick_, post = scheduler_.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
                        const Tick started = *tick;
                        auto view = std::make_shared<View>();
-                       view->analysis = analyse(*world, path, true, &cancelled);
+                       // What the user waits for goes out before the facts are collected.
+                       const auto early = [&](std::shared_ptr<const Analysis> findings) {
+                         auto first = std::make_shared<View>();
+                         first->diagnostics = diagnostics(*findings, *outlook);
+                         first->result_id = result_id(first->diagnostics);
+                         first->has_facts = false;
+                         first->analysis = std::move(findings);
+                         post([this, uri, started, first = std::move(first)] { accept_findings(uri, first, started); });
+                       };
+                       view->analysis = analyse(*world, path, true, &cancelled, early);
                        if (view->analysis->result.cancelled) return {};
                        view->diagnostics = diagnostics(*view->analysis, *outlook);
                        view->result_id = result_id(view->diagnostics);
@@ -191,6 +200,19 @@ bool Analyses::changed_since(Tick since, const std::string& path,
   return newer(path) || std::any_of(read.begin(), read.end(), newer);
 }
 
+// The findings of a view whose facts are still to come: they are published, and nothing else is answered from it.
+void Analyses::accept_findings(const std::string& uri, std::shared_ptr<const View> view, Tick started) {
+  OpenDocument* document = find(uri);
+  if (!document || stopped_) return;
+  const Analysis& analysis = *view->analysis;
+  if (analysis.version != document->version || changed_since(started, document->path, analysis.result.read)) return;
+  if (document->view && document->view->analysis->version > analysis.version) return;
+  document->view = view;
+  document->findings_fresh = true;
+  hooks_.accepted(*document);
+  answer_waiters(*document, Which::findings, view, Unanswered::nothing);
+}
+
 void Analyses::accept(const std::string& uri, std::shared_ptr<const View> view, Tick started) {
   OpenDocument* document = find(uri);
   if (!document || stopped_) return;
@@ -198,48 +220,47 @@ void Analyses::accept(const std::string& uri, std::shared_ptr<const View> view, 
   if (document->view && analysis.version < document->view->analysis->version) return;
   document->view = view;
   const bool stale = changed_since(started, document->path, analysis.result.read);
-  document->fresh = !stale && analysis.version == document->version;
+  document->fresh = document->findings_fresh = !stale && analysis.version == document->version;
   hooks_.accepted(*document);
   scheduler_.published(uri);
   document->edited = !document->fresh && document->edited;
   if (document->fresh)
-    answer_all(*document, false, view, Unanswered::nothing);
+    answer_waiters(*document, Which::all, view, Unanswered::nothing);
   else if (!scheduler_.busy(uri))
     start(*document, Urgency::dependent);
 }
 
-void Analyses::answer_all(OpenDocument& document, bool exact_only, std::shared_ptr<const View> view,
-                          Unanswered why) {
+void Analyses::answer_waiters(OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why) {
   std::vector<OpenDocument::Waiter> waiting = std::exchange(document.waiters, {});
   for (OpenDocument::Waiter& waiter : waiting) {
-    if (exact_only && !waiter.exact)
-      document.waiters.push_back(std::move(waiter));
-    else
+    if (which == Which::all || (which == Which::exact && waiter.exact) || (which == Which::findings && waiter.findings))
       waiter.answer(view, why);
+    else
+      document.waiters.push_back(std::move(waiter));
   }
 }
 
 void Analyses::failed(const std::string& uri) {
-  if (OpenDocument* document = find(uri)) answer_all(*document, false, nullptr, Unanswered::nothing);
+  if (OpenDocument* document = find(uri)) answer_waiters(*document, Which::all, nullptr, Unanswered::nothing);
 }
 
-void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer) {
+void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer, Needs needs) {
   OpenDocument* document = find(uri);
   if (stopped_)
     answer(nullptr, Unanswered::stopping);
   else if (!document || !document->python || !document->draft)
     answer(nullptr, Unanswered::nothing);
-  else if (document->fresh)
+  else if (document->fresh || (needs == Needs::findings && document->findings_fresh))
     answer(document->view, Unanswered::nothing);
   else {
-    document->waiters.push_back({exact, std::move(answer)});
+    document->waiters.push_back({exact, needs == Needs::findings, std::move(answer)});
     scheduler_.hasten(uri);
   }
 }
 
 void Analyses::stop() {
   stopped_ = true;
-  for (const auto& [uri, document] : documents_) answer_all(*document, false, nullptr, Unanswered::stopping);
+  for (const auto& [uri, document] : documents_) answer_waiters(*document, Which::all, nullptr, Unanswered::stopping);
 }
 
 std::map<std::string, int> Analyses::versions() const {

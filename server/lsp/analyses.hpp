@@ -51,7 +51,7 @@ public:
   void begin();
 
   // Answers once the document's view is of now. `exact`: a change of the text makes the question void.
-  void when_fresh(const std::string& uri, bool exact, Answer answer);
+  void when_fresh(const std::string& uri, bool exact, Answer answer, Needs needs = Needs::facts);
   // Answers all that waits and starts nothing more.
   void stop();
 
@@ -72,9 +72,10 @@ private:
   void start(OpenDocument& document, Urgency urgency);
   void start_all();
   void touched(const std::string& path);
+  void accept_findings(const std::string& uri, std::shared_ptr<const View> view, Tick started);
   void accept(const std::string& uri, std::shared_ptr<const View> view, Tick started);
-  static void answer_all(OpenDocument& document, bool exact_only, std::shared_ptr<const View> view,
-                         Unanswered why);
+  enum class Which { all, exact, findings };
+  static void answer_waiters(OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why);
   void publish_open();
 
   Scheduler& scheduler_;

@@ -25,7 +25,8 @@ void Diagnostics::serve() {
                 shared->error(protocol::error_code::request_cancelled, "the server is shutting down");
               else
                 (*shared)({report_of({}, result_id({}), previous), {}});
-            });
+            },
+            Needs::findings);
       });
 }
 
@@ -38,6 +39,7 @@ void Diagnostics::accepted(OpenDocument& document) {
     if (document.gate.admit(view.analysis->version, std::hash<std::string>()(view.result_id)))
       publish(document, view.analysis->version, view.diagnostics);
   }
+  if (!view.has_facts) return;  // the same findings come again with them
   Said& last = said_[document.uri];
   // After an edit of its own the client asks anyway.
   if (!document.edited && last.result_id != view.result_id) session_.editor.refresh_diagnostics();

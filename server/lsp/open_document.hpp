@@ -22,7 +22,11 @@ struct View {
   std::vector<lsp::Diagnostic> diagnostics;
   std::string result_id; // of the diagnostics
   std::string hints_id;  // of the inlay hints
+  bool has_facts = true; // false: they are still being collected
 };
+
+// What a reader of a view looks at.
+enum class Needs { findings, facts };
 
 enum class Unanswered {
   nothing,  // there is nothing to know: not open, closed, no Python, or the draft was dropped
@@ -48,11 +52,13 @@ struct OpenDocument {
   PublishGate gate;
 
   std::shared_ptr<const View> view; // the newest
+  bool findings_fresh = false;      // whether the view's diagnostics are of now; its facts may still be missing
   bool fresh = false;               // whether `view` is of the present version and of all that it read
   bool edited = true;               // the client knows that a new result is to come: it changed the text
 
   struct Waiter {
-    bool exact; // of no use after a change
+    bool exact;    // of no use after a change
+    bool findings; // asks for no facts
     Answer answer;
   };
   std::vector<Waiter> waiters;

@@ -109,7 +109,8 @@ void WorkspaceDiagnostics::ask_open_documents(const Shared& question) {
           if (view)
             say(question, view->analysis->path, view->analysis->version, view->diagnostics, view->result_id);
           part_done(question);
-        });
+        },
+        Needs::findings);
 }
 
 void WorkspaceDiagnostics::received(const Shared& question, std::vector<Sweep::Report> batch) {
