@@ -77,6 +77,7 @@ const Shape& Op::shape(std::string_view name) const {
 }
 bool Op::is_number(std::string_view name) const {
   const Value value = argument(name);
+  if (value.is(Kind::unknown)) return value.as<values::Unknown>()->is_real && !tensor(value);
   return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean);
 }
 std::optional<std::int64_t> Op::integer(std::string_view name) const {
@@ -132,6 +133,24 @@ std::optional<std::vector<Value>> Op::sequence(std::string_view name) const {
   const Value value = argument(name);
   if (!value.is(Kind::list) && !value.is(Kind::tuple)) return std::nullopt;
   return run.elements(value, call.place);
+}
+
+bool Op::must_be_tensor(std::string_view name) {
+  const Value value = argument(name);
+  const char* what = nullptr;
+  switch (value.kind) {
+  case Kind::integer:
+  case Kind::real:
+  case Kind::boolean: what = "a number"; break;
+  case Kind::string: what = "a string"; break;
+  case Kind::list: what = "a list"; break;
+  case Kind::tuple: what = "a tuple"; break;
+  case Kind::dict: what = "a dict"; break;
+  default: break;
+  }
+  if (!what) return true;
+  fail(ProblemKind::argument, std::string(title()) + " takes a tensor, and " + this->name(name) + " is " + what);
+  return false;
 }
 
 const std::vector<Value>& Op::tensors() const {
@@ -323,45 +342,58 @@ Dtype Op::result_type(Type type) const {
     if (type == Type::input) return first->dtype;
     return first->dtype == Dtype::complex64 ? Dtype::float32 : first->dtype == Dtype::complex128 ? Dtype::float64 : first->dtype;
   }
+  std::vector<Value> operands;
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i) {
+    const std::string_view name = call.row.parameters[i].text();
+    if (name == "out" || name == "dtype" || name == "device" || !call.given[i]) continue;
+    const Value value = run.resolve(call.arguments[i]);
+    if (value.is(Kind::list) || value.is(Kind::tuple)) {
+      const auto items = run.elements(value, call.place);
+      if (!items) return Dtype::unknown;
+      operands.insert(operands.end(), items->begin(), items->end());
+    } else {
+      operands.push_back(value);
+    }
+  }
+  operands.insert(operands.end(), call.rest.begin(), call.rest.end());
+  const Dtype found = promoted(operands);
+  return type == Type::floating && found != Dtype::unknown && category(found) < 2 ? Dtype::float32 : found;
+}
+Dtype Op::promoted(std::initializer_list<std::string_view> names) const {
+  std::vector<Value> operands;
+  for (const std::string_view name : names)
+    if (const Value value = argument(name)) operands.push_back(value);
+  return promoted(operands);
+}
+Dtype Op::promoted(std::span<const Value> values) const {
   std::vector<Operand> operands;
-  const auto add = [&](Value value) {
-    value = run.resolve(value);
+  for (const Value& each : values) {
+    const Value value = run.resolve(each);
     if (const TensorState* state = tensor(value)) {
       const Known has_dims = state->shape.rank_known || !state->shape.dims.empty() ? (state->shape.dims.empty() ? Known::no : Known::yes) : Known::unknown;
       operands.push_back({state->dtype, has_dims, false});
-      return;
+      continue;
     }
     switch (value.kind) {
     case Kind::boolean: operands.push_back({Dtype::boolean, Known::no, true}); break;
     case Kind::integer: operands.push_back({Dtype::int64, Known::no, true}); break;
     case Kind::real: operands.push_back({Dtype::float32, Known::no, true}); break;
-    case Kind::unknown:
-      operands.push_back({value.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown, Known::no, value.as<values::Unknown>()->is_real});
+    case Kind::unknown: {
+      const bool real = value.as<values::Unknown>()->is_real;
+      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no, real});
       break;
+    }
     case Kind::choice: operands.push_back({Dtype::unknown, Known::no, false}); break;
     default: break;
     }
-  };
-  for (std::size_t i = 0; i < call.row.parameters.size(); ++i) {
-    const std::string_view name = call.row.parameters[i].text();
-    if (name != "out" && name != "dtype" && name != "device" && call.given[i]) {
-      const Value value = run.resolve(call.arguments[i]);
-      if (value.is(Kind::list) || value.is(Kind::tuple)) {
-        if (const auto items = run.elements(value, call.place))
-          for (const Value& item : *items) add(item);
-        else return Dtype::unknown;
-      } else {
-        add(value);
-      }
-    }
   }
   // A number that is not known may raise the type only where the tensors are of a lower kind.
-  const bool floats = std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return !o.number && o.has_dims == Known::yes && category(o.dtype) >= 2 && o.dtype != Dtype::unknown; });
+  const bool floats = std::any_of(operands.begin(), operands.end(), [](const Operand& o) {
+    return !o.number && o.has_dims == Known::yes && o.dtype != Dtype::unknown && category(o.dtype) >= 2;
+  });
   if (floats) std::erase_if(operands, [](const Operand& o) { return o.number; });
-  Dtype found = result_of(operands, true);
-  if (result_of(operands, false) != found) found = Dtype::unknown;
-  if (type == Type::floating && found != Dtype::unknown && category(found) < 2) found = Dtype::float32;
-  return found;
+  const Dtype found = result_of(operands, true);
+  return result_of(operands, false) == found ? found : Dtype::unknown;
 }
 
 // ---------------------------------------------------------------- results

@@ -94,6 +94,8 @@ public:
   std::optional<std::vector<Int>> sizes(std::string_view name) const;
   std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;  // the same, all known
   std::optional<std::vector<Value>> sequence(std::string_view name) const;         // of a list or tuple
+  // False, after fail(), if the argument is known to be no tensor.
+  bool must_be_tensor(std::string_view name);
   // All tensors among the arguments, those in lists included, in order.
   const std::vector<Value>& tensors() const;
 
@@ -139,6 +141,8 @@ public:
   // `fields` are static texts, e.g. of {"values", "indices"}.
   Value named_tuple(std::vector<Value> items, std::span<const std::string_view> fields);
   values::Dtype result_type(Type type) const;
+  // What the tensors and numbers among these arguments come to together.
+  values::Dtype promoted(std::initializer_list<std::string_view> names) const;
   // The operation cannot succeed on any run that gets here. `text` says why in one or two whole sentences, as they are
   // shown, without the last full stop. The origins of the given dimensions are told, too. Answers unknown().
   Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
@@ -166,6 +170,7 @@ public:
   values::Place born() const { return call.self.is(values::Kind::instance) ? call.self.object()->born : call.place; }
 
 private:
+  values::Dtype promoted(std::span<const Value> values) const;
   const syntax::Expr* expression(std::string_view parameter) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;

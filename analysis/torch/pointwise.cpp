@@ -1,156 +1,455 @@
-// Operators that work element by element: their operands broadcast.
-#include "torch/op.hpp"
+// Operators that work element by element: their operands broadcast. Activations, too.
+#include "torch/operators.hpp"
 
 namespace stepzero::torch {
 
+using values::Dtype;
 using values::Kind;
 using values::ProblemKind;
 
-namespace {
-
 // ---------------------------------------------------------------- shapes
 
-// The shape of the input.
 Value same(Op& op) {
-  const TensorState* input = op.expect(op.call.row.parameters[0].text());
+  const std::string_view first = op.call.row.parameters[0].text();
+  if (!op.must_be_tensor(first)) return op.unknown();
+  const TensorState* input = op.expect(first);
   return input ? op.result(input->shape) : op.unknown();
 }
 
-// All operands that are tensors, broadcast; numbers fit everywhere.
 Value broadcasting(Op& op) {
+  // What is left over are the scalars of signatures that PyTorch no longer documents.
+  if (!op.call.rest.empty()) return op.unknown();
   std::optional<Shape> shape;
+  bool known = true;
   for (std::size_t i = 0; i < op.call.row.parameters.size(); ++i) {
     const std::string_view name = op.call.row.parameters[i].text();
     if (name == "out" || op.is_number(name)) continue;
     const Value value = op.argument(name);
     if (!value || value.is(Kind::string) || value.is(Kind::dtype)) continue;
     const TensorState* state = op.tensor(value);
-    if (!state) return op.unknown();
-    if (!shape) shape = state->shape;
+    if (!state) known = false;
+    else if (!shape) shape = state->shape;
     else if (!(shape = op.broadcast(*shape, state->shape))) return op.unknown();
   }
-  return shape ? op.result(*shape) : op.unknown();
+  return shape && known ? op.result(*shape) : op.unknown();
 }
 
-// div(…, rounding_mode='floor') of integers stays an integer.
-Value divide(Op& op) {
-  if (!op.argument("rounding_mode")) return broadcasting(op);
-  const Value made = broadcasting(op);
+namespace {
+
+// Of those that take a number in the place of any operand, but not of all.
+Value some_tensor(Op& op) {
+  if (op.call.expr && op.is_number("input") && op.is_number("other"))
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor, and both operands are numbers");
+  return broadcasting(op);
+}
+// Their first operand is a tensor, the second may be a number. (The operators of Python turn round.)
+Value first_tensor(Op& op) {
+  if (op.call.expr && !op.must_be_tensor(op.call.row.parameters[0].text())) return op.unknown();
+  return broadcasting(op);
+}
+// No number in the place of an operand.
+Value only_tensors(Op& op) {
+  for (std::size_t i = 0; i < op.call.row.positional && i < 2; ++i)
+    if (!op.must_be_tensor(op.call.row.parameters[i].text())) return op.unknown();
+  return broadcasting(op);
+}
+Value with_dtype(Op& op, Value made, Dtype dtype) {
   if (const TensorState* state = op.tensor(made); state && !op.failed()) {
     TensorState changed = *state;
-    changed.dtype = op.result_type(Type::promote);
+    changed.dtype = dtype;
     set_state(op.run, made, changed);
   }
   return made;
 }
 
+// div(…, rounding_mode='floor') of integers stays an integer.
+Value divide(Op& op) {
+  if (!op.argument("rounding_mode")) return broadcasting(op);
+  if (const auto mode = op.text("rounding_mode"); mode && *mode != "floor" && *mode != "trunc")
+    return op.fail(ProblemKind::argument, "rounding_mode of div is 'floor', 'trunc' or None, and not '" + std::string(*mode) + "'");
+  return with_dtype(op, broadcasting(op), op.promoted({"input", "other"}));
+}
+Value float_power(Op& op) {
+  if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
+    return op.fail(ProblemKind::argument, "float_power takes a tensor, and both operands are numbers");
+  const Dtype both = op.promoted({"input", "exponent"});
+  return with_dtype(op, broadcasting(op), both == Dtype::unknown ? both : is_complex(both) ? Dtype::complex128 : Dtype::float64);
+}
+Value power(Op& op) {
+  if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
+    return op.fail(ProblemKind::argument, "pow takes a tensor, and both operands are numbers");
+  return broadcasting(op);
+}
+// Bool tensors are squared as integers.
+Value square(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  return op.result(input->shape, input->dtype == Dtype::boolean ? Dtype::int64 : input->dtype);
+}
+Value angle(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  return op.result(input->shape, is_integral(input->dtype) ? Dtype::float32 : real_part(input->dtype));
+}
+Value mantissa_and_exponent(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  constexpr static std::string_view fields[] = {"mantissa", "exponent"};
+  return op.named_tuple({op.result(input->shape, input->dtype), op.result(input->shape, Dtype::int32)}, fields);
+}
+Value complex_of_parts(Op& op) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (!op.must_be_tensor(op.call.row.parameters[i].text())) return op.unknown();
+  const TensorState* first = op.tensor(op.call.row.parameters[0].text());
+  return with_dtype(op, broadcasting(op), first ? complex_part(first->dtype) : Dtype::unknown);
+}
+
 // where(condition) lists the indices; where(condition, a, b) chooses.
 Value where(Op& op) {
+  if (!op.must_be_tensor("condition")) return op.unknown();
   const TensorState* condition = op.expect("condition");
   if (!condition) return op.unknown();
+  if (condition->dtype != Dtype::unknown && condition->dtype != Dtype::boolean && condition->dtype != Dtype::uint8 && op.given("input"))
+    return op.fail(ProblemKind::dtype,
+                   "where takes a condition of bool, and " + op.name("condition") + " is " + std::string(values::name(condition->dtype)));
   if (!op.given("input")) {
-    if (!condition->shape.rank_known) return op.run.heap().open_list(op.result({true, {Dim{}}}, values::Dtype::int64));
-    const Shape indices{true, {Dim{}}};
+    const Dim count{};
+    if (!condition->shape.rank_known) return op.run.heap().open_list(op.result({true, {count}}, Dtype::int64));
+    const Shape indices{true, {count}};
     std::vector<Value> parts;
-    for (std::size_t i = 0; i < std::max<std::size_t>(condition->shape.dims.size(), 1); ++i) parts.push_back(op.result(indices, values::Dtype::int64));
+    for (std::size_t i = 0; i < std::max<std::size_t>(condition->shape.dims.size(), 1); ++i) parts.push_back(op.result(indices, Dtype::int64));
     return op.tuple(std::move(parts));
   }
   std::optional<Shape> shape = condition->shape;
-  std::vector<Value> operands;
   for (const std::string_view name : {"input", "other"}) {
+    if (op.is_number(name)) continue;
     const TensorState* state = op.tensor(name);
-    if (!state && !op.is_number(name)) return op.unknown();
-    if (state && !(shape = op.broadcast(*shape, state->shape))) return op.unknown();
+    if (!state) return op.unknown();
+    if (!(shape = op.broadcast(*shape, state->shape))) return op.unknown();
   }
-  const TensorState *a = op.tensor("input"), *b = op.tensor("other");
-  const values::Dtype dtype = a && b ? (a->dtype == values::Dtype::unknown || b->dtype == values::Dtype::unknown ? values::Dtype::unknown
-                                        : a->dtype == b->dtype                                                   ? a->dtype
-                                                                                                                 : values::Dtype::unknown)
-                                     : values::Dtype::unknown;
-  return op.result(*shape, dtype);
+  return op.result(*shape, op.promoted({"input", "other"}));
+}
+
+// In place, the mask must fit the tensor; else both broadcast.
+Value masked_fill(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!op.must_be_tensor("mask")) return op.unknown();
+  const TensorState* mask = op.tensor("mask");
+  if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && mask->dtype != Dtype::uint8)
+    return op.fail(ProblemKind::dtype, "masked_fill takes a mask of bool, and " + op.name("mask") + " is " + std::string(values::name(mask->dtype)));
+  if (!input || !mask) return op.unknown();
+  if (const TensorState* value = op.tensor("value"); value && value->shape.rank_known && !value->shape.dims.empty())
+    return op.fail(ProblemKind::argument, "masked_fill takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
+  const auto shape = op.broadcast(input->shape, mask->shape);
+  return shape ? op.result(*shape, input->dtype) : op.unknown();
+}
+
+// ---------------------------------------------------------------- activations
+
+Value dropout(Op& op) {
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1))
+    return op.fail(ProblemKind::argument, "The probability p of " + std::string(op.title()) + " lies between 0 and 1");
+  return same(op);
+}
+Value rrelu(Op& op) {
+  const auto lower = op.real("lower"), upper = op.real("upper");
+  if (lower && upper && *lower > *upper) return op.fail(ProblemKind::argument, "The lower bound of rrelu is above the upper one");
+  return same(op);
+}
+Value softshrink(Op& op) {
+  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.fail(ProblemKind::argument, "softshrink takes a lambd of at least 0");
+  return same(op);
+}
+Value gelu(Op& op) {
+  if (const auto how = op.text("approximate"); how && *how != "none" && *how != "tanh")
+    return op.fail(ProblemKind::argument, "approximate of gelu is 'none' or 'tanh', and not '" + std::string(*how) + "'");
+  return same(op);
+}
+Value celu(Op& op) {
+  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, "celu divides by alpha, which is 0");
+  return same(op);
+}
+// One weight, or one for each channel.
+Value prelu(Op& op) {
+  const TensorState* input = op.expect("input");
+  const TensorState* weight = op.expect("weight");
+  if (!input || !weight) return op.unknown();
+  const Shape& x = input->shape;
+  if (weight->shape.rank_known && weight->shape.dims.size() > 1)
+    return op.fail(ProblemKind::argument, "prelu takes weights of one dimension, and " + op.name("weight") + " has shape " + op.words(weight->shape));
+  if (weight->shape.rank_known && weight->shape.dims.size() == 1 && x.rank_known && op.equal(weight->shape.dims[0], 1) == symbolic::Answer::no) {
+    if (x.dims.empty())
+      return op.fail(ProblemKind::argument, "prelu of a tensor without dimensions takes one weight, and there are " + op.words(weight->shape.dims[0]),
+                     {weight->shape.dims[0]});
+    const Dim channels = x.dims.size() > 1 ? x.dims[1] : op.dim(1);
+    if (op.equal(channels, weight->shape.dims[0]) == symbolic::Answer::no)
+      return op.fail(ProblemKind::layer_input,
+                     "prelu has " + op.words(weight->shape.dims[0]) + " weights, but " + op.name("input") + " is " + op.words(x) + " and has " +
+                         op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels"),
+                     {weight->shape.dims[0], channels});
+  }
+  return op.result(x);
+}
+// Half of the dimension is the gate of the other half.
+Value glu(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (!input->shape.rank_known && !(op.integer("dim") < 0)) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.rank_known && shape.dims.empty()) return op.fail(ProblemKind::argument, "glu halves a dimension, and " + op.name("input") + " has none");
+  std::optional<std::size_t> at;
+  if (shape.rank_known) at = op.axis("dim", shape.dims.size());
+  else if (static_cast<std::size_t>(-*op.integer("dim")) <= shape.dims.size()) at = shape.dims.size() - static_cast<std::size_t>(-*op.integer("dim"));
+  if (!at) return op.failed() ? op.unknown() : op.result(shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{});
+  Dim& dim = shape.dims[*at];
+  if (dim.size) {
+    if (op.s.divides(op.s.constant(2), dim.size) == symbolic::Answer::no)
+      return op.fail(ProblemKind::argument,
+                     "glu halves dimension " + std::to_string(*at) + " of " + op.name("input") + ", which is " + op.words(dim) + " and not even", {dim});
+    const Int half = op.s.exact_quotient(dim.size, op.s.constant(2)).value_or(nullptr);
+    dim = op.made(half ? half : op.s.floordiv(dim.size, op.s.constant(2)));
+  }
+  return op.result(shape);
+}
+Value normalize(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known) (void)op.axes("dim", input->shape.dims.size());
+  return op.failed() ? op.unknown() : op.result(input->shape);
+}
+Value cosine_similarity(Op& op) {
+  for (const std::string_view name : {"input", "other"})
+    if (!op.must_be_tensor(name)) return op.unknown();
+  const auto shape = op.broadcast(op.shape("input"), op.shape("other"));
+  if (!shape || !shape->rank_known) return op.unknown();
+  const auto at = op.axis("dim", shape->dims.size());
+  return at ? op.result(without(op, *shape, *at, false)) : op.unknown();
+}
+Value pairwise_distance(Op& op) {
+  const auto shape = op.broadcast(op.shape("input"), op.shape("other"));
+  if (!shape || shape->dims.empty()) return op.unknown();
+  if (op.flag("keepdim") == Known::unknown) return op.unknown();
+  return op.result(without(op, *shape, shape->dims.size() - 1, op.flag("keepdim") == Known::yes), real_part(op.result_type(Type::floating)));
+}
+
+Value polygamma(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (op.integer("n") < 0 && op.integer("n")) return op.fail(ProblemKind::argument, "polygamma takes a derivative n of at least 0");
+  return input ? op.result(input->shape) : op.unknown();
+}
+// Numbers in the place of either, but not of both.
+Value polynomial(Op& op) {
+  if (op.call.expr && op.is_number("input") && op.is_number("n"))
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor, and both operands are numbers");
+  return broadcasting(op);
+}
+Value clamp(Op& op) {
+  if (!op.must_be_tensor("input")) return op.unknown();
+  if (op.given("input") && !op.call.spread && !op.argument("min") && !op.argument("max"))
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a least value min or a greatest value max, and neither is given");
+  return broadcasting(op);
 }
 
 // ---------------------------------------------------------------- the operators
 
 constexpr Operator operators[] = {
     // of one tensor
-    {"abs", "input, *, out=None", "torch method in_place torch.absolute torch.Tensor.absolute", same, Type::real},
-    {"neg", "input, *, out=None", "torch method in_place torch.negative torch.Tensor.negative", same, Type::input},
+    {"abs", "input, *, out=None", "torch method in_place torch.absolute torch.Tensor.absolute torch.absolute_ torch.Tensor.absolute_", same, Type::real},
+    {"neg", "input, *, out=None", "torch method in_place torch.negative torch.Tensor.negative torch.negative_ torch.Tensor.negative_", same, Type::input},
     {"positive", "input", "torch method", same, Type::input},
+    {"resolve_conj", "input", "torch method", same, Type::input},
+    {"resolve_neg", "input", "torch method", same, Type::input},
+    {"conj", "input", "torch method", same, Type::input},
     {"sign", "input, *, out=None", "torch method in_place", same, Type::input},
     {"sgn", "input, *, out=None", "torch method in_place", same, Type::input},
     {"ceil", "input, *, out=None", "torch method in_place", same, Type::input},
     {"floor", "input, *, out=None", "torch method in_place", same, Type::input},
-    {"trunc", "input, *, out=None", "torch method in_place torch.fix", same, Type::input},
     {"frac", "input, *, out=None", "torch method in_place", same, Type::input},
-    {"round", "input, *, decimals=0, out=None", "torch method in_place", same, Type::input},
-    {"square", "input, *, out=None", "torch method in_place", same, Type::input},
-    {"relu", "input", "torch method in_place", same, Type::input},
-    {"clone", "input, *, memory_format=None", "torch method", same, Type::input},
+    {"conj_physical", "input, *, out=None", "torch method in_place", same, Type::input},
     {"bitwise_not", "input, *, out=None", "torch method in_place", same, Type::input},
-    {"logical_not", "input, *, out=None", "torch method", same, Type::boolean},
+    {"trunc", "input, *, out=None", "torch method in_place torch.fix torch.Tensor.fix torch.fix_ torch.Tensor.fix_", same, Type::input},
+    {"round", "input, *, decimals=0, out=None", "torch method in_place special", same, Type::input},
+    {"square", "input, *, out=None", "torch method in_place", square, Type::own},
+    {"angle", "input, *, out=None", "torch method", angle, Type::own},
+    {"real", "input", "torch property", same, Type::real},
+    {"imag", "input", "torch property", same, Type::real},
+    {"frexp", "input, *, out=None", "torch method", mantissa_and_exponent, Type::own},
+    {"clone", "input, *, memory_format=None", "torch method", same, Type::input},
+    {"contiguous", "input, memory_format=None", "method", same, Type::input},
+    {"logical_not", "input, *, out=None", "torch method in_place", same, Type::boolean},
     {"isnan", "input", "torch method", same, Type::boolean},
     {"isinf", "input", "torch method", same, Type::boolean},
     {"isfinite", "input", "torch method", same, Type::boolean},
+    {"isreal", "input", "torch method", same, Type::boolean},
+    {"isneginf", "input, *, out=None", "torch method", same, Type::boolean},
+    {"isposinf", "input, *, out=None", "torch method", same, Type::boolean},
+    {"signbit", "input, *, out=None", "torch method", same, Type::boolean},
     {"sigmoid", "input, *, out=None", "torch method in_place torch.special.expit", same, Type::floating},
+    {"acos", "input, *, out=None", "torch method in_place torch.arccos torch.Tensor.arccos torch.arccos_ torch.Tensor.arccos_", same, Type::floating},
+    {"acosh", "input, *, out=None", "torch method in_place torch.arccosh torch.Tensor.arccosh torch.arccosh_ torch.Tensor.arccosh_", same, Type::floating},
+    {"asin", "input, *, out=None", "torch method in_place torch.arcsin torch.Tensor.arcsin torch.arcsin_ torch.Tensor.arcsin_", same, Type::floating},
+    {"asinh", "input, *, out=None", "torch method in_place torch.arcsinh torch.Tensor.arcsinh torch.arcsinh_ torch.Tensor.arcsinh_", same, Type::floating},
+    {"atan", "input, *, out=None", "torch method in_place torch.arctan torch.Tensor.arctan torch.arctan_ torch.Tensor.arctan_", same, Type::floating},
+    {"atanh", "input, *, out=None", "torch method in_place torch.arctanh torch.Tensor.arctanh torch.arctanh_ torch.Tensor.arctanh_", same, Type::floating},
+    {"cos", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"cosh", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"sin", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"sinh", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"tan", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"tanh", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"exp", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"expm1", "input, *, out=None", "torch method in_place special", same, Type::floating},
-    {"exp2", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"log", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"log2", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"log10", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"log1p", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"sqrt", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"rsqrt", "input, *, out=None", "torch method in_place", same, Type::floating},
     {"reciprocal", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"sin", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"cos", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"tan", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"sinh", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"cosh", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"tanh", "input, *, out=None", "torch method in_place", same, Type::floating},
-    {"asin", "input, *, out=None", "torch method in_place torch.arcsin torch.Tensor.arcsin", same, Type::floating},
-    {"acos", "input, *, out=None", "torch method in_place torch.arccos torch.Tensor.arccos", same, Type::floating},
-    {"atan", "input, *, out=None", "torch method in_place torch.arctan torch.Tensor.arctan", same, Type::floating},
+    {"deg2rad", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"rad2deg", "input, *, out=None", "torch method in_place", same, Type::floating},
+    {"expm1", "input, *, out=None", "torch method in_place special", same, Type::floating},
+    {"exp2", "input, *, out=None", "torch method in_place special", same, Type::floating},
+    {"log1p", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"erf", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"erfc", "input, *, out=None", "torch method in_place special", same, Type::floating},
     {"erfinv", "input, *, out=None", "torch method in_place special", same, Type::floating},
+    {"sinc", "input, *, out=None", "torch method in_place special", same, Type::floating},
+    {"i0", "input, *, out=None", "torch method in_place special", same, Type::floating},
+    {"digamma", "input, *, out=None", "torch method in_place special torch.special.psi", same, Type::floating},
+    {"lgamma", "input, *, out=None", "torch method in_place torch.special.gammaln", same, Type::floating},
+    {"logit", "input, eps=None, *, out=None", "torch method in_place special", same, Type::floating},
+    {"mvlgamma", "input, p, *, out=None", "torch method in_place torch.special.multigammaln", same, Type::floating},
+    {"polygamma", "n, input, *, out=None", "torch special", polygamma, Type::floating},
+    {"polygamma", "input, n, *, out=None", "method in_place", polygamma, Type::floating},
+    {"airy_ai", "input, *, out=None", "special", same, Type::floating},
+    {"bessel_j0", "input, *, out=None", "special", same, Type::floating},
+    {"bessel_j1", "input, *, out=None", "special", same, Type::floating},
+    {"bessel_y0", "input, *, out=None", "special", same, Type::floating},
+    {"bessel_y1", "input, *, out=None", "special", same, Type::floating},
+    {"entr", "input, *, out=None", "special", same, Type::floating},
+    {"erfcx", "input, *, out=None", "special", same, Type::floating},
+    {"i0e", "input, *, out=None", "special", same, Type::floating},
+    {"i1", "input, *, out=None", "special", same, Type::floating},
+    {"i1e", "input, *, out=None", "special", same, Type::floating},
+    {"log_ndtr", "input, *, out=None", "special", same, Type::floating},
+    {"modified_bessel_i0", "input, *, out=None", "special", same, Type::floating},
+    {"modified_bessel_i1", "input, *, out=None", "special", same, Type::floating},
+    {"modified_bessel_k0", "input, *, out=None", "special", same, Type::floating},
+    {"modified_bessel_k1", "input, *, out=None", "special", same, Type::floating},
+    {"ndtr", "input, *, out=None", "special", same, Type::floating},
+    {"ndtri", "input, *, out=None", "special", same, Type::floating},
+    {"scaled_modified_bessel_k0", "input, *, out=None", "special", same, Type::floating},
+    {"scaled_modified_bessel_k1", "input, *, out=None", "special", same, Type::floating},
+    {"spherical_bessel_j0", "input, *, out=None", "special", same, Type::floating},
     {"nan_to_num", "input, nan=0.0, posinf=None, neginf=None, *, out=None", "torch method in_place", same, Type::input},
 
     // of several
-    {"add", "input, other, *, alpha=1, out=None", "torch method in_place", broadcasting},
-    {"sub", "input, other, *, alpha=1, out=None", "torch method in_place torch.subtract torch.Tensor.subtract", broadcasting},
-    {"rsub", "input, other, *, alpha=1", "torch", broadcasting},
-    {"mul", "input, other, *, out=None", "torch method in_place torch.multiply torch.Tensor.multiply", broadcasting},
-    {"div", "input, other, *, rounding_mode=None, out=None",
-     "torch method in_place torch.divide torch.Tensor.divide torch.true_divide torch.Tensor.true_divide", divide, Type::floating},
+    {"add", "input, other, *more, alpha=1, out=None", "torch method in_place", broadcasting},
+    {"sub", "input, other, *more, alpha=1, out=None", "torch method in_place torch.subtract torch.Tensor.subtract torch.subtract_ torch.Tensor.subtract_", broadcasting},
+    {"rsub", "input, other, *more, alpha=1", "torch", first_tensor},
+    {"mul", "input, other, *, out=None", "torch method in_place torch.multiply torch.Tensor.multiply torch.multiply_ torch.Tensor.multiply_", broadcasting},
+    {"div", "input, other, *, rounding_mode=None, out=None", "torch method in_place torch.divide torch.Tensor.divide torch.divide_ torch.Tensor.divide_ torch.true_divide torch.Tensor.true_divide torch.true_divide_ torch.Tensor.true_divide_", divide, Type::floating},
     {"floor_divide", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"remainder", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"fmod", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"pow", "input, exponent, *, out=None", "torch method in_place", broadcasting},
-    {"maximum", "input, other, *, out=None", "torch method", broadcasting},
-    {"minimum", "input, other, *, out=None", "torch method", broadcasting},
-    {"atan2", "input, other, *, out=None", "torch method in_place torch.arctan2 torch.Tensor.arctan2", broadcasting, Type::floating},
-    {"bitwise_and", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"bitwise_or", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"bitwise_xor", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"bitwise_left_shift", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"bitwise_right_shift", "input, other, *, out=None", "torch method in_place", broadcasting},
-    {"logical_and", "input, other, *, out=None", "torch method", broadcasting, Type::boolean},
-    {"logical_or", "input, other, *, out=None", "torch method", broadcasting, Type::boolean},
-    {"logical_xor", "input, other, *, out=None", "torch method", broadcasting, Type::boolean},
-    {"eq", "input, other, *, out=None", "torch method", broadcasting, Type::boolean},
-    {"ne", "input, other, *, out=None", "torch method torch.not_equal", broadcasting, Type::boolean},
-    {"lt", "input, other, *, out=None", "torch method torch.less", broadcasting, Type::boolean},
-    {"le", "input, other, *, out=None", "torch method torch.less_equal", broadcasting, Type::boolean},
-    {"gt", "input, other, *, out=None", "torch method torch.greater", broadcasting, Type::boolean},
-    {"ge", "input, other, *, out=None", "torch method torch.greater_equal", broadcasting, Type::boolean},
-    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", broadcasting, Type::boolean},
-    {"clamp", "input, min=None, max=None, *, out=None", "torch method in_place torch.clip torch.Tensor.clip", broadcasting},
-    {"lerp", "input, end, weight, *, out=None", "torch method in_place", broadcasting, Type::input},
-    {"addcmul", "input, tensor1, tensor2, *, value=1, out=None", "torch method in_place", broadcasting},
-    {"addcdiv", "input, tensor1, tensor2, *, value=1, out=None", "torch method in_place", broadcasting, Type::floating},
+    {"remainder", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"bitwise_and", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"bitwise_or", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"bitwise_xor", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"bitwise_left_shift", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"bitwise_right_shift", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"fmod", "input, other, *, out=None", "torch method in_place", first_tensor},
+    {"pow", "input, exponent, *, out=None", "torch method in_place", power},
+    {"float_power", "input, exponent, *, out=None", "torch method in_place", float_power, Type::own},
+    {"maximum", "input, other, *, out=None", "torch method", only_tensors},
+    {"minimum", "input, other, *, out=None", "torch method", only_tensors},
+    {"fmax", "input, other, *, out=None", "torch method", only_tensors},
+    {"fmin", "input, other, *, out=None", "torch method", only_tensors},
+    {"gcd", "input, other, *, out=None", "torch method in_place", only_tensors},
+    {"lcm", "input, other, *, out=None", "torch method in_place", only_tensors},
+    {"nextafter", "input, other, *, out=None", "torch method in_place", only_tensors},
+    {"hypot", "input, other, *, out=None", "torch method in_place", only_tensors},
+    {"heaviside", "input, values, *, out=None", "torch method in_place", only_tensors, Type::input},
+    {"atan2", "input, other, *, out=None", "torch method in_place torch.arctan2 torch.Tensor.arctan2 torch.arctan2_ torch.Tensor.arctan2_", only_tensors, Type::floating},
+    {"copysign", "input, other, *, out=None", "torch method in_place", first_tensor, Type::floating},
+    {"ldexp", "input, other, *, out=None", "torch method in_place", only_tensors, Type::floating},
+    {"logaddexp", "input, other, *, out=None", "torch method", only_tensors},
+    {"logaddexp2", "input, other, *, out=None", "torch method", only_tensors},
+    {"igamma", "input, other, *, out=None", "torch method in_place torch.special.gammainc", only_tensors, Type::floating},
+    {"igammac", "input, other, *, out=None", "torch method in_place torch.special.gammaincc", only_tensors, Type::floating},
+    {"xlogy", "input, other, *, out=None", "torch method in_place special", some_tensor, Type::floating},
+    {"xlog1py", "input, other, *, out=None", "special", some_tensor, Type::floating},
+    {"zeta", "input, other, *, out=None", "special", some_tensor, Type::floating},
+    {"chebyshev_polynomial_t", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"chebyshev_polynomial_u", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"chebyshev_polynomial_v", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"chebyshev_polynomial_w", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"hermite_polynomial_h", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"hermite_polynomial_he", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"laguerre_polynomial_l", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"legendre_polynomial_p", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"shifted_chebyshev_polynomial_t", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"shifted_chebyshev_polynomial_u", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"shifted_chebyshev_polynomial_v", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"shifted_chebyshev_polynomial_w", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"logical_and", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
+    {"logical_or", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
+    {"logical_xor", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
+    {"eq", "input, other, *, out=None", "torch method in_place", first_tensor, Type::boolean},
+    {"ne", "input, other, *, out=None", "torch method in_place torch.not_equal torch.Tensor.not_equal torch.not_equal_ torch.Tensor.not_equal_", first_tensor, Type::boolean},
+    {"lt", "input, other, *, out=None", "torch method in_place torch.less torch.Tensor.less torch.less_ torch.Tensor.less_", first_tensor, Type::boolean},
+    {"le", "input, other, *, out=None", "torch method in_place torch.less_equal torch.Tensor.less_equal torch.less_equal_ torch.Tensor.less_equal_", first_tensor, Type::boolean},
+    {"gt", "input, other, *, out=None", "torch method in_place torch.greater torch.Tensor.greater torch.greater_ torch.Tensor.greater_", first_tensor, Type::boolean},
+    {"ge", "input, other, *, out=None", "torch method in_place torch.greater_equal torch.Tensor.greater_equal torch.greater_equal_ torch.Tensor.greater_equal_", first_tensor, Type::boolean},
+    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", only_tensors, Type::boolean},
+    {"clamp", "input, min=None, max=None, *, out=None", "torch method in_place torch.clip torch.Tensor.clip torch.clip_ torch.Tensor.clip_", clamp},
+    {"clamp_min", "input, min, *, out=None", "torch method in_place", first_tensor},
+    {"clamp_max", "input, max, *, out=None", "torch method in_place", first_tensor},
+    {"lerp", "input, end, weight, *, out=None", "torch method in_place", only_tensors, Type::input},
+    {"addcmul", "input, tensor1, tensor2, *more, value=1, out=None", "torch method in_place", broadcasting},
+    {"addcdiv", "input, tensor1, tensor2, *more, value=1, out=None", "torch method in_place", broadcasting, Type::floating},
+    {"complex", "real, imag, *, out=None", "torch", complex_of_parts, Type::own},
+    {"polar", "abs, angle, *, out=None", "torch", complex_of_parts, Type::own},
     {"where", "condition, input=None, other=None, *, out=None", "torch", where, Type::own},
+    {"where", "input, condition, other", "method", where, Type::own},
+    {"masked_fill", "input, mask, value", "torch method in_place", masked_fill, Type::own},
+
+    // activations
+    {"relu6", "input, inplace=False", "F", same, Type::input},
+    {"silu", "input, inplace=False", "F", same, Type::input},
+    {"mish", "input, inplace=False", "F", same, Type::input},
+    {"hardswish", "input, inplace=False", "F", same, Type::input},
+    {"hardsigmoid", "input, inplace=False", "F", same, Type::input},
+    {"relu", "input, inplace=False", "F F_", same, Type::input},
+    {"relu", "input", "torch method in_place", same, Type::input},
+    {"selu", "input, inplace=False", "F F_ torch torch.selu_", same, Type::input},
+    {"celu", "input, alpha=1.0, inplace=False", "F F_ torch torch.celu_", celu, Type::input},
+    {"elu", "input, alpha=1.0, inplace=False", "F F_", same, Type::input},
+    {"leaky_relu", "input, negative_slope=0.01, inplace=False", "F F_", same, Type::input},
+    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_ torch torch.rrelu_", rrelu, Type::input},
+    {"threshold", "input, threshold, value, inplace=False", "F F_ torch torch.threshold_", same, Type::input},
+    {"hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False", "F F_", same, Type::input},
+    {"gelu", "input, *, approximate='none'", "F", gelu, Type::input},
+    {"logsigmoid", "input", "F", same, Type::input},
+    {"softsign", "input", "F", same, Type::floating},
+    {"tanhshrink", "input", "F", same, Type::floating},
+    {"softplus", "input, beta=1, threshold=20", "F", same, Type::input},
+    {"hardshrink", "input, lambd=0.5", "F torch method", same, Type::input},
+    {"softshrink", "input, lambd=0.5", "F", softshrink, Type::input},
+    {"tanh", "input", "F", same, Type::floating},
+    {"sigmoid", "input", "F", same, Type::floating},
+    {"prelu", "input, weight", "F torch method", prelu, Type::input},
+    {"glu", "input, dim=-1", "F", glu, Type::input},
+    {"dropout", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
+    {"alpha_dropout", "input, p=0.5, training=False, inplace=False", "F", dropout, Type::input},
+    {"feature_alpha_dropout", "input, p=0.5, training=False, inplace=False", "F", dropout, Type::input},
+    {"dropout1d", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
+    {"dropout2d", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
+    {"dropout3d", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
+    {"dropout", "input, p, train", "torch torch.dropout_", dropout, Type::input},
+    {"alpha_dropout", "input, p, train", "torch torch.alpha_dropout_", dropout, Type::input},
+    {"feature_dropout", "input, p, train", "torch torch.feature_dropout_", dropout, Type::input},
+    {"feature_alpha_dropout", "input, p, train", "torch torch.feature_alpha_dropout_", dropout, Type::input},
+    {"normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", "F", normalize, Type::input},
+    {"cosine_similarity", "input, other, dim=1, eps=1e-8", "F torch", cosine_similarity},
+    {"pairwise_distance", "input, other, p=2.0, eps=1e-6, keepdim=False", "F torch", pairwise_distance},
 };
 
 } // namespace

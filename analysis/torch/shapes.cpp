@@ -140,7 +140,15 @@ std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& s
   return static_cast<std::size_t>(index);
 }
 
-values::Dtype to_dtype(Value value) { return value.is(Kind::dtype) ? value.dtype() : values::Dtype::unknown; }
+values::Dtype to_dtype(Value value) {
+  if (value.is(Kind::dtype)) return value.dtype();
+  // Python's own types stand for dtypes.
+  const std::string_view path = value.is(Kind::library) ? value.as<values::LibrarySymbol>()->path : std::string_view{};
+  return path == "builtins.float" ? values::Dtype::float64
+         : path == "builtins.int" ? values::Dtype::int64
+         : path == "builtins.bool" ? values::Dtype::boolean
+                                   : values::Dtype::unknown;
+}
 
 Value multiply_matrices(const Call& call, Value left, Value right) {
   Interpreter& run = call.run;

@@ -157,7 +157,14 @@ void read_signature(Row& row) {
 } // namespace
 
 Table::Table() {
-  for (auto family : {pointwise_rows(), view_rows(), join_rows(), python_rows(), tensor_rows(), layer_rows(), training_rows(), distributed_rows(), framework_rows()})
+  // The first row of a path wins.
+  for (auto family : {
+           pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
+           view_rows(), join_rows(),
+           python_rows(),
+           tensor_rows(), layer_rows(),
+           training_rows(), distributed_rows(), framework_rows(),
+       })
     for (Row& row : family) rows_.push_back(std::move(row));
   for (Row& row : rows_) {
     read_signature(row);

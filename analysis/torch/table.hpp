@@ -26,6 +26,12 @@ std::vector<Row> view_rows();
 std::vector<Row> join_rows();
 std::vector<Row> indexing_rows();
 std::vector<Row> einops_rows();
+std::vector<Row> creation_rows();
+std::vector<Row> reduction_rows();
+std::vector<Row> product_rows();
+std::vector<Row> linalg_rows();
+std::vector<Row> fft_rows();
+std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place fillers, torch.nn.init
 std::vector<Row> tensor_rows();
 std::vector<Row> layer_rows();
 std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders

@@ -1,0 +1,539 @@
+// Operators that make tensors: from sizes, from numbers, like another tensor, at random.
+#include "torch/operators.hpp"
+
+#include <cmath>
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Dtype;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+std::string text(std::int64_t number) { return std::to_string(number); }
+
+// ---------------------------------------------------------------- sizes
+
+// The shape asked for as `2, 3`, `(2, 3)` or `x.shape`; nullopt where not even the rank is known.
+std::optional<Shape> shape_asked(Op& op, std::string_view name) {
+  const Value value = op.argument(name);
+  if (value.is(Kind::unknown) && op.call.rest.empty()) {
+    const auto* unknown = value.as<values::Unknown>();
+    if (unknown->shape_of) {
+      const TensorState* like = op.tensor(unknown->shape_of);
+      return like ? std::optional(like->shape) : std::nullopt;
+    }
+    // It may be one size or a tuple of them, unless it was already used as a number.
+    if (!unknown->integer) return std::nullopt;
+  }
+  if (!value && !op.given(name)) return Shape{true, {}};
+  const auto sizes = op.sizes(name);
+  if (!sizes) return std::nullopt;
+  Shape shape{true, {}};
+  for (const Int size : *sizes) {
+    if (op.s.compare(symbolic::Compare::lt, size, op.s.constant(0)) == Answer::yes) {
+      op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
+      return std::nullopt;
+    }
+    shape.dims.push_back(op.made(size));
+  }
+  return shape;
+}
+
+Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random = false) {
+  return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
+}
+
+Value floats(Op& op) { return made(op, shape_asked(op, "size"), Dtype::float32); }
+Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), Dtype::float32, true); }
+
+// The dtype that a Python number or a tensor gives.
+Dtype dtype_of(Op& op, Value value) {
+  value = op.run.resolve(value);
+  if (const TensorState* state = op.tensor(value)) return state->dtype;
+  switch (value.kind) {
+  case Kind::boolean: return Dtype::boolean;
+  case Kind::integer: return Dtype::int64;
+  case Kind::real: return Dtype::float32;
+  case Kind::unknown: return value.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown;
+  default: return Dtype::unknown;
+  }
+}
+Value full(Op& op) {
+  const Value made_value = made(op, shape_asked(op, "size"), dtype_of(op, op.argument("fill_value")));
+  TensorState state = *op.tensor(made_value);
+  state.sharing = symbolic::mix(state.sharing, op.run.heap().sharing(op.argument("fill_value")));
+  set_state(op.run, made_value, state);
+  return made_value;
+}
+// randint(high, size) or randint(low, high, size)
+Value randint(Op& op) {
+  const Value second = op.argument("high");
+  const bool two = second.is(Kind::tuple) || second.is(Kind::list);
+  return made(op, !op.given("size") && (two || op.call.given[1]) ? shape_asked(op, two ? "high" : "size") : shape_asked(op, "size"), Dtype::int64, true);
+}
+Value one_size(Op& op) {
+  const Int size = op.size("n");
+  if (size && op.s.compare(symbolic::Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
+  return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : Dtype::float32, op.title() == "randperm");
+}
+Value eye(Op& op) {
+  const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
+  for (const Int size : {rows, columns})
+    if (size && op.s.compare(symbolic::Compare::lt, size, op.s.constant(0)) == Answer::yes)
+      return op.fail(ProblemKind::argument, "eye is asked for a dimension of size " + op.words(op.dim(size)));
+  return made(op, Shape{true, {op.made(rows), op.made(columns)}}, Dtype::float32);
+}
+
+// ---------------------------------------------------------------- sequences of numbers
+
+// As many as fit between the ends: rounded up.
+Int steps_between(Op& op, Int start, Int end, std::int64_t step) {
+  auto& s = op.s;
+  const Int length = step > 0 ? s.sub(end, start) : s.sub(start, end), by = s.constant(std::abs(step));
+  return std::abs(step) == 1 ? length : s.floordiv(s.add(length, s.sub(by, s.constant(1))), by);
+}
+Value arange(Op& op) {
+  const bool only_end = !op.argument("end");
+  const Value start = only_end ? op.run.heap().integer(0) : op.argument("start"), end = only_end ? op.argument("start") : op.argument("end");
+  const Value step = op.argument("step");
+  const auto whole = [](Value value) {
+    return value.is(Kind::integer) || value.is(Kind::boolean) || (value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real);
+  };
+  Dim length;
+  if (whole(start) && whole(end) && whole(step)) {
+    const Int from = op.run.to_int(start), to = op.run.to_int(end);
+    const auto by = op.run.to_constant(step);
+    if (from && to && by && *by != 0) {
+      const Int count = steps_between(op, from, to, *by);
+      if (op.s.compare(*by > 0 ? symbolic::Compare::lt : symbolic::Compare::gt, to, from) == Answer::yes)
+        return op.fail(ProblemKind::argument, "arange from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
+      length = op.made(count);
+    } else if (by == 0) {
+      return op.fail(ProblemKind::argument, "arange makes steps of 0");
+    }
+    return made(op, Shape{true, {length}}, Dtype::int64);
+  }
+  const auto number = [&](Value value) -> std::optional<double> {
+    if (value.is(Kind::real)) return value.real();
+    const auto constant = value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt;
+    return constant ? std::optional(static_cast<double>(*constant)) : std::nullopt;
+  };
+  const auto from = number(start), to = number(end), by = number(step);
+  bool known = true;
+  for (const Value& value : {start, end, step})
+    known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
+  if (from && to && by && *by != 0) {
+    const double count = std::ceil((*to - *from) / *by);
+    if (count < 0) return op.fail(ProblemKind::argument, "arange never arrives: its end lies on the other side of its start");
+    if (count < 1e15) length = op.made(op.s.constant(static_cast<std::int64_t>(count)));
+  } else if (by == 0.0) {
+    return op.fail(ProblemKind::argument, "arange makes steps of 0");
+  }
+  return made(op, Shape{true, {length}}, known ? Dtype::float32 : Dtype::unknown);
+}
+Value linspace(Op& op) {
+  if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a whole number of steps");
+  const Int steps = op.size("steps");
+  if (steps && op.s.compare(symbolic::Compare::lt, steps, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
+  return made(op, Shape{true, {op.made(steps)}}, Dtype::float32);
+}
+// Deprecated: both ends are included.
+Value range(Op& op) {
+  const auto start = op.real("start"), end = op.real("end"), step = op.real("step");
+  Dim length;
+  if (start && end && step && *step != 0 && (*end - *start) / *step >= 0) length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
+  return made(op, Shape{true, {length}}, Dtype::float32);
+}
+Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, Dtype::float32); }
+
+// ---------------------------------------------------------------- data
+
+// Nested lists have the shape of their nesting. Where not all of it is known, nullopt.
+struct Nested {
+  Dtype dtype = Dtype::unknown;
+  bool shape_known = true, dtype_known = true, ragged = false;
+  std::vector<Int> sizes;
+};
+void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget) {
+  data = op.run.resolve(data);
+  if (--budget < 0 || depth > 16) {
+    found.shape_known = found.dtype_known = false;
+    return;
+  }
+  const auto at_end = [&](Dtype dtype) {
+    if (dtype == Dtype::unknown) found.dtype_known = false;
+    else found.dtype = found.dtype == Dtype::unknown ? dtype : promote(found.dtype, dtype);
+  };
+  if (data.is(Kind::list) || data.is(Kind::tuple)) {
+    const auto items = op.run.elements(data, op.call.place);
+    if (!items) {
+      found.shape_known = found.dtype_known = false;
+      return;
+    }
+    const Int size = op.s.constant(static_cast<std::int64_t>(items->size()));
+    if (found.sizes.size() == depth) found.sizes.push_back(size);
+    else if (found.sizes[depth] != size) found.ragged = true;
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      // Long data: one row stands for the others.
+      if (i >= 64 && budget < 2000) break;
+      look_into(op, (*items)[i], found, depth + 1, budget);
+    }
+    return;
+  }
+  if (data.is(Kind::unknown) && !op.tensor(data)) {
+    // Where a list is given, an unknown item is nearly always a number; alone it may be anything.
+    if (data.as<values::Unknown>()->shape_of || depth == 0 || data.as<values::Unknown>()->of_many) found.shape_known = false;
+    at_end(data.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown);
+    return;
+  }
+  if (const TensorState* state = op.tensor(data)) {
+    at_end(state->dtype);
+    if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty())) found.shape_known = false;
+    else if (depth == 0)
+      for (const Dim& dim : state->shape.dims) found.sizes.push_back(dim.size);
+    return;
+  }
+  if (data.is(Kind::range) && depth == found.sizes.size()) {
+    const auto* range = data.as<values::Range>();
+    const auto step = op.s.value(range->step);
+    found.sizes.push_back(step && *step != 0 ? steps_between(op, range->start, range->stop, *step) : nullptr);
+    at_end(Dtype::int64);
+    return;
+  }
+  at_end(dtype_of(op, data));
+  if (!data.is(Kind::integer) && !data.is(Kind::real) && !data.is(Kind::boolean)) found.shape_known = false;
+}
+Value tensor_of(Op& op, Value data, Dtype otherwise) {
+  Nested nested;
+  int budget = 4000;
+  look_into(op, data, nested, 0, budget);
+  if (nested.ragged && nested.shape_known) {
+    std::string what = std::string(op.title()) + " is given nested lists of different lengths";
+    return op.fail(ProblemKind::argument, std::move(what));
+  }
+  Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? Dtype::float32 : nested.dtype : Dtype::unknown;
+  if (otherwise != Dtype::unknown) dtype = otherwise;
+  Shape shape;
+  if (nested.shape_known) {
+    shape.rank_known = true;
+    for (const Int size : nested.sizes) shape.dims.push_back(op.made(size));
+  }
+  TensorState state = *op.tensor(op.fresh(shape, op.dtype("dtype", dtype)));
+  state.content = op.run.resolve(data);
+  state.sharing = op.run.heap().sharing(data);
+  state.external = op.run.heap().is_external(data);
+  return result(op.call, std::move(state));
+}
+Value tensor(Op& op) { return tensor_of(op, op.argument("data"), Dtype::unknown); }
+// The tensor itself, where it is one.
+Value as_tensor(Op& op) {
+  const Value data = op.argument("data");
+  const TensorState* state = op.tensor(data);
+  if (!state) {
+    // NumPy arrays keep their dtype, and are nothing that is known.
+    if (data.is(Kind::unknown)) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+    return tensor_of(op, data, Dtype::unknown);
+  }
+  TensorState same_state = *state;
+  same_state.dtype = op.dtype("dtype", state->dtype);
+  const Value device = op.argument("device");
+  if (device.is(Kind::device)) same_state.device = device.as<values::Device>();
+  else if (device.is(Kind::string)) same_state.device = op.run.heap().device(device.text()).as<values::Device>();
+  else if (device) same_state.device = nullptr;
+  return result(op.call, std::move(same_state));
+}
+Value from_array(Op& op) {
+  TensorState state = *op.tensor(op.fresh({}, Dtype::unknown));
+  const Value data = op.argument("ndarray");
+  state.sharing = op.run.heap().sharing(data);
+  state.external = op.run.heap().is_external(data);
+  return result(op.call, std::move(state));
+}
+Value scalar_tensor(Op& op) { return made(op, Shape{true, {}}, Dtype::float32); }
+
+// ---------------------------------------------------------------- like another tensor
+
+Value alike(Op& op, bool random) {
+  if (!op.must_be_tensor("input")) return op.unknown();
+  const TensorState* input = op.expect("input");
+  const Shape shape = input ? input->shape : Shape{};
+  const Dtype own = op.dtype("dtype", input ? input->dtype : Dtype::unknown);
+  const Value device = op.argument("device");
+  const Value made_value = op.fresh(shape, own, random);
+  TensorState state = *op.tensor(made_value);
+  if (!device) state.device = input ? input->device : nullptr;
+  for (const Dim& dim : shape.dims)
+    if (!dim.size) state.sharing = input->sharing;
+  if (!shape.rank_known) state.sharing = random ? Sharing::local : input ? input->sharing : Sharing::local;
+  set_state(op.run, made_value, state);
+  return made_value;
+}
+Value like(Op& op) { return alike(op, false); }
+Value random_like(Op& op) { return alike(op, true); }
+
+// x.new_zeros(2, 3): of x's dtype and device.
+Value new_sized(Op& op) {
+  const TensorState* input = op.expect("input");
+  auto shape = shape_asked(op, "size");
+  if (op.failed()) return op.unknown();
+  TensorState state = *op.tensor(op.fresh(shape.value_or(Shape{}), op.dtype("dtype", input ? input->dtype : Dtype::unknown)));
+  if (!op.argument("device")) state.device = input ? input->device : nullptr;
+  return result(op.call, std::move(state));
+}
+Value new_tensor(Op& op) {
+  const TensorState* input = op.expect("input");
+  const Value made_value = tensor_of(op, op.argument("data"), input ? input->dtype : Dtype::unknown);
+  if (op.failed()) return made_value;
+  TensorState state = *op.tensor(made_value);
+  state.dtype = op.dtype("dtype", input ? input->dtype : Dtype::unknown);
+  if (!op.argument("device")) state.device = input ? input->device : nullptr;
+  set_state(op.run, made_value, state);
+  return made_value;
+}
+
+// ---------------------------------------------------------------- at random
+
+// normal(mean, std) of tensors, or normal(0, 1, size).
+Value normal(Op& op) {
+  if (op.given("size")) return made(op, shape_asked(op, "size"), Dtype::float32, true);
+  std::optional<Shape> shape;
+  Dtype dtype = Dtype::unknown;
+  for (const std::string_view name : {"mean", "std"}) {
+    const TensorState* state = op.tensor(name);
+    if (!state) {
+      if (op.argument(name) && !op.is_number(name)) return op.unknown();
+      continue;
+    }
+    if (state->shape.rank_known && shape && !(shape = op.broadcast(*shape, state->shape))) return op.unknown();
+    if (!shape) shape = state->shape, dtype = state->dtype;
+  }
+  if (!shape) return op.unknown();
+  TensorState state = *op.tensor(op.result(*shape, dtype));
+  state.sharing = Sharing::local;
+  return result(op.call, std::move(state));
+}
+Value at_random(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  TensorState state = *op.tensor(op.result(input->shape, input->dtype));
+  state.sharing = Sharing::local;
+  state.requires_grad = Known::no;
+  return result(op.call, std::move(state));
+}
+Value multinomial(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
+    return op.fail(ProblemKind::argument, "multinomial takes a vector of weights or a matrix of them, and " + op.name("input") + " is " + op.words(shape));
+  const Int samples = op.size("num_samples");
+  if (samples && op.s.compare(symbolic::Compare::le, samples, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, "multinomial is asked for " + op.words(op.dim(samples)) + " samples");
+  if (!shape.dims.empty() && op.flag("replacement") == Known::no && samples && shape.dims.back().size &&
+      op.s.compare(symbolic::Compare::gt, samples, shape.dims.back().size) == Answer::yes)
+    return op.fail(ProblemKind::argument,
+                   "multinomial without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
+  if (!shape.dims.empty()) shape.dims.back() = op.made(samples);
+  TensorState state = *op.tensor(op.result(shape, Dtype::int64));
+  state.sharing = Sharing::local;
+  state.requires_grad = Known::no;
+  return result(op.call, std::move(state));
+}
+
+// ---------------------------------------------------------------- grids
+
+Value triangle_indices(Op& op) {
+  const auto row = op.integer("row"), column = op.integer("col"), offset = op.integer("offset");
+  Dim count;
+  if ((row && *row < 0) || (column && *column < 0)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes sizes of at least 0");
+  if (row && column && offset && *row < 100'000) {
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < *row; ++i) {
+      const std::int64_t below = std::clamp<std::int64_t>(i + *offset + (op.title() == "tril_indices" ? 1 : 0), 0, *column);
+      total += op.title() == "tril_indices" ? below : *column - below;
+    }
+    count = op.made(op.s.constant(total));
+  }
+  return made(op, Shape{true, {op.dim(2), count}}, Dtype::int64);
+}
+// Tensors of one dimension (or none) as parts of a grid.
+std::optional<std::vector<Value>> parts_of(Op& op) {
+  std::vector<Value> parts = op.call.rest;
+  if (parts.size() == 1) {
+    const Value only = op.run.resolve(parts[0]);
+    if (only.is(Kind::list) || only.is(Kind::tuple)) {
+      const auto items = op.run.elements(only, op.call.place);
+      if (!items) return std::nullopt;
+      parts = *items;
+    } else if (!op.tensor(only)) {
+      return std::nullopt;
+    }
+  }
+  return parts;
+}
+Value meshgrid(Op& op) {
+  const auto parts = parts_of(op);
+  if (!parts) return op.run.heap().open_list(op.unknown());
+  std::vector<Dim> dims;
+  std::vector<Dtype> dtypes;
+  for (const Value& part : *parts) {
+    const TensorState* state = require_tensor(op.run, part);
+    if (!state) return op.run.heap().open_list(op.unknown());
+    if (state->shape.rank_known && state->shape.dims.size() > 1)
+      return op.fail(ProblemKind::argument, "meshgrid takes tensors of one dimension, and is given one of shape " + op.words(state->shape));
+    dims.push_back(!state->shape.rank_known ? Dim{} : state->shape.dims.empty() ? op.dim(1) : state->shape.dims[0]);
+    dtypes.push_back(state->dtype);
+  }
+  const Value indexing = op.argument("indexing");
+  if (indexing.is(Kind::string) && indexing.text() != "ij" && indexing.text() != "xy")
+    return op.fail(ProblemKind::argument, "indexing of meshgrid is 'ij' or 'xy', and not '" + std::string(indexing.text()) + "'");
+  if (indexing && !indexing.is(Kind::string)) dims.assign(dims.size(), Dim{});
+  if (indexing.is(Kind::string) && indexing.text() == "xy" && dims.size() > 1) std::swap(dims[0], dims[1]);
+  std::vector<Value> grids;
+  for (const Dtype dtype : dtypes) grids.push_back(op.result(Shape{true, dims}, dtype));
+  return op.tuple(std::move(grids));
+}
+Value cartesian_product(Op& op) {
+  const auto parts = parts_of(op);
+  if (!parts || parts->empty()) return op.unknown();
+  Int rows = op.s.constant(1);
+  Dtype dtype = Dtype::unknown;
+  for (const Value& part : *parts) {
+    const TensorState* state = require_tensor(op.run, part);
+    if (!state) return op.unknown();
+    if (state->shape.rank_known && state->shape.dims.size() != 1)
+      return op.fail(ProblemKind::argument, "cartesian_prod takes tensors of one dimension, and is given one of shape " + op.words(state->shape));
+    rows = op.mul(rows, state->shape.rank_known ? state->shape.dims[0].size : nullptr);
+    dtype = state->dtype;
+  }
+  if (parts->size() == 1) return op.result(Shape{true, {op.made(rows)}}, dtype);
+  return op.result(Shape{true, {op.made(rows), op.dim(static_cast<std::int64_t>(parts->size()))}}, dtype);
+}
+Value combinations(Op& op) {
+  const TensorState* input = op.expect("input");
+  const auto r = op.integer("r");
+  if (!input || !r || *r < 0) return op.unknown();
+  Dim count;
+  const auto n = input->shape.rank_known && input->shape.dims.size() == 1 ? op.value(input->shape.dims[0]) : std::nullopt;
+  const Known replacement = op.flag("with_replacement");
+  if (n && *n < 1000 && *r < 8 && replacement != Known::unknown) {
+    double total = 1;
+    const std::int64_t from = replacement == Known::yes ? *n + *r - 1 : *n;
+    for (std::int64_t i = 0; i < *r; ++i) total = total * static_cast<double>(from - i) / static_cast<double>(i + 1);
+    if (total < 1e15) count = op.made(op.s.constant(static_cast<std::int64_t>(std::llround(std::max(total, 0.0)))));
+  }
+  if (*r == 0) return op.result(Shape{true, {op.dim(std::int64_t{0})}}, input->dtype);
+  return op.result(Shape{true, {count, op.dim(*r)}}, input->dtype);
+}
+Value block_diagonal(Op& op) {
+  const auto parts = parts_of(op);
+  if (!parts) return op.result(Shape{true, {Dim{}, Dim{}}});
+  Int rows = op.s.constant(0), columns = rows;
+  std::vector<Dtype> dtypes;
+  for (const Value& part : *parts) {
+    const TensorState* state = require_tensor(op.run, part);
+    if (!state || !state->shape.rank_known) return op.result(Shape{true, {Dim{}, Dim{}}}, Dtype::unknown);
+    const auto& dims = state->shape.dims;
+    if (dims.size() > 2) return op.fail(ProblemKind::argument, "block_diag takes matrices, and is given a tensor of shape " + op.words(state->shape));
+    rows = op.add(rows, dims.size() == 2 ? dims[0].size : op.s.constant(1));
+    columns = op.add(columns, dims.empty() ? op.s.constant(1) : dims.back().size);
+  }
+  return op.result(Shape{true, {op.made(rows), op.made(columns)}});
+}
+Value one_hot(Op& op) {
+  if (!op.must_be_tensor("tensor")) return op.unknown();
+  const TensorState* input = op.expect("tensor");
+  if (!input) return op.unknown();
+  if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64)
+    return op.fail(ProblemKind::dtype, "one_hot takes indices of int64, and " + op.name("tensor") + " is " + std::string(values::name(input->dtype)));
+  Shape shape = input->shape;
+  const auto classes = op.integer("num_classes");
+  if (classes && (*classes < -1 || *classes == 0) && op.call.node) return op.fail(ProblemKind::argument, "one_hot is asked for " + text(*classes) + " classes");
+  shape.dims.push_back(classes == -1 ? Dim{} : op.made(op.size("num_classes")));
+  return op.result(shape, Dtype::int64);
+}
+Value vander(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  if (!shape.rank_known) return op.unknown();
+  if (shape.dims.empty()) shape.dims.push_back(op.dim(1));
+  const Int columns = op.argument("N") ? op.size("N") : shape.dims.back().size;
+  shape.dims.push_back(op.made(columns));
+  return op.result(shape, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
+}
+
+// ---------------------------------------------------------------- the operators
+
+#define SIZED "size, *more, out=None, names=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
+#define OPTIONS "dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
+#define LIKE "dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None"
+
+constexpr Operator operators[] = {
+    {"zeros", SIZED, "torch", floats, Type::own},
+    {"ones", SIZED, "torch", floats, Type::own},
+    {"empty", SIZED ", memory_format=None", "torch", floats, Type::own},
+    {"rand", SIZED ", generator=None", "torch", random_floats, Type::own},
+    {"randn", SIZED ", generator=None", "torch", random_floats, Type::own},
+    {"full", "size, fill_value, *, out=None, names=None, " OPTIONS, "torch", full, Type::own},
+    {"empty_strided", "size, stride, *, " OPTIONS, "torch", floats, Type::own},
+    {"randint", "low=0, high=None, size=None, *, generator=None, out=None, " OPTIONS, "torch", randint, Type::own},
+    {"randperm", "n, *, generator=None, out=None, " OPTIONS, "torch", one_size, Type::own},
+    {"eye", "n, m=None, *, out=None, " OPTIONS, "torch", eye, Type::own},
+    {"arange", "start=0, end=None, step=1, *, out=None, " OPTIONS, "torch", arange, Type::own},
+    {"range", "start=0, end=None, step=1, *, out=None, " OPTIONS, "torch", range, Type::own},
+    {"linspace", "start, end, steps=100, *, out=None, " OPTIONS, "torch", linspace, Type::own},
+    {"logspace", "start, end, steps=100, base=10.0, *, out=None, " OPTIONS, "torch", linspace, Type::own},
+    {"hann_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window, Type::own},
+    {"bartlett_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"blackman_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"kaiser_window", "window_length, periodic=True, beta=12.0, *, " OPTIONS, "torch", window, Type::own},
+    {"tensor", "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", "torch", tensor, Type::own},
+    {"as_tensor", "data, dtype=None, device=None", "torch", as_tensor, Type::own},
+    {"asarray", "data, *, dtype=None, device=None, copy=None, requires_grad=False", "torch", as_tensor, Type::own},
+    {"scalar_tensor", "s, *, " OPTIONS, "torch", scalar_tensor, Type::own},
+    {"from_numpy", "ndarray", "torch", from_array, Type::own},
+    {"from_dlpack", "ndarray", "torch torch.utils.dlpack.from_dlpack", from_array, Type::own},
+    {"frombuffer", "ndarray, *, dtype, count=-1, offset=0, requires_grad=False", "torch", from_array, Type::own},
+
+    {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
+    {"ones_like", "input, *, " LIKE, "torch", like, Type::own},
+    {"empty_like", "input, *, " LIKE, "torch", like, Type::own},
+    {"full_like", "input, fill_value, *, " LIKE, "torch", like, Type::own},
+    {"rand_like", "input, *, generator=None, " LIKE, "torch", random_like, Type::own},
+    {"randn_like", "input, *, generator=None, " LIKE, "torch", random_like, Type::own},
+    {"randint_like", "input, low=0, high=None, *, generator=None, " LIKE, "torch", random_like, Type::own},
+    {"new_zeros", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new_ones", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new_empty", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new_full", "input, size, fill_value, *, " OPTIONS, "method", new_sized, Type::own},
+    {"new_empty_strided", "input, size, stride, *, " OPTIONS, "method", new_sized, Type::own},
+    {"new_tensor", "input, data, *, dtype=None, device=None, requires_grad=False", "method", new_tensor, Type::own},
+
+    {"normal", "mean, std=1.0, size=None, *, generator=None, out=None, " OPTIONS, "torch", normal, Type::input},
+    {"bernoulli", "input, p=0.5, *, generator=None, out=None", "torch method", at_random, Type::input},
+    {"poisson", "input, generator=None", "torch", at_random, Type::input},
+    {"multinomial", "input, num_samples, replacement=False, *, generator=None, out=None", "torch method", multinomial, Type::int64},
+
+    {"tril_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
+    {"triu_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
+    {"meshgrid", "*tensors, indexing=None", "torch torch.functional.meshgrid", meshgrid, Type::own},
+    {"cartesian_prod", "*tensors", "torch", cartesian_product, Type::own},
+    {"combinations", "input, r=2, with_replacement=False", "torch", combinations, Type::input},
+    {"block_diag", "*tensors", "torch", block_diagonal},
+    {"one_hot", "tensor, num_classes=-1", "F", one_hot, Type::int64},
+    {"vander", "input, N=None, increasing=False", "torch", vander, Type::input},
+    {"vander", "input, *, N=None", "linalg", vander, Type::input},
+};
+
+} // namespace
+
+std::vector<Row> creation_rows() { return operator_rows(operators); }
+
+} // namespace stepzero::torch

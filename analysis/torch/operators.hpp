@@ -1,0 +1,35 @@
+// Shape functions that several families of operators share.
+#pragma once
+
+#include "torch/op.hpp"
+
+namespace stepzero::torch {
+
+// The shape of the first argument.
+Value same(Op& op);
+// All operands that are tensors, broadcast; numbers fit everywhere.
+Value broadcasting(Op& op);
+
+inline bool is_one(const Op& op, const Dim& dim) { return op.value(dim) == 1; }
+inline Dim one(const Op& op) { return op.dim(1); }
+inline Shape shape_of(std::vector<Dim> dims) { return {true, std::move(dims)}; }
+constexpr bool is_complex(values::Dtype dtype) { return dtype == values::Dtype::complex64 || dtype == values::Dtype::complex128; }
+constexpr values::Dtype real_part(values::Dtype dtype) {
+  return dtype == values::Dtype::complex64 ? values::Dtype::float32 : dtype == values::Dtype::complex128 ? values::Dtype::float64 : dtype;
+}
+constexpr values::Dtype complex_part(values::Dtype dtype) {
+  return dtype == values::Dtype::float32 ? values::Dtype::complex64 : dtype == values::Dtype::float64 ? values::Dtype::complex128 : values::Dtype::unknown;
+}
+// int8 to int64, uint8 and bool
+inline bool is_integral(values::Dtype dtype) { return dtype != values::Dtype::unknown && !values::is_floating(dtype) && !is_complex(dtype); }
+inline values::Dtype to_floating(values::Dtype dtype) { return is_integral(dtype) ? values::Dtype::float32 : dtype; }
+
+// The shape without dimension `axis`, or with 1 in its place.
+inline Shape without(const Op& op, Shape shape, std::size_t axis, bool keep) {
+  if (axis >= shape.dims.size()) return shape;
+  if (keep) shape.dims[axis] = op.dim(1);
+  else shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  return shape;
+}
+
+} // namespace stepzero::torch
