@@ -204,9 +204,12 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     result = evaluate(*function.lambda->body);
     if (killed_) flow = Flow::dead;
   } else {
+    // What the body learns of a parameter was so from the beginning: it is told behind the body.
+    std::vector<std::pair<const Parameter*, Value>> given;
     for (const Parameter& parameter : function.parameters->list)
-      if (const values::Slot* slot = scope->names.find(parameter.name)) note(Fact::Role::parameter, {chunk_, parameter.span}, slot->value);
+      if (const values::Slot* slot = scope->names.find(parameter.name)) given.emplace_back(&parameter, slot->value);
     flow = run_block(function.stmt->body);
+    for (const auto& [parameter, value] : given) note(Fact::Role::parameter, {chunk_, parameter->span}, value);
   }
   const bool left_early = !frame.returns.empty();
   flow = merge_exits(frame.mark, frame.returns, flow, &result, false);

@@ -13,7 +13,8 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   if (rehearsals_ > 0 || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
   Fact fact{where, role, value, nullptr};
-  const Value now = resolve(value);
+  Value now = resolve(value);
+  if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor)) now = now.as<values::Unknown>()->state.value;
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
   fact.value = now;
   record_.facts.push_back(fact);

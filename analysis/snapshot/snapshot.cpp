@@ -35,6 +35,11 @@ bool merge(Shown& into, const Shown& other) {
   return true;
 }
 
+bool takes_hint(interpreter::Fact::Role role) {
+  using enum interpreter::Fact::Role;
+  return role == assignment || role == attribute || role == parameter;
+}
+
 void collect_facts(const Record& record, std::vector<Fact>& facts) {
   using Role = interpreter::Fact::Role;
   // A place that was reached more than once keeps what is the same each time.
@@ -59,7 +64,7 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
       const bool is_place = fact.role != Role::expression;
       if (made) {
         made->is_place = made->is_place || is_place;
-        made->is_assignment = made->is_assignment || fact.role == Role::assignment || fact.role == Role::attribute;
+        made->is_assignment = made->is_assignment || takes_hint(fact.role);
       }
       if (!same || (last && last->value == fact.value && last->tensor == fact.tensor)) continue;
       last = &fact;
@@ -76,7 +81,7 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
       made->value = std::move(shown);
       made->span = raw[i].span;
       made->is_place = is_place;
-      made->is_assignment = fact.role == Role::assignment || fact.role == Role::attribute;
+      made->is_assignment = takes_hint(fact.role);
       if (fact.tensor && made->value.kind == "tensor")
         for (const values::Dim& dim : fact.tensor->shape.dims)
           if (dim.origin && dim.origin->place && dim.size)
