@@ -24,6 +24,7 @@ Value Interpreter::evaluate(const Expr& expr) {
   const Nested nested(nesting_);
   if (!step() || nested.too_deep()) return heap().external("", here(expr));
   const Value value = evaluate_inner(expr);
+  if (traced_ && traced_frame_ == frame_ && traced_->size() < 64) traced_->emplace_back(&expr, value);
   switch (expr.kind) {
   case ExprKind::name:
   case ExprKind::attribute:

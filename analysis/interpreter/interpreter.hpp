@@ -147,7 +147,10 @@ private:
   void run_assign(const syntax::Expr& target, Value value);
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
-  void assert_holds(const syntax::Expr& test);
+  Flow run_assert(const syntax::AssertStmt& stmt);
+  // An assertion on sizes that never holds becomes a problem.
+  void judge_assertion(const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
+  bool in_test() const;  // is the code that runs part of a test, by its name?
   Cond match_condition(const syntax::Pattern& pattern, Value subject);
 
   // paths.cpp
@@ -291,6 +294,10 @@ private:
   int generic_depth_ = 0;           // loops around that stand for any number of rounds
   int rehearsals_ = 0;              // rounds whose events and facts are thrown away
   int guards_ = 0;                  // try bodies around
+  int branches_ = 0;                // forks around of which nothing decides which side is taken
+  // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
+  std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
+  const Frame* traced_frame_ = nullptr;
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   bool killed_ = false;             // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;

@@ -47,6 +47,7 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   const auto facts = symbols().mark();
   const std::size_t depth = path_.size();
 
+  ++branches_;
   block_ = &event->yes;
   path_.push_back(condition);
   const Flow first = symbols().assume(condition) ? yes() : Flow::dead;
@@ -59,6 +60,7 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   block_ = &event->no;
   path_.push_back(negated);
   const Flow second = symbols().assume(negated) ? no() : Flow::dead;
+  --branches_;
   symbols().rewind(facts);
   path_.resize(depth);
 

@@ -86,7 +86,7 @@ struct Cure {
 struct ProblemEvent : Event {
   ProblemEvent() : Event(EventKind::problem) {}
   values::ProblemKind problem{};
-  const values::Row* row = nullptr;
+  const values::Row* row = nullptr;     // null for statements: assert, an annotation
   const syntax::CallExpr* expr = nullptr;
   const syntax::Expr* node = nullptr;
   Value self;                           // the layer, for layers

@@ -116,19 +116,7 @@ Flow Interpreter::run(const Stmt& stmt) {
   case StmtKind::delete_:
     for (const Expr* target : as<DeleteStmt>(stmt).targets) run_delete(*target);
     return after_expression();
-  case StmtKind::assert_: {
-    const auto& assertion = as<AssertStmt>(stmt);
-    const Cond holds = truth(evaluate(*assertion.test));
-    if (killed_) return after_expression();
-    switch (symbols().decide(holds)) {
-    case symbolic::Answer::no: return leave(ExitKind::raise, stmt, {});
-    case symbolic::Answer::yes: break;
-    case symbolic::Answer::unknown:
-      symbols().assume(holds);
-      path_.push_back(holds);
-    }
-    return Flow::normal;
-  }
+  case StmtKind::assert_: return run_assert(as<AssertStmt>(stmt));
   case StmtKind::if_: return run_if(as<IfStmt>(stmt));
   case StmtKind::while_: return run_while(as<WhileStmt>(stmt));
   case StmtKind::for_: return run_for(as<ForStmt>(stmt));
