@@ -155,7 +155,7 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   switch (symbols().decide(holds)) {
   case Answer::no: judge_assertion(stmt, values); return leave(ExitKind::raise, stmt, {});
   case Answer::yes: return Flow::normal;
-  case Answer::unknown: break;
+  case Answer::unknown: symbols().doubt(holds); break;
   }
   if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, {});
   path_.push_back(holds);

@@ -10,7 +10,7 @@ using namespace syntax;
 using values::Kind;
 
 void Interpreter::note(Fact::Role role, Place where, Value value) {
-  if (rehearsals_ > 0 || !value || value.is(Kind::state)) return;
+  if (rehearsals_ > 0 || with_defaults_ || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
   Fact fact{where, role, value, nullptr};
   Value now = resolve(value);
@@ -531,6 +531,7 @@ Int Interpreter::to_int(Value value) {
       symbolic::AtomInfo info;
       info.name = std::string(unknown->name);
       info.sharing = unknown->sharing;
+      if (unknown->default_value.is(Kind::integer)) info.usual = symbols().value(unknown->default_value.integer());
       unknown->integer = symbols().fresh(info);
     }
     return unknown->integer;

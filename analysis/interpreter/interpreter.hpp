@@ -246,6 +246,11 @@ private:
   void run_roots(values::Scope& globals, const std::string& path);
   void run_root(values::Function& function, Value self, values::Class* owner);
   void run_class_roots(values::Class& cls);
+  // Builds an object of the class on symbols and runs the methods on it.
+  void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
+  Root& begin_root(std::string name);
+  // What was run before on symbols, and left an equality open that the defaults decide, is run with the defaults.
+  void run_defaults(const std::function<void()>& again);
   Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
 
   void note(Fact::Role role, Place place, Value value);
@@ -298,6 +303,9 @@ private:
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
+  bool with_defaults_ = false;      // parameters are their defaults
+  std::string defaults_;            // those that were taken
+  std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   bool killed_ = false;             // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;

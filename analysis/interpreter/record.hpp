@@ -141,6 +141,7 @@ struct Root {
   const values::Function* function = nullptr;  // null for a module's own code
   values::Class* owner = nullptr;
   bool truncated = false;                      // out of budget: the block ends too early
+  std::string defaults;                        // of a root that ran with the defaults of its parameters: whose, and which
   Block block;
 };
 
@@ -159,6 +160,8 @@ public:
   values::Heap heap;
   std::vector<ChunkOf> chunks;
   std::vector<std::unique_ptr<Root>> roots;
+  // Functions and methods that nobody calls, once more with the defaults of their parameters. Of interest is only what cannot succeed.
+  std::vector<std::unique_ptr<Root>> default_roots;
   std::vector<Fact> facts;
   Int roles[6] = {};  // by symbolic::Role: the atoms that stand for the rank, the world size…; null if never asked for
   std::map<std::string, Cond, std::less<>> conditions;  // by name: "torch.distributed.is_initialized"

@@ -102,15 +102,28 @@ void Interpreter::run_file(const std::string& path) {
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
       const bool top_level = function->closure && function->closure->globals == function->closure;
-      if (top_level && !reached_[function->stmt] && called_here(*function) == named_elsewhere) run_root(*function, {}, nullptr);
+      if (!top_level || reached_[function->stmt] || called_here(*function) != named_elsewhere) continue;
+      const std::size_t doubts = symbols().doubts();
+      run_root(*function, {}, nullptr);
+      if (symbols().doubts() != doubts) doubtful_.push_back([this, function] { run_root(*function, {}, nullptr); });
     }
     if (!named_elsewhere)
       for (values::Class* cls : classes) run_class_roots(*cls);
   }
+  for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults(doubtful_[i]);
+  doubtful_.clear();
 }
 
 Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {
   const Place born{function.chunk, parameter.span};
+  if (with_defaults_ && index < function.defaults.size()) {
+    const Value value = function.defaults[index];
+    if (value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::tuple)) {
+      if (value.is(Kind::integer))
+        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" + symbols().text(value.integer());
+      return value;
+    }
+  }
   if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born));
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
   if (annotated_as_tensor(parameter.annotation)) {
@@ -129,15 +142,31 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   return made;
 }
 
-void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
-  if (record_.cancelled) return;
-  record_.roots.push_back(std::make_unique<Root>());
-  Root& root = *record_.roots.back();
-  root.name = function.qualified;
-  root.function = &function;
-  root.owner = owner;
+Root& Interpreter::begin_root(std::string name) {
+  auto& list = with_defaults_ ? record_.default_roots : record_.roots;
+  list.push_back(std::make_unique<Root>());
+  Root& root = *list.back();
+  root.name = std::move(name);
   block_ = &root.block;
   step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
+  return root;
+}
+
+void Interpreter::run_defaults(const std::function<void()>& again) {
+  if (record_.cancelled) return;
+  const bool out_of_budget = record_.out_of_budget;
+  with_defaults_ = true;
+  again();
+  with_defaults_ = false;
+  record_.out_of_budget = out_of_budget;
+}
+
+void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
+  if (record_.cancelled) return;
+  Root& root = begin_root(std::string(function.qualified));
+  root.function = &function;
+  root.owner = owner;
+  const std::string outer_defaults = defaults_;
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   Arguments arguments;
@@ -151,6 +180,8 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     heap().set(heap().slot_of(scope->names, list[i].name), value);
   }
   reached_[function.stmt] = true;
+  if (with_defaults_) root.defaults = std::string(owner ? owner->name.text() : function.qualified) + (defaults_.empty() ? "" : ": " + defaults_);
+  defaults_ = outer_defaults;
   std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
   const auto body = [&] { return run_function(function, scope, {function.chunk, function.stmt->name_span}, function.stmt->scope.is_generator ? &ignore : nullptr); };
   if (function.wrapped_guard)
@@ -176,15 +207,31 @@ void Interpreter::run_class_roots(values::Class& cls) {
     any = any || !reached_[function->stmt];
   }
   if (!any || record_.cancelled) return;
+  // What calls other methods comes first: those are then reached with the values of that call.
+  const auto calls_others = [](const values::Function* function) {
+    const std::string_view name = function->name.text();
+    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main";
+  };
+  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return calls_others(a) > calls_others(b); });
+  const auto reached = reached_;
+  const std::size_t doubts = symbols().doubts();
+  run_class(cls, methods);
+  if (symbols().doubts() == doubts) return;
+  std::vector<values::Function*> ran;
+  for (values::Function* method : methods)
+    if (const auto before = reached.find(method->stmt); before == reached.end() || !before->second) ran.push_back(method);
+  doubtful_.push_back([this, &cls, ran] {
+    for (const values::Function* method : ran) reached_[method->stmt] = false;
+    run_class(cls, ran);
+  });
+}
+
+void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
-
-  record_.roots.push_back(std::make_unique<Root>());
-  Root& root = *record_.roots.back();
-  root.name = std::string(cls.name.text()) + ".__init__";
+  Root& root = begin_root(std::string(cls.name.text()) + ".__init__");
   root.owner = &cls;
-  block_ = &root.block;
-  step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
+  defaults_.clear();
   auto* object = heap().make<values::Instance>();
   object->cls = &cls;
   object->symbolic = true;
@@ -201,6 +248,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
       for (std::size_t i = 0; i < list.size(); ++i)
         heap().set(heap().slot_of(scope->names, list[i].name), i == 0 ? self : symbolic_parameter(function, list[i], i));
       reached_[function.stmt] = true;
+      if (with_defaults_) root.defaults = std::string(cls.name.text()) + (defaults_.empty() ? "" : ": " + defaults_);
       run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
     }
   } else if (cls.is_dataclass) {
@@ -217,12 +265,6 @@ void Interpreter::run_class_roots(values::Class& cls) {
     for (const Name name : names)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
   }
-  // What calls other methods comes first: those are then reached with the values of that call.
-  const auto calls_others = [](const values::Function* function) {
-    const std::string_view name = function->name.text();
-    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main";
-  };
-  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return calls_others(a) > calls_others(b); });
   for (values::Function* method : methods) {
     if (reached_[method->stmt] || record_.cancelled) continue;
     const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;

@@ -7,7 +7,7 @@ namespace stepzero::rules {
 
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
                      const std::function<void(const ProblemEvent&, Finding&)>& refine) {
-  visit_roots(record, [&](const Event& event) {
+  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
     if (event.kind != interpreter::EventKind::problem) return;
     const auto& problem = static_cast<const ProblemEvent&>(event);
     if (problem.problem != kind || problem.guarded || problem.text.empty()) return;
@@ -18,6 +18,10 @@ void report_problems(const Record& record, Report& report, values::ProblemKind k
       // A condition without a name tells nobody anything.
       if (when.empty() || when.find('?') != std::string::npos) return;
       message += ", when " + when;
+      if (given == Severity::error) given = Severity::warning;
+    }
+    if (!root.defaults.empty()) {
+      message += ", with the defaults of " + root.defaults;
       if (given == Severity::error) given = Severity::warning;
     }
     Finding* finding = report.add(given, problem.place, problem.calls, message + ".");

@@ -60,6 +60,11 @@ void visit(const Block& block, const std::function<void(const Event&)>& each) {
   }
 }
 
+void visit_with_defaults(const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each) {
+  for (const auto* list : {&record.roots, &record.default_roots})
+    for (const auto& root : *list) visit(root->block, [&](const Event& event) { each(event, *root); });
+}
+
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each) {
   for (const auto& root : record.roots) visit(root->block, each);
 }

@@ -38,6 +38,8 @@ private:
 
 // Calls `each` for every event of a block and of the blocks in it, in order.
 void visit(const interpreter::Block& block, const std::function<void(const Event&)>& each);
+// Those of the runs with defaults, too, come behind.
+void visit_with_defaults(const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
 
 } // namespace stepzero::rules

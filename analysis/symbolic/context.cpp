@@ -17,7 +17,10 @@ Context::Context() : state_(std::make_unique<State>()) {}
 Context::~Context() = default;
 
 Int Context::constant(std::int64_t value) { return state_->constant(value); }
-Int Context::fresh(AtomInfo info) { return state_->fresh(std::move(info)); }
+Int Context::fresh(AtomInfo info) {
+  state_->any_usual = state_->any_usual || info.usual;
+  return state_->fresh(std::move(info));
+}
 
 Int Context::add(Int a, Int b) {
   if (!a || !b) return nullptr;
@@ -132,8 +135,36 @@ bool Context::assume(Cond condition) {
 Answer Context::compare(Compare op, Int a, Int b) const {
   state_->effort = State::most_effort;
   if (!a || !b) return Answer::unknown;
-  return state_->decide(state_->compared(op, a, b));
+  const Cond asked = state_->compared(op, a, b);
+  const Answer found = state_->decide(asked);
+  if (found == Answer::unknown && state_->any_usual && op == Compare::eq && usually(asked) == Answer::no) {
+    const auto plain = [](Int x, Int y) { return x->constant() && (x->value() == 1 || (x->value() == 0 && y->kind == Kind::atom)); };
+    if (!plain(a, b) && !plain(b, a)) ++state_->doubts;
+  }
+  return found;
 }
+
+Answer Context::usually(Cond condition) const {
+  if (!condition || !state_->any_usual) return Answer::unknown;
+  std::vector<Assignment> values;
+  bool all = true;
+  parts(
+      condition,
+      [&](Int atom) {
+        if (atom->info && atom->info->usual) values.push_back({atom, *atom->info->usual});
+        else all = false;
+      },
+      [&](Cond) { all = false; });
+  return all && !values.empty() ? evaluate(condition, values) : Answer::unknown;
+}
+
+bool Context::any_usual() const { return state_->any_usual; }
+
+void Context::doubt(Cond required) {
+  if (usually(required) == Answer::no) ++state_->doubts;
+}
+
+std::size_t Context::doubts() const { return state_->doubts; }
 
 Answer Context::divides(Int divisor, Int a) const {
   if (!a || !divisor) return Answer::unknown;

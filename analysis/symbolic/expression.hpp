@@ -41,6 +41,7 @@ struct AtomInfo {
   std::optional<std::int64_t> upper;
   Sharing sharing = Sharing::uniform;
   Role role = Role::none;
+  std::optional<std::int64_t> usual = {};  // what it is where nobody says otherwise: a parameter's default
 };
 
 struct IntNode;
@@ -107,6 +108,13 @@ public:
   bool assume(Cond condition);
   Answer compare(Compare op, Int a, Int b) const; // by the polynomials, the bounds and the facts
   Answer divides(Int divisor, Int a) const;
+  // The truth if every atom has its usual value; unknown if one has none, or the condition is of something else, too.
+  Answer usually(Cond condition) const;
+  // How many equalities were asked for so far, and left open, that usually do not hold; those with 0 and 1 are not counted,
+  // by which programs ask what kind of a size it is.
+  std::size_t doubts() const;
+  bool any_usual() const;     // has any atom a usual value?
+  void doubt(Cond required);  // counts as one of them if it usually does not hold
 
   // ------------------------------------------------------------ conditions
   Cond boolean(bool value);

@@ -156,6 +156,8 @@ struct Context::State {
 
   // ------------------------------------------------------------ storage (context.cpp)
   std::pmr::monotonic_buffer_resource arena{16 * 1024};
+  bool any_usual = false;     // has an atom a usual value?
+  std::size_t doubts = 0;
   std::deque<AtomInfo> infos;
   Table<IntNode> ints;
   Table<Monomial> monomials;

@@ -65,6 +65,14 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     else if (not_one(left) && not_one(right) && differ(run, left, right)) {
       if (impossible) *impossible = true;
       return std::nullopt;
+    } else if (left.size && right.size && run.symbols().any_usual()) {
+      auto& s = run.symbols();
+      const Int one = s.constant(1);
+      using symbolic::Compare;
+      s.doubt(s.logical_or(s.compared(Compare::eq, left.size, right.size),
+                           s.logical_or(s.compared(Compare::eq, left.size, one), s.compared(Compare::eq, right.size, one))));
+      if (not_one(left)) dim = left;
+      else if (not_one(right)) dim = right;
     } else if (not_one(left)) dim = left;
     else if (not_one(right)) dim = right;
     out.dims.insert(out.dims.begin(), dim);
