@@ -39,8 +39,8 @@ class Topic:
     shapes: dict = field(default_factory=dict)    # file -> places of `stepzero shapes`
     findings: dict = field(default_factory=dict)  # file -> errors and warnings of `stepzero check`
     complaints: dict = field(default_factory=dict)  # the line of known_misses -> what to say
-    places: int = 0   # tensors recorded in the right program
-    full: int = 0     # … whose shape is known to the last dimension
+    places: int = 0   # those of the right program that held tensors of one rank
+    full: int = 0     # … whose shape is inferred to the last dimension
     unknown: list = field(default_factory=list)
 
 
@@ -89,9 +89,21 @@ def agrees(inferred, seen):
     return True
 
 
-def fully_known(inferred):
-    return inferred.get("kind") == "tensor" and inferred.get("shape") is not None and not any(
-        dim in ("...", "?") for dim in inferred["shape"])
+def shapes_of(seen):
+    """The shapes of a place that held tensors of one rank only; else None. No one line can say more than the rank."""
+    if not all(isinstance(each, str) and each != "..." for each in seen):
+        return None
+    shapes = [json.loads(each[each.index("["):]) for each in seen]
+    return shapes if len({len(shape) for shape in shapes}) == 1 else None
+
+
+def fully_known(inferred, shapes):
+    """Every dimension is a number or a text; but one that held several sizes may be left open."""
+    if inferred is None or inferred.get("kind") != "tensor" or inferred.get("shape") is None:
+        return False
+    dims = inferred["shape"]
+    return len(dims) == len(shapes[0]) and all(
+        dim != "..." and (dim != "?" or len({shape[i] for shape in shapes}) > 1) for i, dim in enumerate(dims))
 
 
 def shown(value):
@@ -130,9 +142,10 @@ def judge_shapes(topic):
                 line, name = place.split(":", 1)
                 topic.complaints[f"wrong {topic.name}/{file}:{line} {name}"] = (
                     f"inferred {shown(value)}, observed {'; '.join(json.dumps(each) for each in seen[:4])}")
-            if file != "wrong.py" and all(isinstance(each, str) and each != "..." for each in seen):
+            shapes = shapes_of(seen)
+            if file != "wrong.py" and shapes is not None:
                 topic.places += 1
-                if value is not None and fully_known(value):
+                if fully_known(value, shapes):
                     topic.full += 1
                 else:
                     topic.unknown.append(f"{topic.name}/{file}:{place} {shown(value) if value else 'nothing'}, "
