@@ -1,0 +1,2 @@
+def drive(program):
+    program.demo()
