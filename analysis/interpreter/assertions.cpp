@@ -150,14 +150,17 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   traced_frame_ = outer_frame;
   if (killed_) {
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    return leave(ExitKind::raise, stmt, raised_);
   }
   switch (symbols().decide(holds)) {
-  case Answer::no: judge_assertion(stmt, values); return leave(ExitKind::raise, stmt, {});
+  case Answer::no:
+    judge_assertion(stmt, values);
+    raised_ = library_symbol("builtins.AssertionError");
+    return leave(ExitKind::raise, stmt, raised_);
   case Answer::yes: return Flow::normal;
   case Answer::unknown: symbols().doubt(holds); break;
   }
-  if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, {});
+  if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, raised_);
   path_.push_back(holds);
   return Flow::normal;
 }

@@ -7,8 +7,11 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr int max_depth = 40;
+constexpr int max_depth = 60;
+// A function inside itself under conditions that are not known ends by itself only if something else is known.
 constexpr int max_recursion = 2;
+constexpr int max_certain_recursion = 50;
+constexpr std::uint64_t recursion_steps = 40'000;  // of all calls inside one that recurs
 } // namespace
 
 Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
@@ -22,10 +25,12 @@ Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
       continue;
     }
     const Value mapping = resolve(value);
-    if (mapping.is(Kind::dict)) {
-      const auto* state = values::Heap::dict_state(mapping);
+    const Value dict = mapping.is(Kind::instance) ? held(*mapping.as<values::Instance>()) : mapping;
+    if (dict.is(Kind::dict)) {
+      const auto* state = values::Heap::dict_state(dict);
       for (const auto& [key, item] : state->items) {
-        if (key.is(Kind::string)) arguments.keywords.push_back({Name(key.text()), item});
+        const bool there = !item.is(Kind::choice) || (item.as<values::Choice>()->yes && item.as<values::Choice>()->no);
+        if (key.is(Kind::string) && there) arguments.keywords.push_back({Name(key.text()), item});
         else arguments.spread = true;
       }
       arguments.spread = arguments.spread || state->open;
@@ -83,7 +88,17 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     return call(partial->function, std::move(arguments), where, expr);
   }
   case Kind::class_: return instantiate(*function.as<values::Class>(), std::move(arguments), where, expr);
-  case Kind::library: return call_library(*function.as<values::LibrarySymbol>(), {}, std::move(arguments), where, expr);
+  case Kind::library: {
+    const auto& found = *function.as<values::LibrarySymbol>();
+    // A method taken from its class: the object comes first.
+    if (found.row && found.row->kind == values::RowKind::method && !arguments.positional.empty()) {
+      const Value self = resolve(arguments.positional.front());
+      arguments.positional.erase(arguments.positional.begin());
+      return call_library(found, self, std::move(arguments), where, expr);
+    }
+    return call_library(found, {}, std::move(arguments), where, expr);
+  }
+  case Kind::super: return call_unknown(function, arguments, where);
   case Kind::instance: {
     auto* object = function.as<values::Instance>();
     if (const Value method = find_method(object, Name("__call__"))) return call(method, std::move(arguments), where, expr);
@@ -145,10 +160,21 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
   return fits;
 }
 
+bool Interpreter::recurs_too_far(const values::Function& function) {
+  const auto active = active_.find(&function);
+  if (active == active_.end() || active->second < max_recursion) return false;
+  if (active->second >= max_certain_recursion) return true;
+  // The outermost call of the function that is still running: has anything since then depended on what is not known?
+  const Frame* outermost = nullptr;
+  for (const Frame* frame = frame_; frame; frame = frame->outer)
+    if (frame->function == &function) outermost = frame;
+  return !outermost || path_.size() > outermost->depth || generic_depth_ > outermost->generic_depth || record_.steps - outermost->steps > recursion_steps;
+}
+
 Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where, Value bound_self) {
   if (function.stmt) reached_[function.stmt] = true;
   if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
-  if (!function.parameters || depth_ >= max_depth || active_[&function] >= max_recursion || !step())
+  if (!function.parameters || depth_ >= max_depth || recurs_too_far(function) || !step())
     return call_unknown(Value::of(Kind::function, &function), arguments, where);
   auto* scope = heap().make<values::Scope>();
   scope->parent = function.closure;
@@ -185,6 +211,8 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   frame.chunk = function.chunk;
   frame.mark = heap().mark();
   frame.depth = path_.size();
+  frame.generic_depth = generic_depth_;
+  frame.steps = record_.steps;
   frame.on_yield = on_yield;
   frame.outer = frame_;
   Block* const block = block_;
@@ -226,7 +254,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   if (flow == Flow::dead) {
     // No path comes back. A method that only raises is there to be overridden.
     const bool abstract = function.owner && function.stmt && function.stmt->body.size() <= 2 &&
-                          function.stmt->body.back()->kind == StmtKind::raise;
+                          function.stmt->body.back()->kind == StmtKind::raise && catching_ == 0;
     killed_ = !abstract;
     return heap().external("", where);
   }
@@ -236,7 +264,8 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
 Value Interpreter::drain(Value generator, Place where, std::function<Value(Value)>& consume) {
   auto* iterator = generator.as<values::Iterator>();
   const values::Function& function = *iterator->pending;
-  if (depth_ >= max_depth || active_[&function] >= max_recursion) return consume(heap().external("", where));
+  heap().set_list(generator, {});  // it runs once
+  if (depth_ >= max_depth || recurs_too_far(function)) return consume(heap().external("", where));
   return run_function(function, iterator->scope, where, &consume);
 }
 
@@ -254,6 +283,7 @@ Value Interpreter::make_function(const FunctionStmt& stmt) {
   function->parameters = stmt.parameters;
   function->chunk = chunk_;
   function->closure = frame_->scope;
+  function->owner = frame_->scope->is_class ? frame_->scope->cls : nullptr;
   function->born = {chunk_, stmt.name_span};
   function->defaults = evaluate_defaults(*stmt.parameters);
   function->qualified = stmt.name.text();
@@ -278,28 +308,30 @@ Value Interpreter::make_lambda(const LambdaExpr& expr) {
 }
 
 Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
-  auto* function = value.as<values::Function>();
+  auto* const original = value.as<values::Function>();
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
     const Value decorator = resolve(evaluate(**it));
-    if (!decorator.is(Kind::library) && !decorator.is(Kind::function) && !decorator.is(Kind::partial) && !decorator.is(Kind::bound)) {
-      // What an unseen decorator makes of the function is not known; most call it.
-      continue;
-    }
+    if (!decorator.is(Kind::library) && !decorates(decorator)) continue;
     if (decorator.is(Kind::library)) {
+      // What is still the function itself is marked in place.
+      auto* function = value.is(Kind::function) ? value.as<values::Function>() : original;
       const std::string_view path = decorator.as<values::LibrarySymbol>()->path;
       if (path == "builtins.staticmethod") function->is_static = true;
       else if (path == "builtins.classmethod") function->is_class_method = true;
-      else if (path == "builtins.property" || path == "functools.cached_property") function->is_property = true;
+      else if (path == "builtins.property") function->is_property = true;
+      else if (path == "functools.cached_property") function->is_property = function->is_cached = true;
       else if (path == "contextlib.contextmanager") function->is_context_manager = true;
       else if (const Row* row = decorator.as<values::LibrarySymbol>()->row; row && row->run) {
         const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
         if (made.is(Kind::boolean)) function->wrapped_guard = made;  // the ranks that run it
-        else if (made.is(Kind::function)) value = made;
+        else if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound)) value = made;
       }
       continue;
     }
     const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
+    if (made.is(Kind::boolean) && value.is(Kind::function) && decorator.is(Kind::partial)) value.as<values::Function>()->wrapped_guard = made;
     if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound) || made.is(Kind::class_)) value = made;
+    else if (made.is(Kind::instance) && made.as<values::Instance>()->cls) value = made;
   }
   killed_ = false;
   return value;
@@ -333,6 +365,17 @@ const Row* Interpreter::method_row(std::string_view class_path, Name method) con
   return nullptr;
 }
 
+const Row* Interpreter::constructor_row(std::string_view class_path) const {
+  const Row* first = library_.find(class_path);
+  for (int i = 0; i < 8 && !class_path.empty(); ++i) {
+    if (const Row* init = library_.find(std::string(class_path) + ".__init__")) return init;
+    const Row* cls = library_.find(class_path);
+    if (!cls || cls->run) return cls;
+    class_path = cls->base;
+  }
+  return first;
+}
+
 values::Instance* Interpreter::make_native(std::string_view class_path, Place where) {
   auto* object = heap().make<values::Instance>();
   object->native = library_symbol(class_path).as<values::LibrarySymbol>();
@@ -358,10 +401,13 @@ bool Interpreter::is_a(Value object, std::string_view class_path) const {
 
 Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where,
                                 const CallExpr* expr) {
-  if (symbol_called.path.starts_with("builtins.") && !symbol_called.row)
+  if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
+    if (self) arguments.positional.insert(arguments.positional.begin(), self);
     return call_builtin(symbol_called.path.substr(9), arguments, where, expr);
+  }
   const Row* row = symbol_called.row;
   if (!row) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+  if (!row->pure) ++may_raise_;
 
   // Operations on operands that are not the same on every path are run for each of them.
   if (row->op) {
@@ -526,6 +572,7 @@ void Interpreter::escape(Value value, int depth) {
 }
 
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
+  ++may_raise_;
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
   std::string name;

@@ -8,10 +8,8 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-namespace {
-
 // Python's method resolution order (C3): an ancestor comes before the next base only if no other order puts it later.
-void merge_orders(std::vector<values::Class*>& order, const std::vector<values::Class*>& parents) {
+void Interpreter::merge_orders(values::Class& cls, const std::vector<values::Class*>& parents) {
   std::vector<std::vector<values::Class*>> lists;
   for (const values::Class* parent : parents) lists.push_back(parent->order);
   lists.push_back(parents);
@@ -24,12 +22,10 @@ void merge_orders(std::vector<values::Class*>& order, const std::vector<values::
     auto next = std::find_if(lists.begin(), lists.end(), [&](const auto& list) { return free(list.front()); });
     if (next == lists.end()) next = lists.begin();  // Python refuses such a class
     values::Class* const head = next->front();
-    order.push_back(head);
+    cls.order.push_back(head);
     for (auto& list : lists) std::erase(list, head);
   }
 }
-
-} // namespace
 
 Value Interpreter::make_class(const ClassStmt& stmt) {
   auto* cls = heap().make<values::Class>();
@@ -38,56 +34,65 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   cls->chunk = chunk_;
   cls->born = {chunk_, stmt.name_span};
   cls->globals = frame_->scope->globals;
-  cls->order.push_back(cls);
   std::vector<values::Class*> parents;
-  for (const Expr* expr : stmt.bases) {
-    const Value base = resolve(evaluate(*expr));
-    if (base.is(Kind::class_)) {
-      auto* parent = base.as<values::Class>();
-      parents.push_back(parent);
-      if (!cls->native) cls->native = parent->native;
-      cls->open = cls->open || parent->open;
-      cls->is_dataclass = cls->is_dataclass || parent->is_dataclass;
-    } else if (base.is(Kind::library)) {
-      auto* symbol_found = base.as<values::LibrarySymbol>();
-      if (symbol_found->row && symbol_found->row->kind == values::RowKind::class_) {
-        if (!cls->native) cls->native = symbol_found;
-      } else if (symbol_found->path != "builtins.object" && symbol_found->path != "typing.Generic" && symbol_found->path != "abc.ABC") {
-        cls->open = true;
-      }
-    } else {
-      cls->open = true;
-    }
+  bool open = false;
+  Value rest;
+  std::vector<Value> bases = evaluate_elements(stmt.bases, open, rest);
+  if (open) bases.push_back(heap().external(""));
+  add_bases(*cls, bases, parents);
+  Arguments options;
+  for (const Keyword& keyword : stmt.keywords) {
+    const Value value = evaluate(*keyword.value);
+    if (!keyword.name.empty() && keyword.name.text() != "metaclass") options.keywords.push_back({keyword.name, value});
   }
-  merge_orders(cls->order, parents);
-  for (const Keyword& keyword : stmt.keywords) evaluate(*keyword.value);
 
   auto* body = heap().make<values::Scope>();
   body->parent = frame_->scope;
   body->globals = frame_->scope->globals;
   body->is_class = true;
+  body->cls = cls;
   body->info = &stmt.scope;
   cls->body = body;
   values::Scope* const outer = frame_->scope;
   frame_->scope = body;
   run_block(stmt.body);
   frame_->scope = outer;
-  for (const auto& [name, slot] : body->names.entries())
-    if (slot->value.is(Kind::function) && !slot->value.as<values::Function>()->owner) {
-      auto* function = slot->value.as<values::Function>();
-      function->owner = cls;
-      function->qualified = heap().keep(std::string(stmt.name.text()) + "." + std::string(function->name.text()));
-    }
-  for (const Expr* decorator : stmt.decorators) {
-    const Value value = resolve(evaluate(*decorator));
-    if (value.is(Kind::library) && value.as<values::LibrarySymbol>()->path == "dataclasses.dataclass") cls->is_dataclass = true;
-    if (decorator->kind == ExprKind::call) {
-      const Value function = resolve(evaluate(*as<CallExpr>(*decorator).function));
-      if (function.is(Kind::library) && function.as<values::LibrarySymbol>()->path == "dataclasses.dataclass") cls->is_dataclass = true;
-    }
+  for (const auto& [name, slot] : body->names.entries()) {
+    if (name.text() == "__setattr__") cls->hooks_attributes = true;
+    if (!slot->value.is(Kind::function)) continue;
+    auto* function = slot->value.as<values::Function>();
+    cls->hooks_attributes = cls->hooks_attributes || function->setter;
+    if (function->owner && function->owner != cls) continue;
+    function->owner = cls;
+    function->qualified = heap().keep(std::string(stmt.name.text()) + "." + std::string(function->name.text()));
   }
+  if (cls->is_enum) finish_enum(*cls);
+  if (cls->is_named_tuple) finish_named_tuple(*cls);
+  if (cls->is_dataclass) inherit_fields(*cls);
   if (rehearsals_ == 0 && record_.chunks[chunk_].path == main_path_) classes_.push_back(cls);
-  return Value::of(Kind::class_, cls);
+  Value made = Value::of(Kind::class_, cls);
+  if (const Value hook = parents.empty() ? Value{} : find_in_order(cls->order, Name("__init_subclass__"), 1); hook.is(Kind::function))
+    call_function(*hook.as<values::Function>(), std::move(options), cls->born, made);
+  for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
+    const Value decorator = resolve(evaluate(**it));
+    if (!decorates(decorator)) continue;
+    const Value changed = resolve(call(decorator, {{made}, {}, false}, here(**it)));
+    if (changed.is(Kind::class_) || changed.is(Kind::function) || changed.is(Kind::partial) || changed.is(Kind::bound)) made = changed;
+  }
+  return made;
+}
+
+// Is it known what calling the decorator does? What an unseen one makes of a function is not known; most call it.
+bool Interpreter::decorates(Value decorator) {
+  switch (decorator.kind) {
+  case Kind::function: case Kind::partial: case Kind::bound: case Kind::class_: return true;
+  case Kind::library: {
+    const auto* found = decorator.as<values::LibrarySymbol>();
+    return (found->row && found->row->run) || found->path.starts_with("builtins.");
+  }
+  case Kind::instance: return static_cast<bool>(find_method(decorator.as<values::Instance>(), Name("__call__")));
+  default: return false;
+  }
 }
 
 Value Interpreter::find_in_order(const std::vector<values::Class*>& order, Name name, std::size_t from) const {
@@ -99,32 +104,60 @@ Value Interpreter::find_in_order(const std::vector<values::Class*>& order, Name 
 
 Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Place where) {
   found = resolve(found);
-  if (found.is(Kind::function)) {
-    auto* function = found.as<values::Function>();
-    if (function->is_static) return found;
-    if (function->is_property && self) return call_function(*function, {}, where, self);
-    auto* bound = heap().make<values::Bound>();
-    bound->self = function->is_class_method || !self ? Value::of(Kind::class_, cls) : self;
-    if (!self && !function->is_class_method) return found;
-    bound->function = found;
-    return Value::of(Kind::bound, bound);
+  if (!found.is(Kind::function)) return found;
+  auto* function = found.as<values::Function>();
+  if (function->is_static) return found;
+  if (function->is_property && self) {
+    const Value made = call_function(*function, {}, where, self);
+    if (function->is_cached && self.is(Kind::instance)) heap().set(heap().slot_of(self.as<values::Instance>()->attributes, function->name), made);
+    return made;
   }
-  return found;
+  if (!self && !function->is_class_method) return found;
+  auto* bound = heap().make<values::Bound>();
+  bound->self = function->is_class_method ? Value::of(Kind::class_, cls) : self;
+  bound->function = found;
+  return Value::of(Kind::bound, bound);
+}
+
+// What an object of a class that derives from dict or list holds.
+Value Interpreter::held(const values::Instance& object) const {
+  if (!object.cls || object.cls->holds == Kind::absent) return {};
+  const values::Slot* slot = object.attributes.find(Name(object.cls->holds == Kind::dict ? "$dict" : "$items"));
+  return slot ? slot->value : Value{};
 }
 
 Value Interpreter::find_method(values::Instance* object, Name name) {
   const Value self = Value::of(Kind::instance, object);
   if (object->cls)
     if (const Value found = find_in_order(object->cls->order, name)) return bind_method(found, self, object->cls, {});
+  const auto bound = [&](Value of, Value function) {
+    auto* made = heap().make<values::Bound>();
+    made->self = of;
+    made->function = function;
+    return Value::of(Kind::bound, made);
+  };
   const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
   if (native)
-    if (const Row* row = method_row(native->path, name.text())) {
-      auto* bound = heap().make<values::Bound>();
-      bound->self = self;
-      bound->function = library_symbol(row->path);
-      return Value::of(Kind::bound, bound);
-    }
+    if (const Row* row = method_row(native->path, name.text())) return bound(self, library_symbol(row->path));
+  if (const Value inner = held(*object)) {
+    constexpr std::string_view own[] = {"__getitem__", "__len__", "__contains__", "__iter__", "__setitem__"};
+    if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return bound(inner, heap().string(name.text()));
+  }
   return {};
+}
+
+Value Interpreter::attribute_or_none(Value object, Name name, Place) {
+  if (!object.is(Kind::instance)) return {};
+  auto* instance = object.as<values::Instance>();
+  if (const values::Slot* slot = instance->attributes.find(name); slot && slot->value) return resolve(slot->value);
+  return find_method(instance, name);
+}
+
+// What the library class itself says of a name that is no attribute: its own `__getattr__`.
+Value Interpreter::native_fallback(const values::LibrarySymbol& native, Value self, Name name, Place where) {
+  const Row* row = method_row(native.path, "__getattr__");
+  if (!row) return {};
+  return resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {{heap().string(name.text())}, {}, false}, where, nullptr));
 }
 
 Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value self, Name name, Place where) {
@@ -139,23 +172,32 @@ Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value s
 }
 
 Value Interpreter::instance_attribute(values::Instance& object, Value self, Name name, Place where) {
-  if (object.cls)
-    if (const Value found = resolve(find_in_order(object.cls->order, name)); found.is(Kind::function) && found.as<values::Function>()->is_property)
-      return bind_method(found, self, object.cls, where);
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) return resolve(slot->value);
   if (object.cls)
     if (const Value found = find_in_order(object.cls->order, name)) return bind_method(found, self, object.cls, where);
   const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;
-  if (native)
+  if (native) {
     if (const Value found = native_attribute(*native, self, name, where)) return found;
+    if (const Value found = native_fallback(*native, self, name, where)) return found;
+  }
+  if (name.text() == "__class__") return type_of(self, where);
+  if (name.text() == "__dict__") return attributes_dict(object);
+  if (const Value inner = held(object)) {
+    constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault", "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
+    if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return attribute(inner, name, where);
+  }
+  if (object.cls && !name.text().starts_with("__"))
+    if (const Value hook = find_in_order(object.cls->order, Name("__getattr__")); hook.is(Kind::function) || hook.is(Kind::library)) {
+      const auto* function = hook.is(Kind::function) ? hook.as<values::Function>() : nullptr;
+      if (!function || active_[function] == 0) return call(function ? bind_method(hook, self, object.cls, where) : hook, {function ? std::vector<Value>{heap().string(name.text())} : std::vector<Value>{self, heap().string(name.text())}, {}, false}, where);
+    }
   if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
     auto* bound = heap().make<values::Bound>();
     bound->self = self;
     bound->function = library_symbol(method);
     return Value::of(Kind::bound, bound);
   }
-  if (name.text() == "__class__" && object.cls) return Value::of(Kind::class_, object.cls);
-  if (name.text() == "__dict__") return heap().dict({}, true, heap().external(""));
+  if (catching_ > 0 && has_attribute(self, name) == symbolic::Answer::no) return raise_builtin("AttributeError", where);
   // Not seen being set: one symbol for it from now on.
   const std::string base(object.name.empty() ? "self" : object.name);
   const bool uncertain = object.native && !object.symbolic;
@@ -167,12 +209,117 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   return made;
 }
 
-Value Interpreter::class_attribute(values::Class& cls, Name name) {
+// `object.__dict__`: what is written into it becomes an attribute.
+Value Interpreter::attributes_dict(values::Instance& object) {
+  std::vector<std::pair<Value, Value>> items;
+  for (const auto& [name, slot] : object.attributes.entries())
+    if (slot->value && !name.text().starts_with('$')) items.push_back({heap().string(name.text()), slot->value});
+  const bool open = object.open || object.symbolic || (object.native && !object.cls && !object.native->path.starts_with("types.") && !object.native->path.starts_with("argparse."));
+  const Value dict = heap().dict(std::move(items), open, open ? heap().external("") : Value{});
+  dict.as<values::Dict>()->mirrored = &object;
+  return dict;
+}
+
+Value Interpreter::class_attribute(values::Class& cls, Name name, Place where) {
   if (const Value found = find_in_order(cls.order, name)) return bind_method(found, {}, &cls, {});
-  if (name.text() == "__name__") return heap().string(cls.name.text());
+  const std::string_view text = name.text();
+  if (text == "__name__" || text == "__qualname__") return heap().string(cls.name.text());
+  if (text == "__doc__" && cls.stmt) return cls.stmt->docstring.empty() ? Value::none() : heap().string(cls.stmt->docstring);
+  if (text == "__class__") return library_symbol("builtins.type");
+  if (text == "__dict__") {
+    std::vector<std::pair<Value, Value>> items;
+    if (cls.body)
+      for (const auto& [key, slot] : cls.body->names.entries())
+        if (slot->value) items.push_back({heap().string(key.text()), slot->value});
+    return heap().dict(std::move(items), true, heap().external(""));
+  }
+  if (text == "__mro__" || text == "__bases__") {
+    std::vector<Value> classes;
+    if (text == "__bases__" || cls.native || cls.open) return heap().external("", where);
+    for (values::Class* one : cls.order) classes.push_back(Value::of(Kind::class_, one));
+    classes.push_back(library_symbol("builtins.object"));
+    return heap().tuple(std::move(classes));
+  }
+  if (cls.is_named_tuple && (text == "_fields" || text == "_make" || text == "_field_defaults")) {
+    if (text == "_fields") {
+      std::vector<Value> names;
+      for (const auto& field : cls.fields) names.push_back(heap().string(field.name.text()));
+      return heap().tuple(std::move(names));
+    }
+    auto* bound = heap().make<values::Bound>();
+    bound->self = Value::of(Kind::class_, &cls);
+    bound->function = heap().string(text);
+    return Value::of(Kind::bound, bound);
+  }
+  if (cls.is_enum && text == "__members__") {
+    std::vector<std::pair<Value, Value>> items;
+    for (const Value& member : cls.members)
+      if (const values::Slot* slot = member.as<values::Instance>()->attributes.find(Name("name"))) items.push_back({slot->value, member});
+    return heap().dict(std::move(items));
+  }
   if (cls.native)
     if (const Row* row = method_row(cls.native->path, name)) return library_symbol(row->path);
-  return heap().external(std::string(cls.name.text()) + "." + std::string(name.text()));
+  if (cls.holds == Kind::dict || cls.holds == Kind::list) {
+    if (text == "get" || text == "__getitem__" || text == "__setitem__" || text == "fromkeys") return library_symbol((cls.holds == Kind::dict ? "builtins.dict." : "builtins.list.") + std::string(text));
+  }
+  if (text == "__new__" || text == "__setattr__" || text == "__getattribute__") return library_symbol("builtins.object." + std::string(text));
+  if (catching_ > 0 && !cls.open && !cls.native && !text.starts_with("__")) return raise_builtin("AttributeError", where);
+  return heap().external(std::string(cls.name.text()) + "." + std::string(text));
+}
+
+Value Interpreter::super_attribute(const values::Super& super, Name name, Place where) {
+  const Value self = super.self;
+  const bool of_class = self.is(Kind::class_);
+  if (!of_class && !self.is(Kind::instance)) return heap().external("", where);
+  values::Class* cls = of_class ? self.as<values::Class>() : self.as<values::Instance>()->cls;
+  if (!cls || !super.after) return heap().external("", where);
+  const auto at = std::find(cls->order.begin(), cls->order.end(), super.after);
+  if (at == cls->order.end()) return heap().external("", where);
+  if (const Value found = find_in_order(cls->order, name, static_cast<std::size_t>(at - cls->order.begin()) + 1)) {
+    const Value function = resolve(found);
+    if (!of_class && function.is(Kind::library) && function.as<values::LibrarySymbol>()->path.starts_with("$")) {
+      auto* bound = heap().make<values::Bound>();
+      bound->self = self;
+      bound->function = function;
+      return Value::of(Kind::bound, bound);
+    }
+    if (!of_class) return bind_method(found, self, cls, where);
+    if (function.is(Kind::function) && function.as<values::Function>()->is_class_method) {
+      auto* bound = heap().make<values::Bound>();
+      bound->self = self;
+      bound->function = function;
+      return Value::of(Kind::bound, bound);
+    }
+    return found;
+  }
+  const std::string_view text = name.text();
+  if (!of_class && cls->native) {
+    if (const Row* init_row = text == "__init__" ? constructor_row(cls->native->path) : nullptr) {
+      auto* bound = heap().make<values::Bound>();
+      bound->self = self;
+      bound->function = library_symbol(init_row->path);
+      return Value::of(Kind::bound, bound);
+    }
+    if (const Value found = native_attribute(*cls->native, self, name, where)) return found;
+    if (text == "__getattr__") return library_symbol("$missing");
+  }
+  const auto bound_to = [&](Value of, Value function) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = of;
+    bound->function = function;
+    return Value::of(Kind::bound, bound);
+  };
+  if (!of_class && cls->holds != Kind::absent) {
+    auto* object = self.as<values::Instance>();
+    if (text == "__init__") return bound_to(self, library_symbol("$hold"));
+    if (const Value inner = held(*object)) return bound_to(inner, heap().string(text));
+  }
+  if (text == "__new__") return library_symbol("builtins.object.__new__");
+  if (cls->open) return heap().external("", where);
+  if (text == "__init__" || text == "__init_subclass__") return library_symbol("builtins.object." + std::string(text));
+  if (text == "__setattr__" || text == "__getattribute__") return bound_to(self, library_symbol("builtins.object." + std::string(text)));
+  if (text == "__repr__" || text == "__str__" || text == "__eq__" || text == "__hash__") return library_symbol("builtins.object." + std::string(text));
+  return heap().external("", where);
 }
 
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
@@ -204,7 +351,7 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
   object = resolve(object);
   switch (object.kind) {
   case Kind::instance: return instance_attribute(*object.as<values::Instance>(), object, name, where);
-  case Kind::class_: return class_attribute(*object.as<values::Class>(), name);
+  case Kind::class_: return class_attribute(*object.as<values::Class>(), name, where);
   case Kind::module: return module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
@@ -216,6 +363,8 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
   }
   case Kind::library: {
     const auto* symbol_found = object.as<values::LibrarySymbol>();
+    if (name.text() == "__name__" && (!symbol_found->row || symbol_found->row->kind == values::RowKind::class_ || symbol_found->row->kind == values::RowKind::function))
+      return heap().string(symbol_found->path.substr(symbol_found->path.rfind('.') + 1));
     values::LibrarySymbol*& member = members_[{symbol_found, name}];
     if (!member) member = library_symbol(std::string(symbol_found->path) + "." + std::string(name.text())).as<values::LibrarySymbol>();
     const Value made = Value::of(Kind::library, member);
@@ -224,41 +373,81 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
       return call_library(*made.as<values::LibrarySymbol>(), {}, {}, where, nullptr);
     return made;
   }
-  case Kind::super: {
-    const auto* super = object.as<values::Super>();
-    const Value self = super->self;
-    if (!self.is(Kind::instance)) return heap().external("", where);
-    auto* instance = self.as<values::Instance>();
-    if (instance->cls && super->after) {
-      const auto& order = instance->cls->order;
-      const auto at = std::find(order.begin(), order.end(), super->after);
-      if (at != order.end())
-        if (const Value found = find_in_order(order, name, static_cast<std::size_t>(at - order.begin()) + 1))
-          return bind_method(found, self, instance->cls, where);
-      if (instance->cls->native)
-        if (const Value found = native_attribute(*instance->cls->native, self, name, where)) return found;
-    }
-    return heap().external("", where);
-  }
+  case Kind::super: return super_attribute(*object.as<values::Super>(), name, where);
   case Kind::choice: return over_choices(object, [&](Value side) { return attribute(side, name, where); }, where);
   case Kind::bound:
   case Kind::function:
-    if (object.is(Kind::function) && name.text() == "__name__") return heap().string(object.as<values::Function>()->name.text());
-    return heap().external("", where);
+  case Kind::partial: return function_attribute(object, name, where);
   default: return value_attribute(object, name, where);
   }
+}
+
+Value Interpreter::function_attribute(Value object, Name name, Place where) {
+  const std::string_view text = name.text();
+  const Value function = object.is(Kind::bound) ? resolve(object.as<values::Bound>()->function) : object;
+  if (object.is(Kind::bound) && text == "__self__") return object.as<values::Bound>()->self;
+  if (object.is(Kind::bound) && text == "__func__") return function;
+  if (object.is(Kind::partial)) {
+    const auto* partial = object.as<values::Partial>();
+    if (text == "func") return partial->function;
+    if (text == "args") return heap().tuple(partial->arguments);
+    if (text == "keywords") {
+      std::vector<std::pair<Value, Value>> items;
+      for (const auto& [key, value] : partial->keywords) items.push_back({heap().string(key.text()), value});
+      return heap().dict(std::move(items));
+    }
+    return heap().external("", where);
+  }
+  if (!function.is(Kind::function)) return heap().external("", where);
+  auto* known = function.as<values::Function>();
+  if (const values::Slot* slot = known->attributes.find(name); slot && slot->value) return resolve(slot->value);
+  if (text == "__name__") return heap().string(known->lambda ? std::string_view("<lambda>") : known->name.text());
+  if (text == "__qualname__") return heap().string(known->qualified);
+  if (text == "__doc__" && known->stmt) return known->stmt->docstring.empty() ? Value::none() : heap().string(known->stmt->docstring);
+  if (known->is_property && (text == "setter" || text == "getter" || text == "deleter")) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = function;
+    bound->function = heap().string(text);
+    return Value::of(Kind::bound, bound);
+  }
+  if (text == "__call__") return object;
+  return heap().external("", where);
 }
 
 void Interpreter::set_attribute(Value object, Name name, Value value) {
   object = resolve(object);
   switch (object.kind) {
-  case Kind::instance: heap().set(heap().slot_of(object.as<values::Instance>()->attributes, name), value); return;
+  case Kind::instance: {
+    auto* instance = object.as<values::Instance>();
+    if (instance->cls && instance->cls->hooks_attributes) {
+      if (const Value found = resolve(find_in_order(instance->cls->order, name)); found.is(Kind::function) && found.as<values::Function>()->setter) {
+        call_function(*found.as<values::Function>()->setter, {{value}, {}, false}, {}, object);
+        return;
+      }
+      if (const Value hook = find_in_order(instance->cls->order, Name("__setattr__")); hook.is(Kind::function) && active_[hook.as<values::Function>()] == 0) {
+        call_function(*hook.as<values::Function>(), {{heap().string(name.text()), value}, {}, false}, {}, object);
+        return;
+      }
+      if (const Value hook = find_in_order(instance->cls->order, Name("__setattr__")); hook.is(Kind::library)) {
+        call(hook, {{object, heap().string(name.text()), value}, {}, false}, {});
+        return;
+      }
+    }
+    if (const Value part = resolve(value); part.is(Kind::instance)) {
+      const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
+      if (const Row* row = native ? method_row(native->path, "__setattr__") : nullptr)
+        if (resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr))) return;
+    }
+    heap().set(heap().slot_of(instance->attributes, name), value);
+    return;
+  }
   case Kind::class_:
     if (object.as<values::Class>()->body) heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), value);
     return;
   case Kind::module:
     if (object.as<values::ModuleObject>()->globals) heap().set(heap().slot_of(object.as<values::ModuleObject>()->globals->names, name), value);
     return;
+  case Kind::function: heap().set(heap().slot_of(object.as<values::Function>()->attributes, name), value); return;
   case Kind::unknown: heap().set(heap().slot_of(object.as<values::Unknown>()->attributes, name), value); return;
   case Kind::choice: {
     // Each side gets the value only if its condition holds.
@@ -273,49 +462,46 @@ void Interpreter::set_attribute(Value object, Name name, Value value) {
 }
 
 Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place where, const CallExpr* expr) {
+  if (cls.is_enum && !cls.members.empty() && arguments.positional.size() == 1) return enum_member(cls, resolve(arguments.positional[0]), where);
+  if (const Value maker = find_in_order(cls.order, Name("__new__")); maker.is(Kind::function) && active_[maker.as<values::Function>()] == 0) {
+    Arguments given = arguments;
+    given.positional.insert(given.positional.begin(), Value::of(Kind::class_, &cls));
+    const Value made = resolve(call_function(*maker.as<values::Function>(), std::move(given), where, {}));
+    if (!made.is(Kind::instance) || made.as<values::Instance>()->cls != &cls) return made;
+    if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function))
+      call_function(*init.as<values::Function>(), std::move(arguments), where, made);
+    return made;
+  }
+  if (cls.is_named_tuple) return make_named(cls, arguments, where);
   auto* object = heap().make<values::Instance>();
   object->cls = &cls;
   object->born = where;
   object->open = cls.open;
   const Value self = Value::of(Kind::instance, object);
-  if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
+  if (cls.holds == Kind::dict) heap().set(heap().slot_of(object->attributes, Name("$dict")), heap().dict({}));
+  if (cls.holds == Kind::list) heap().set(heap().slot_of(object->attributes, Name("$items")), heap().list({}));
+  const Value init = find_in_order(cls.order, Name("__init__"));
+  if (init.is(Kind::function)) {
     call_function(*init.as<values::Function>(), std::move(arguments), where, self);
   } else if (cls.is_dataclass) {
-    fill_dataclass(*object, cls, std::move(arguments));
-    if (const Value after = find_in_order(cls.order, Name("__post_init__")); after.is(Kind::function))
-      call_function(*after.as<values::Function>(), {}, where, self);
+    fill_dataclass(*object, std::move(arguments), where);
+  } else if (cls.holds != Kind::absent) {
+    hold(*object, arguments, where);
   } else if (cls.native && cls.native->row) {
-    if (const Row* init_row = method_row(cls.native->path, "__init__"))
-      call_library(*library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
-    else call_library(*cls.native, self, std::move(arguments), where, expr);
+    const Row* init_row = constructor_row(cls.native->path);
+    call_library(*library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
   } else {
     for (const auto& [name, value] : arguments.keywords) heap().set(heap().slot_of(object->attributes, name), value);
-    object->open = true;
+    if (cls.native) heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(arguments.positional));
+    else if (!arguments.keywords.empty() || !arguments.positional.empty()) object->open = true;
   }
   return self;
 }
 
-void Interpreter::fill_dataclass(values::Instance& object, values::Class& cls, Arguments arguments) {
-  std::size_t next = 0;
-  std::vector<Name> done;
-  for (auto it = cls.order.rbegin(); it != cls.order.rend(); ++it) {
-    if (!(*it)->stmt) continue;
-    for (const Stmt* stmt : (*it)->stmt->body) {
-      if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name) continue;
-      const Name field = as<NameExpr>(*as<AnnAssignStmt>(*stmt).target).id;
-      if (std::find(done.begin(), done.end(), field) != done.end()) continue;
-      done.push_back(field);
-      Value value;
-      if (next < arguments.positional.size()) value = arguments.positional[next++];
-      for (const auto& [name, given] : arguments.keywords)
-        if (name == field) value = given;
-      if (!value && arguments.spread) value = heap().unknown(field.text(), Sharing::uniform);
-      if (!value)
-        if (const values::Slot* slot = (*it)->body->names.find(field)) value = slot->value;
-      if (!value) value = heap().external(field.text());
-      heap().set(heap().slot_of(object.attributes, field), value);
-    }
-  }
+void Interpreter::hold(values::Instance& object, const Arguments& arguments, Place where) {
+  Arguments given = arguments;
+  if (object.cls->holds == Kind::dict) heap().set(heap().slot_of(object.attributes, Name("$dict")), call_builtin("dict", given, where, nullptr));
+  else heap().set(heap().slot_of(object.attributes, Name("$items")), call_builtin("list", given, where, nullptr));
 }
 
 } // namespace stepzero::interpreter

@@ -2,12 +2,43 @@
 #include "interpreter/interpreter.hpp"
 
 #include <charconv>
+#include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 namespace stepzero::interpreter {
 
 using namespace syntax;
 using values::Kind;
+
+namespace {
+constexpr std::size_t most_elements = 1024;  // of a sequence that is read one by one
+} // namespace
+
+// The value as it is now: what is put into a list later is not in it.
+Value Interpreter::frozen(Value value, int depth) {
+  value = resolve(value);
+  if (depth > 3 || (!value.is(Kind::list) && !value.is(Kind::tuple))) return value;
+  const auto* state = value.is(Kind::list) ? values::Heap::list_state(value) : nullptr;
+  std::vector<Value> items = state ? state->items : value.as<values::Tuple>()->items;
+  bool nested = false;
+  for (std::size_t i = 0; i < items.size() && i < 16; ++i) {
+    const Value inner = frozen(items[i], depth + 1);
+    nested = nested || !(inner == items[i]);
+    items[i] = inner;
+  }
+  if (!state) return nested ? heap().tuple(std::move(items)) : value;
+  auto* list = heap().make<values::List>();
+  list->kind = value.as<values::List>()->kind;
+  list->state.value = value.as<values::List>()->state.value;
+  const Value copy = Value::of(Kind::list, list);
+  if (nested) {
+    values::ListState changed = *state;
+    changed.items = std::move(items);
+    heap().set_list(copy, std::move(changed));
+  }
+  return copy;
+}
 
 void Interpreter::note(Fact::Role role, Place where, Value value) {
   if (rehearsals_ > 0 || with_defaults_ || !value || value.is(Kind::state)) return;
@@ -16,7 +47,7 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   Value now = resolve(value);
   if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor)) now = now.as<values::Unknown>()->state.value;
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
-  fact.value = now;
+  fact.value = role == Fact::Role::expression ? now : frozen(now);
   record_.facts.push_back(fact);
 }
 
@@ -97,31 +128,46 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     Value rest;
     std::vector<Value> items = evaluate_elements(parts, open, rest);
     if (expr.kind == ExprKind::tuple && !open) return heap().tuple(std::move(items));
+    if (expr.kind == ExprKind::set && !open) return make_set(std::move(items));
     const Value list = heap().list(std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
     values::Heap::list_state(list)->open = open;
     values::Heap::list_state(list)->rest = rest;
     return list;
   }
   case ExprKind::dict: {
-    std::vector<std::pair<Value, Value>> items;
     const Value dict = heap().dict({});
+    std::vector<std::pair<Value, Value>> plain;  // so far all of it text that stands once
+    std::unordered_set<std::string_view> seen;
+    const auto flush = [&] {
+      if (plain.empty()) return;
+      values::DictState state;
+      state.items = std::move(plain);
+      plain.clear();
+      heap().set_dict(dict, std::move(state));
+    };
+    bool direct = true;
     for (const DictItem& item : as<DictExpr>(expr).items) {
-      const Value key = item.key ? evaluate(*item.key) : Value{};
+      const Value key = item.key ? resolve(evaluate(*item.key)) : Value{};
       const Value value = evaluate(*item.value);
       if (key) {
-        dict_set(dict, key, value);
+        direct = direct && key.is(Kind::string) && seen.insert(key.text()).second;
+        if (direct) plain.push_back({key, value});
+        else {
+          flush();
+          dict_set(dict, key, value);
+        }
         continue;
       }
-      const Value other = resolve(value);
-      if (other.is(Kind::dict)) {
-        for (const auto& [k, v] : values::Heap::dict_state(other)->items) dict_set(dict, k, v);
-        if (!values::Heap::dict_state(other)->open) continue;
-      }
+      flush();
+      direct = false;
+      if (dict_update(dict, value, here(expr))) continue;
       auto state = *values::Heap::dict_state(dict);
+      for (auto& [k, v] : state.items) v = heap().merge(v, heap().external(""), Sharing::uniform);
       state.open = true;
       state.rest = heap().external("");
       heap().set_dict(dict, std::move(state));
     }
+    flush();
     return dict;
   }
   case ExprKind::comprehension: return run_comprehension(as<ComprehensionExpr>(expr));
@@ -136,8 +182,13 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     const Value source = evaluate(*as<YieldFromExpr>(expr).value);
     if (frame_->on_yield) {
       auto consume = *frame_->on_yield;
-      if (const auto items = elements(source, here(expr)))
-        for (const Value& item : *items) consume(item);
+      const Value inner = resolve(source);
+      if (is_pending(inner)) return drain(inner, here(expr), consume);
+      if (const auto items = take(source, here(expr)))
+        for (const Value& item : *items) {
+          consume(item);
+          if (killed_) break;
+        }
       else
         consume(element(source, here(expr)));
     }
@@ -167,27 +218,13 @@ std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool&
       continue;
     }
     const Value spread = evaluate(*as<StarredExpr>(*part).value);
-    if (const auto known = elements(spread, here(*part)); known && !open) items.insert(items.end(), known->begin(), known->end());
+    if (const auto known = take(spread, here(*part)); known && !open) items.insert(items.end(), known->begin(), known->end());
     else {
       open = true;
       rest = heap().merge(rest, element(spread, here(*part)), Sharing::uniform);
     }
   }
   return items;
-}
-
-Value Interpreter::evaluate_format(const FormatExpr& expr) {
-  std::string text;
-  bool known = expr.plain;
-  Sharing sharing = Sharing::uniform;
-  for (const Expr* part : expr.parts) {
-    const Value value = resolve(evaluate(*part));
-    sharing = symbolic::mix(sharing, heap().sharing(value));
-    if (value.is(Kind::string)) text += value.text();
-    else if (const auto number = value.is(Kind::integer) ? symbols().value(value.integer()) : std::nullopt) text += std::to_string(*number);
-    else known = false;
-  }
-  return known ? heap().string(text) : heap().unknown("", sharing, here(expr));
 }
 
 // ---------------------------------------------------------------- names
@@ -274,7 +311,8 @@ Cond Interpreter::truth(Value value) {
   }
   case Kind::instance: {
     if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__"))) return truth(call(method, {}, {}));
-    if (find_method(value.as<values::Instance>(), Name("__len__"))) return mark_external(s.opaque("", Sharing::local), true);
+    if (const Value plain = plain_member(value); !(plain == value)) return truth(plain);
+    if (find_method(value.as<values::Instance>(), Name("__len__"))) return truth(length_of(value, {}));
     return s.boolean(true);
   }
   case Kind::iterator:
@@ -302,15 +340,23 @@ Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
 Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
   if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(operand)));
   operand = resolve(operand);
+  if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
+  if (operand.is(Kind::boolean))
+    if (const auto constant = to_constant(operand)) operand = heap().integer(*constant);
   if (op == UnaryOp::minus) {
     if (operand.is(Kind::integer)) return Value::of(symbols().negate(operand.integer()));
     if (operand.is(Kind::real)) return Value::of(-operand.real());
   }
-  if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
+  if (op == UnaryOp::plus && (operand.is(Kind::integer) || operand.is(Kind::real))) return operand;
+  if (op == UnaryOp::invert && operand.is(Kind::integer)) return Value::of(symbols().sub(symbols().constant(-1), operand.integer()));
   if (operand.is(Kind::tensor)) return library_.unary(*this, op, operand, node, here(node));
-  if (op == UnaryOp::plus) return operand;
+  if (operand.is(Kind::instance)) {
+    const std::string_view name = op == UnaryOp::minus ? "__neg__" : op == UnaryOp::plus ? "__pos__" : "__invert__";
+    if (const Value method = find_method(operand.as<values::Instance>(), Name(name))) return call(method, {}, {});
+  }
   Value result = heap().unknown("", heap().sharing(operand));
   result.as<values::Unknown>()->external = heap().is_external(operand);
+  result.as<values::Unknown>()->is_real = operand.is(Kind::unknown) && operand.as<values::Unknown>()->is_real;
   return result;
 }
 
@@ -324,6 +370,7 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
                            ? library_.compare(*this, expr.ops[i], left, right, expr, here(expr))
                            : compare(expr.ops[i], left, right);
     result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;
+    if (i + 1 < expr.ops.size() && symbols().decide(truth(result)) == symbolic::Answer::no) break;  // the rest is not evaluated
     left = right;
   }
   return result;
@@ -377,28 +424,120 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
   const bool negative = op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in;
 
   if (op == CompareOp::in || op == CompareOp::not_in) {
+    if (right.is(Kind::instance)) {
+      auto* object = right.as<values::Instance>();
+      if (const Value method = find_method(object, Name("__contains__"))) return negate_if(negative, truth(call(method, {{left}, {}, false}, {})));
+    }
     if (right.is(Kind::dict)) {
       const auto* state = values::Heap::dict_state(right);
-      for (const auto& [key, value] : state->items)
-        if (same_key(key, left) && value && !value.is(Kind::choice)) return heap().boolean(!negative);
-      if (!state->open && left.is(Kind::string)) return heap().boolean(negative);
+      bool known = known_key(left);
+      for (const auto& [key, value] : state->items) {
+        if (key == left || same_key(key, left)) {
+          if (value && !value.is(Kind::choice)) return heap().boolean(!negative);
+          if (value.is(Kind::choice) && value.as<values::Choice>()->yes && value.as<values::Choice>()->no) return heap().boolean(!negative);
+          return open("");
+        }
+        known = known && known_key(key);
+      }
+      if (!state->open && known) return heap().boolean(negative);
       return open("");
     }
     if (right.is(Kind::string) && left.is(Kind::string))
       return heap().boolean((right.text().find(left.text()) != std::string_view::npos) != negative);
-    if (const auto items = elements(right, {}); items && items->size() <= 16 && !right.is(Kind::unknown)) {
-      Cond any = s.boolean(false);
-      for (const Value& item : *items) any = s.logical_or(any, truth(compare(CompareOp::eq, left, item)));
-      return negate_if(negative, any);
+    if (right.is(Kind::range)) {
+      const auto* range = right.as<values::Range>();
+      const auto at = to_constant(left), from = s.value(range->start), to = s.value(range->stop), by = s.value(range->step);
+      if (at && from && to && by && *by != 0)
+        return heap().boolean(((*by > 0 ? *at >= *from && *at < *to : *at <= *from && *at > *to) && (*at - *from) % *by == 0) != negative);
+    }
+    if (right.is(Kind::class_) && right.as<values::Class>()->is_enum && left.is(Kind::instance))
+      return heap().boolean((std::find(right.as<values::Class>()->members.begin(), right.as<values::Class>()->members.end(), left) != right.as<values::Class>()->members.end()) != negative);
+    const bool is_set = right.is(Kind::list) && right.as<values::List>()->kind == values::ListKind::set;
+    const auto items = is_set && !values::Heap::list_state(right)->open ? std::optional(values::Heap::list_state(right)->items)
+                       : right.is(Kind::unknown)                         ? std::nullopt
+                                                                         : elements(right, {});
+    if (items) {
+      if (known_key(left)) {
+        bool known = true;
+        for (const Value& raw : *items) {
+          const Value item = resolve(raw);
+          if (known_key(item) ? same_key(item, left) : item == left) return heap().boolean(!negative);
+          known = known && known_key(item);
+        }
+        if (known) return heap().boolean(negative);
+      }
+      if (items->size() <= 16) {
+        Cond any = s.boolean(false);
+        for (const Value& item : *items) any = s.logical_or(any, truth(compare(CompareOp::eq, left, item)));
+        return negate_if(negative, any);
+      }
     }
     return open("");
   }
 
   if (op == CompareOp::is || op == CompareOp::is_not || op == CompareOp::eq || op == CompareOp::ne) {
     if (left == right && !left.is(Kind::tensor)) return heap().boolean(!negative);
+    if (left.is(Kind::instance) && right.is(Kind::instance)) {
+      // Identity, unless the class says otherwise.
+      auto* object = left.as<values::Instance>();
+      const bool identity = op == CompareOp::is || op == CompareOp::is_not || known_key(left);
+      if (identity && known_key(left) && known_key(right) && !object->symbolic && !right.as<values::Instance>()->symbolic)
+        return heap().boolean(same_key(left, right) != negative);
+      if (!identity && object->cls)
+        if (const Value method = find_in_order(object->cls->order, Name("__eq__")); method.is(Kind::function))
+          return negate_if(negative, truth(call(bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
+      if (!identity && object->cls && object->cls->is_dataclass && object->cls == right.as<values::Instance>()->cls) {
+        const auto a = field_values(*object), b = field_values(*right.as<values::Instance>());
+        Cond all = s.boolean(true);
+        for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a[i].second, b[i].second)));
+        return negate_if(negative, all);
+      }
+      return open("");
+    }
+    for (const auto& [member, other] : {std::pair{left, right}, std::pair{right, left}})
+      if (member.is(Kind::instance) && (other.is(Kind::string) || is_number(other)) && member.as<values::Instance>()->cls) {
+        if (const Value plain = plain_member(member); !(plain == member)) return compare(op, plain, other);
+        if (member.as<values::Instance>()->cls->is_enum) return heap().boolean(negative);
+      }
+    if (left.is(Kind::list) && right.is(Kind::list)) {
+      const auto* a = values::Heap::list_state(left);
+      const auto* b = values::Heap::list_state(right);
+      if (op == CompareOp::is || op == CompareOp::is_not) return heap().boolean(negative);
+      if (a->open || b->open) return open("");
+      if (left.as<values::List>()->kind == values::ListKind::set || right.as<values::List>()->kind == values::ListKind::set) {
+        const auto within = [&](const auto* part, const auto* whole) {
+          return std::all_of(part->items.begin(), part->items.end(), [&](Value item) {
+            return std::any_of(whole->items.begin(), whole->items.end(), [&](Value other) { return same_key(item, other); });
+          });
+        };
+        const auto known = [&](const auto* one) { return std::all_of(one->items.begin(), one->items.end(), [&](Value item) { return known_key(item); }); };
+        if (!known(a) || !known(b)) return open("");
+        return heap().boolean((within(a, b) && within(b, a)) != negative);
+      }
+      if (a->items.size() != b->items.size()) return heap().boolean(negative);
+      Cond all = s.boolean(true);
+      for (std::size_t i = 0; i < a->items.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a->items[i], b->items[i])));
+      return negate_if(negative, all);
+    }
+    if (left.is(Kind::dict) && right.is(Kind::dict)) {
+      const auto* a = values::Heap::dict_state(left);
+      const auto* b = values::Heap::dict_state(right);
+      if (op == CompareOp::is || op == CompareOp::is_not) return heap().boolean(negative);
+      if (a->open || b->open) return open("");
+      Cond all = s.boolean(a->items.size() == b->items.size());
+      for (const auto& [key, value] : a->items) {
+        if (!known_key(key) || s.decide(all) == symbolic::Answer::no) break;
+        Value counterpart;
+        for (const auto& [k, v] : b->items)
+          if (same_key(k, key)) counterpart = v;
+        all = counterpart ? s.logical_and(all, truth(compare(CompareOp::eq, value, counterpart))) : s.boolean(false);
+      }
+      return negate_if(negative, all);
+    }
     if (left.is(Kind::none) || right.is(Kind::none)) {
       const Value other = left.is(Kind::none) ? right : left;
       if (!other.is(Kind::unknown)) return heap().boolean(negative);
+      if (other.as<values::Unknown>()->is_real) return heap().boolean(negative);
       auto* unknown = other.as<values::Unknown>();
       if (unknown->state.value) return heap().boolean(negative);  // it has been used as a tensor
       if (!unknown->is_none)
@@ -430,6 +569,30 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       Cond all = s.boolean(true);
       for (std::size_t i = 0; i < a.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a[i], b[i])));
       return negate_if(negative, all);
+    }
+  }
+  if (left.is(Kind::boolean) || right.is(Kind::boolean)) {
+    const auto number = [&](Value value) -> Value {
+      if (!value.is(Kind::boolean)) return value;
+      const auto constant = to_constant(value);
+      return constant ? heap().integer(*constant) : value;
+    };
+    left = number(left);
+    right = number(right);
+  }
+  if (op != CompareOp::eq && op != CompareOp::ne && op != CompareOp::is && op != CompareOp::is_not && !is_number(left) && !left.is(Kind::tensor)) {
+    if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
+      Arguments other{{op == CompareOp::le || op == CompareOp::lt ? right : left}, {}, false};
+      const Value subset = list_method(op == CompareOp::le || op == CompareOp::lt ? left : right, "issubset", other, {});
+      if (op == CompareOp::le || op == CompareOp::ge) return subset;
+      return Value::of(s.logical_and(truth(subset), s.logical_not(truth(compare(CompareOp::eq, left, right)))));
+    }
+    if (const auto answer = order(left, right))
+      return heap().boolean(op == CompareOp::lt ? *answer < 0 : op == CompareOp::le ? *answer <= 0 : op == CompareOp::gt ? *answer > 0 : *answer >= 0);
+    if (left.is(Kind::instance) && left.as<values::Instance>()->cls) {
+      const std::string_view name = op == CompareOp::lt ? "__lt__" : op == CompareOp::le ? "__le__" : op == CompareOp::gt ? "__gt__" : "__ge__";
+      if (const Value method = find_in_order(left.as<values::Instance>()->cls->order, Name(name)); method.is(Kind::function))
+        return Value::of(truth(call(bind_method(method, left, left.as<values::Instance>()->cls, {}), {{right}, {}, false}, {})));
     }
   }
   if (is_number(left) && is_number(right)) {
@@ -549,8 +712,11 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
 }
 
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
-  left = resolve(left);
-  right = resolve(right);
+  left = plain_member(resolve(left));
+  right = plain_member(resolve(right));
+  for (Value* side : {&left, &right})
+    if (side->is(Kind::boolean) && !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
+      if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);
   if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
   if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
   if (left.is(Kind::tensor) || right.is(Kind::tensor) || op == BinaryOp::matmul)
@@ -566,7 +732,37 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     if (left.is(Kind::instance))
       if (const Value method = find_method(left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
         return call(method, {{right}, {}, false}, here(node));
+    if (right.is(Kind::instance))
+      if (const Value method = find_method(right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
+        return call(method, {{left}, {}, false}, here(node));
     return heap().external("", here(node));
+  }
+  if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
+    const std::string_view method = op == BinaryOp::bit_or    ? "union"
+                                    : op == BinaryOp::bit_and ? "intersection"
+                                    : op == BinaryOp::sub     ? "difference"
+                                    : op == BinaryOp::bit_xor ? "symmetric_difference"
+                                                              : "";
+    Arguments other{{right}, {}, false};
+    if (!method.empty()) return list_method(left, method, other, here(node));
+  }
+  if (left.is(Kind::dict) && right.is(Kind::dict)) {
+    if (op == BinaryOp::bit_or) {
+      const Value sum = heap().dict(values::Heap::dict_state(left)->items, values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
+      if (dict_update(sum, right, here(node))) return sum;
+    }
+    return heap().external("", here(node));
+  }
+  if ((op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor || op == BinaryOp::rshift)) {
+    if (left.is(Kind::boolean) && right.is(Kind::boolean) && op != BinaryOp::rshift) {
+      const Cond a = left.condition(), b = right.condition();
+      if (op == BinaryOp::bit_and) return Value::of(s.logical_and(a, b));
+      if (op == BinaryOp::bit_or) return Value::of(s.logical_or(a, b));
+      return Value::of(s.logical_or(s.logical_and(a, s.logical_not(b)), s.logical_and(s.logical_not(a), b)));
+    }
+    const auto a = to_constant(left), b = to_constant(right);
+    if (a && b && (op != BinaryOp::rshift || (*b >= 0 && *b < 63)))
+      return heap().integer(op == BinaryOp::bit_and ? *a & *b : op == BinaryOp::bit_or ? *a | *b : op == BinaryOp::bit_xor ? *a ^ *b : *a >> *b);
   }
   if (op == BinaryOp::add) {
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().string(std::string(left.text()) + std::string(right.text()));
@@ -595,7 +791,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     const Value times = sequence == left ? right : left;
     const auto known = elements(sequence, here(node));
     const auto count = to_constant(times);
-    if (known && count && *count >= 0 && known->size() * static_cast<std::size_t>(*count) <= 256) {
+    if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= 2048)) {
       std::vector<Value> items;
       for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
       return sequence.is(Kind::tuple) ? heap().tuple(std::move(items)) : heap().list(std::move(items));
@@ -603,7 +799,18 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     if (known && known->size() == 1 && sequence.is(Kind::list)) return heap().open_list(known->front(), to_int(times));
     return heap().open_list(element(sequence, here(node)));
   }
-  if (op == BinaryOp::mod && left.is(Kind::string)) return unknown();
+  if (op == BinaryOp::mod && left.is(Kind::string)) {
+    if (const auto text = format_percent(left.text(), right)) return heap().string(*text);
+    return unknown();
+  }
+  if (op == BinaryOp::mul && (left.is(Kind::string) || right.is(Kind::string))) {
+    const Value text = left.is(Kind::string) ? left : right;
+    const auto count = to_constant(left.is(Kind::string) ? right : left);
+    if (!count || *count * static_cast<std::int64_t>(text.text().size()) > 4096) return unknown();
+    std::string repeated;
+    for (std::int64_t i = 0; i < *count; ++i) repeated += text.text();
+    return heap().string(repeated);
+  }
 
   const bool integers = left.is(Kind::integer) && right.is(Kind::integer);
   if ((left.is(Kind::real) || left.is(Kind::integer)) && (right.is(Kind::real) || right.is(Kind::integer)) &&
@@ -621,7 +828,12 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     case BinaryOp::mul: return Value::of(*a * *b);
     case BinaryOp::div: return *b != 0 ? Value::of(*a / *b) : unknown();
     case BinaryOp::floordiv: return *b != 0 ? Value::of(std::floor(*a / *b)) : unknown();
-    case BinaryOp::pow: return Value::of(std::pow(*a, *b));
+    case BinaryOp::pow: return *a < 0 && *b != std::floor(*b) ? unknown() : Value::of(std::pow(*a, *b));
+    case BinaryOp::mod: {
+      if (*b == 0) return unknown();
+      const double rest = std::fmod(*a, *b);
+      return Value::of(rest != 0 && (rest < 0) != (*b < 0) ? rest + *b : rest);
+    }
     default: return unknown();
     }
   }
@@ -645,7 +857,8 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.mod(a, b);
       break;
     case BinaryOp::pow:
-      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && *exponent <= 16) result = s.power(a, *exponent);
+      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && (*exponent <= 16 || (s.value(a) && *exponent < 63))) result = s.power(a, *exponent);
+      else if (exponent && *exponent < 0 && s.value(a) && *s.value(a) != 0) return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*exponent)));
       break;
     case BinaryOp::lshift:
       if (const auto shift = s.value(b); shift && *shift >= 0 && *shift < 62) result = s.mul(a, s.constant(std::int64_t{1} << *shift));
@@ -667,6 +880,45 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
 
 // ---------------------------------------------------------------- elements
 
+// What __next__ gives until it raises StopIteration.
+std::optional<std::vector<Value>> Interpreter::iterated(Value iterator, Place where) {
+  const Value next = find_method(iterator.as<values::Instance>(), Name("__next__"));
+  if (!next || iterator.as<values::Instance>()->symbolic) return std::nullopt;
+  return until_raised("StopIteration", [&](std::int64_t) { return call(next, {}, where); });
+}
+// What __getitem__ gives until it raises IndexError: a sequence without __iter__.
+std::optional<std::vector<Value>> Interpreter::counted(Value sequence, Place where) {
+  if (sequence.as<values::Instance>()->symbolic) return std::nullopt;
+  const Value item = find_method(sequence.as<values::Instance>(), Name("__getitem__"));
+  return until_raised("IndexError", [&](std::int64_t i) { return call(item, {{heap().integer(i)}, {}, false}, where); });
+}
+std::optional<std::vector<Value>> Interpreter::until_raised(std::string_view exception, const std::function<Value(std::int64_t)>& next) {
+  std::vector<Value> items;
+  const std::size_t depth = path_.size();
+  const std::uint64_t from = record_.steps;
+  ++catching_;
+  ++guards_;
+  TryTarget target{heap().mark(), depth, {}};
+  frame_->tries.push_back(&target);
+  bool ended = false, certain = true;
+  while (!ended && certain) {
+    const Value item = next(static_cast<std::int64_t>(items.size()));
+    ended = killed_;
+    // A conditional end, or an exception of another kind, is beyond this.
+    certain = path_.size() == depth && items.size() < most_elements && record_.steps - from < 8'000 && step();
+    if (!ended) {
+      items.push_back(item);
+      certain = certain && target.raises.empty();
+    }
+  }
+  killed_ = false;
+  frame_->tries.pop_back();
+  --guards_;
+  --catching_;
+  if (!certain || is_instance_of_raised(exception) != symbolic::Answer::yes) return std::nullopt;
+  return items;
+}
+
 std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place where) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return std::nullopt;
@@ -676,10 +928,15 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
   case Kind::list: {
     const auto* state = values::Heap::list_state(iterable);
     if (state->open) return std::nullopt;
+    // In which order a set gives its elements is not known.
+    if (iterable.as<values::List>()->kind == values::ListKind::set && state->items.size() > 1) return std::nullopt;
     return state->items;
   }
+  case Kind::class_:
+    if (iterable.as<values::Class>()->is_enum) return iterable.as<values::Class>()->members;
+    return std::nullopt;
   case Kind::iterator: {
-    if (iterable.as<values::Iterator>()->pending) {
+    if (is_pending(iterable)) {
       std::vector<Value> items;
       std::size_t seen = 0;
       const std::size_t depth = path_.size();
@@ -687,7 +944,8 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
       std::function<Value(Value)> collect = [&](Value value) {
         // A yield inside a generic loop or a branch comes an unknown number of times.
         certain = certain && generic_depth_ == 0 && path_.size() == depth;
-        if (++seen <= 256) items.push_back(value);
+        if (++seen <= most_elements) items.push_back(value);
+        else certain = false;
         return Value::none();
       };
       const int generic = generic_depth_;
@@ -703,7 +961,6 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
       }
       auto* made = heap().make<values::ListState>();
       *made = state;
-      iterable.as<values::Iterator>()->pending = nullptr;
       heap().set(iterable.as<values::Iterator>()->state, Value::of(Kind::state, made));
     }
     const auto* state = iterable.as<values::Iterator>()->state.value.as<values::ListState>();
@@ -716,7 +973,7 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
     if (!start || !stop || !step_size || *step_size == 0) return std::nullopt;
     std::vector<Value> items;
     for (std::int64_t i = *start; *step_size > 0 ? i < *stop : i > *stop; i += *step_size) {
-      if (items.size() > 256) return std::nullopt;
+      if (items.size() > most_elements) return std::nullopt;
       items.push_back(heap().integer(i));
     }
     return items;
@@ -733,17 +990,20 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
   }
   case Kind::string: {
     std::vector<Value> letters;
-    if (iterable.text().size() > 64) return std::nullopt;
+    if (iterable.text().size() > 512 || std::any_of(iterable.text().begin(), iterable.text().end(), [](char c) { return c < 0; })) return std::nullopt;
     for (const char& letter : iterable.text()) letters.push_back(heap().string(std::string_view(&letter, 1)));
     return letters;
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
-    if (const values::Slot* items = object->attributes.find(Name("$items"))) return elements(items->value, where);
-    if (const Value method = find_method(object, Name("__iter__"))) {
-      const Value produced = call(method, {}, where);
-      if (!(resolve(produced) == iterable)) return elements(produced, where);
+    if (const Value method = object->cls || !object->attributes.find(Name("$items")) ? find_method(object, Name("__iter__")) : Value{}) {
+      const Value produced = resolve(call(method, {}, where));
+      if (!(produced == iterable) && !produced.is(Kind::instance)) return elements(produced, where);
+      if (produced.is(Kind::instance)) return iterated(produced, where);
+      return std::nullopt;
     }
+    if (const values::Slot* items = object->attributes.find(Name("$items"))) return elements(items->value, where);
+    if (object->cls && !object->open && find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function)) return counted(iterable, where);
     return std::nullopt;
   }
   default: return std::nullopt;
@@ -757,7 +1017,7 @@ Value Interpreter::element(Value iterable, Place where) {
   switch (iterable.kind) {
   case Kind::list:
   case Kind::iterator: {
-    if (iterable.is(Kind::iterator) && iterable.as<values::Iterator>()->pending) elements(iterable, where);
+    if (iterable.is(Kind::iterator) && is_pending(iterable)) elements(iterable, where);
     const auto* state = values::Heap::list_state(iterable);
     if (!state) return heap().external("", where);
     Value any = state->rest;
@@ -793,11 +1053,13 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
-    if (const values::Slot* items = object->attributes.find(Name("$items"))) return element(items->value, where);
+    if (const values::Slot* items = object->attributes.find(Name("$items")); items && !object->cls) return element(items->value, where);
     if (const Value method = find_method(object, Name("__iter__"))) {
       const Value produced = resolve(call(method, {}, where));
       if (!(produced == iterable) && !produced.is(Kind::instance)) return element(produced, where);
       if (const Value next = find_method(object, Name("__next__"))) return call(next, {}, where);
+    } else if (const values::Slot* items = object->attributes.find(Name("$items"))) {
+      return element(items->value, where);
     }
     return heap().unknown("", Sharing::local, where);
   }
@@ -814,6 +1076,26 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   default: return heap().external("", where);
   }
+}
+
+// The places that a slice picks of so many elements; nullopt if its bounds are not known.
+std::optional<std::vector<std::int64_t>> Interpreter::slice_of(std::int64_t size, const values::SliceObject& slice) {
+  const auto part = [&](Value value) { return resolve(value).is(Kind::none) || !value ? std::optional<std::int64_t>() : to_constant(value); };
+  const auto given = [&](Value value) { return value && !resolve(value).is(Kind::none); };
+  const auto by = given(slice.step) ? part(slice.step) : std::optional<std::int64_t>(1);
+  if (!by || *by == 0) return std::nullopt;
+  const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
+    if (!given(value)) return otherwise;
+    auto at = part(value);
+    if (!at) return std::nullopt;
+    if (*at < 0) *at += size;
+    return std::clamp<std::int64_t>(*at, *by > 0 ? 0 : -1, *by > 0 ? size : size - 1);
+  };
+  const auto from = bound(slice.lower, *by > 0 ? 0 : size - 1), to = bound(slice.upper, *by > 0 ? size : -1);
+  if (!from || !to) return std::nullopt;
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = *from; *by > 0 ? i < *to : i > *to; i += *by) places.push_back(i);
+  return places;
 }
 
 Value Interpreter::subscript(Value object, Value index, const Expr& node) {
@@ -837,37 +1119,60 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     if (!items) return heap().external("", where);
     const auto size = static_cast<std::int64_t>(items->size());
     if (index.is(Kind::slice)) {
-      const auto* slice = index.as<values::SliceObject>();
-      const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
-        if (resolve(value).is(Kind::none)) return otherwise;
-        auto at = to_constant(value);
-        if (at && *at < 0) *at += size;
-        if (at) *at = std::min(std::max<std::int64_t>(*at, 0), size);
-        return at;
-      };
+      const auto picked = slice_of(size, *index.as<values::SliceObject>());
+      if (!picked) {
+        return heap().open_list(element(object, where));
+      }
       std::vector<Value> part;
-      const bool reversed = to_constant(slice->step) == -1 && resolve(slice->lower).is(Kind::none) && resolve(slice->upper).is(Kind::none);
-      const bool plain = resolve(slice->step).is(Kind::none) || to_constant(slice->step) == 1;
-      const auto low = bound(slice->lower, 0), high = bound(slice->upper, size);
-      if (reversed) part.assign(items->rbegin(), items->rend());
-      else if (plain && low && high)
-        for (std::int64_t i = *low; i < *high; ++i) part.push_back((*items)[static_cast<std::size_t>(i)]);
-      else return heap().open_list(element(object, where));
+      for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
       return object.is(Kind::tuple) ? heap().tuple(std::move(part)) : heap().list(std::move(part));
     }
     if (const auto at = to_constant(index)) {
       const std::int64_t i = *at < 0 ? *at + size : *at;
       if (i >= 0 && i < size) return (*items)[static_cast<std::size_t>(i)];
-      return heap().external("", where);
+      return raise_builtin("IndexError", where);
     }
     return element(object, where);
+  }
+  case Kind::range: {
+    const auto* range = object.as<values::Range>();
+    index = resolve(index);
+    if (index.is(Kind::slice)) {
+      const auto items = elements(object, where);
+      const auto picked = items ? slice_of(static_cast<std::int64_t>(items->size()), *index.as<values::SliceObject>()) : std::nullopt;
+      if (!picked) return heap().external("", where);
+      std::vector<Value> part;
+      for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
+      return heap().list(std::move(part));
+    }
+    const Int at = to_int(index);
+    const Value length = length_of(object, where);
+    if (!at || !length.is(Kind::integer)) return heap().external("", where);
+    const auto constant = symbols().value(at);
+    if (constant && *constant < 0) return Value::of(symbols().add(range->start, symbols().mul(range->step, symbols().add(length.integer(), at))));
+    if (constant || symbols().compare(symbolic::Compare::ge, at, symbols().constant(0)) == symbolic::Answer::yes)
+      return Value::of(symbols().add(range->start, symbols().mul(range->step, at)));
+    return heap().external("", where);
+  }
+  case Kind::class_: {
+    auto* cls = object.as<values::Class>();
+    index = resolve(index);
+    if (cls->is_enum && index.is(Kind::string)) {
+      for (const Value& member : cls->members)
+        if (const values::Slot* name = member.as<values::Instance>()->attributes.find(Name("name")); name && name->value.is(Kind::string) && name->value.text() == index.text()) return member;
+      if (const Value found = find_in_order(cls->order, Name(index.text())); found.is(Kind::instance)) return found;
+      return raise_builtin("KeyError", where);
+    }
+    if (const Value method = find_in_order(cls->order, Name("__class_getitem__")); method.is(Kind::function))
+      return call_function(*method.as<values::Function>(), {{index}, {}, false}, where, object);
+    return object;  // a generic class
   }
   case Kind::dict: return dict_get(object, resolve(index), {});
   case Kind::tensor: return library_.subscript(*this, object, index, node, where);
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();
-    if (const values::Slot* items = instance->attributes.find(Name("$items"))) return subscript(items->value, index, node);
     if (const Value method = find_method(instance, Name("__getitem__"))) return call(method, {{index}, {}, false}, where);
+    if (const values::Slot* items = instance->attributes.find(Name("$items"))) return subscript(items->value, index, node);
     return heap().external("", where);
   }
   case Kind::unknown: {
@@ -896,14 +1201,27 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     return made;
   }
   case Kind::string: {
+    index = resolve(index);
+    const std::string_view text = object.text();
+    const auto size = static_cast<std::int64_t>(text.size());
+    const bool plain = std::none_of(text.begin(), text.end(), [](char c) { return c < 0; });
+    if (plain && index.is(Kind::slice)) {
+      if (const auto picked = slice_of(size, *index.as<values::SliceObject>())) {
+        std::string part;
+        for (const std::int64_t i : *picked) part += text[static_cast<std::size_t>(i)];
+        return heap().string(part);
+      }
+    }
     const auto at = to_constant(index);
-    const auto size = static_cast<std::int64_t>(object.text().size());
-    if (at && *at < size && *at >= -size) return heap().string(object.text().substr(static_cast<std::size_t>(*at < 0 ? *at + size : *at), 1));
+    if (plain && at && *at < size && *at >= -size) return heap().string(text.substr(static_cast<std::size_t>(*at < 0 ? *at + size : *at), 1));
+    if (plain && at) return raise_builtin("IndexError", where);
     return heap().unknown("", symbolic::mix(Sharing::uniform, heap().sharing(index)), where);
   }
   case Kind::library: {
     const Value item = resolve(index);
     const auto* symbol_found = object.as<values::LibrarySymbol>();
+    // List[int], Generic[T]: a type is still that type.
+    if (symbol_found->path.starts_with("typing.") || symbol_found->path.starts_with("builtins.") || symbol_found->path.starts_with("collections.")) return object;
     if (item.is(Kind::string))
       if (const Row* row = library_.find(library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
         return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);

@@ -49,6 +49,9 @@ public:
 
   Value call(Value function, Arguments arguments, Place place, const syntax::CallExpr* expr = nullptr);
   Value attribute(Value object, syntax::Name name, Place place);
+  // Of an object: the attribute, or the method as found on it; absent if there is none.
+  Value attribute_or_none(Value object, syntax::Name name, Place place);
+  symbolic::Answer has_attribute(Value value, syntax::Name name);
   void set_attribute(Value object, syntax::Name name, Value value);
   // The class's attribute or method, as found on an object of it; absent if there is none.
   Value find_method(values::Instance* object, syntax::Name name);
@@ -59,6 +62,8 @@ public:
   // `class_path` lives as long as the run.
   const Row* method_row(std::string_view class_path, std::string_view method) const { return method_row(class_path, syntax::Name(method)); }
   const Row* method_row(std::string_view class_path, syntax::Name method) const;
+  // What constructs an object of a library class: its own row, or the `__init__` of the nearest class that has one.
+  const Row* constructor_row(std::string_view class_path) const;
 
   Cond truth(Value value);
   Int to_int(Value value);            // null if it is no integer; unknowns become symbols
@@ -67,9 +72,40 @@ public:
   Value compare(syntax::CompareOp op, Value left, Value right);
   // The elements, if all are known (generators are run).
   std::optional<std::vector<Value>> elements(Value iterable, Place place);
+  // The same, and an iterator is empty from then on. With `any_order` the elements of a set, too, in some order.
+  std::optional<std::vector<Value>> take(Value iterable, Place place, bool any_order = false);
   // Any one element.
   Value element(Value iterable, Place place);
   Value subscript(Value object, Value index, const syntax::Expr& node);
+  Value length_of(Value value, Place place);
+  // What next() gives; `otherwise` if nothing is left.
+  Value next_of(Value iterator, Value otherwise, Place place);
+  Value zip_of(const std::vector<Value>& iterables, bool longest, Value fill, Place place);
+  Value make_set(std::vector<Value> items);
+  // Sorts as Python does; false, and nothing is changed, if an order is not known.
+  bool sort_values(std::vector<Value>& items, Value key, bool descending, Place place);
+  // Two keys of which both are known are equal or different for sure.
+  bool known_key(Value key) const;
+  bool same_key(Value a, Value b) const;
+  std::optional<int> order(Value a, Value b) const;
+  Value dict_get(Value dict, Value key, Value otherwise);
+  void dict_set(Value dict, Value key, Value value);
+  bool dict_update(Value dict, Value other, Place place);  // false: `other` is not wholly known
+  void count_items(Value counter, Value iterable, Place place);
+  // The value as Python's str() or repr() writes it, if it is known.
+  std::optional<std::string> text_of(Value value, bool as_repr, int depth = 0);
+  symbolic::Answer is_instance(Value value, Value type);
+  symbolic::Answer is_subclass(Value cls, Value of);
+  Value type_of(Value value, Place place);
+  void make_dataclass(values::Class& cls, bool keyword_only, bool with_init);
+  void fill_dataclass(values::Instance& object, Arguments arguments, Place place);
+  std::vector<std::pair<syntax::Name, Value>> field_values(const values::Instance& object);
+  Value named_tuple_class(std::string_view name, std::vector<values::ClassField> fields, Place place);
+  void hold(values::Instance& object, const Arguments& arguments, Place place);  // of a class that derives from dict or list
+  Value find_in_order(const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const;
+  // What a call answers that fails with one of Python's exceptions. Where somebody may catch it, the path ends.
+  Value raise_builtin(std::string_view exception, Place place);
+  bool of_any_use() const { return any_use_; }  // the run of a class that nobody constructs
   Value resolve(Value value);         // a choice whose condition is decided becomes its side
   // Applies `each` to both sides of choices.
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
@@ -112,6 +148,8 @@ private:
     std::uint32_t chunk = 0;
     values::Mark mark;         // of the heap, when the frame began
     std::size_t depth = 0;     // of the path
+    int generic_depth = 0;     // when the frame began
+    std::uint64_t steps = 0;   // until then
     std::vector<Exit> returns;
     std::vector<LoopTarget*> loops;
     std::vector<TryTarget*> tries;
@@ -151,6 +189,8 @@ private:
   // An assertion on sizes that never holds becomes a problem.
   void judge_assertion(const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
   bool in_test() const;  // is the code that runs part of a test, by its name?
+  symbolic::Answer catches(Value type, Value raised);
+  symbolic::Answer is_instance_of_raised(std::string_view exception);
   Cond match_condition(const syntax::Pattern& pattern, Value subject);
 
   // paths.cpp
@@ -169,6 +209,7 @@ private:
   // loops.cpp
   Flow run_for(const syntax::ForStmt& stmt);
   Flow run_while(const syntax::WhileStmt& stmt);
+  bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow);
   struct LoopShape {
     const syntax::Stmt* stmt = nullptr;  // null for a comprehension
     Place place;
@@ -191,6 +232,15 @@ private:
   Value evaluate_bool(const syntax::BooleanOpExpr& expr, std::size_t from);
   Value evaluate_format(const syntax::FormatExpr& expr);
   Value unary(syntax::UnaryOp op, Value operand, const syntax::Expr& node);
+  std::optional<std::vector<Value>> iterated(Value iterator, Place place);
+  std::optional<std::vector<Value>> counted(Value sequence, Place place);
+  std::optional<std::vector<Value>> until_raised(std::string_view exception, const std::function<Value(std::int64_t)>& next);
+  std::optional<std::vector<std::int64_t>> slice_of(std::int64_t size, const values::SliceObject& slice);
+
+  // texts.cpp
+  std::optional<std::string> formatted(Value value, std::string_view specification);
+  std::optional<std::string> format_percent(std::string_view pattern, Value argument);
+  std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
   std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest);
   Value lookup(syntax::Name name, const syntax::Expr& node);
@@ -203,6 +253,7 @@ private:
   Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self);
   Value run_function(const values::Function& function, values::Scope* scope, Place place,
                      std::function<Value(Value)>* on_yield);
+  bool recurs_too_far(const values::Function& function);
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
                      const syntax::CallExpr* expr);
@@ -210,30 +261,57 @@ private:
   void escape(Value value, int depth = 0);
   Value decorate(Value function, const syntax::FunctionStmt& stmt);
   // Runs a generator's body; each value it yields goes to `consume`.
+  static bool is_pending(Value value) {  // a generator that has not run yet
+    return value.is(values::Kind::iterator) && value.as<values::Iterator>()->pending && !value.as<values::Iterator>()->state.value;
+  }
   Value drain(Value generator, Place place, std::function<Value(Value)>& consume);
 
   // classes.cpp
   Value make_class(const syntax::ClassStmt& stmt);
   Value instantiate(values::Class& cls, Arguments arguments, Place place, const syntax::CallExpr* expr);
-  void fill_dataclass(values::Instance& object, values::Class& cls, Arguments arguments);
+  static void merge_orders(values::Class& cls, const std::vector<values::Class*>& parents);
+  bool decorates(Value decorator);
+  Value held(const values::Instance& object) const;
+  Value attributes_dict(values::Instance& object);
   Value instance_attribute(values::Instance& object, Value self, syntax::Name name, Place place);
-  Value class_attribute(values::Class& cls, syntax::Name name);
-  Value find_in_order(const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const;
+  Value class_attribute(values::Class& cls, syntax::Name name, Place place);
+  Value super_attribute(const values::Super& super, syntax::Name name, Place place);
+  Value function_attribute(Value object, syntax::Name name, Place place);
+  Value native_fallback(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
   Value bind_method(Value found, Value self, values::Class* cls, Place place);
   Value native_attribute(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
   Value unknown_attribute(values::Unknown& object, syntax::Name name, Place place);
 
+  // types.cpp
+  bool is_plain_base(std::string_view path) const;
+  void add_bases(values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents);
+  void delete_attribute(Value object, syntax::Name name);
+
+  // records.cpp
+  static void inherit_fields(values::Class& cls);
+  void finish_named_tuple(values::Class& cls);
+  Value make_named(values::Class& cls, const Arguments& arguments, Place place);
+  Value named_tuple_method(Value self, std::string_view name, const Arguments& arguments, Place place);
+  void finish_enum(values::Class& cls);
+  Value enum_member(values::Class& cls, Value wanted, Place place);
+
   // builtins.cpp
+  Value mixed_result(const std::vector<Value>& arguments, Place place);
+  Value number_builtin(std::string_view name, const Arguments& arguments, Place place);
+  Value sequence_builtin(std::string_view name, const Arguments& arguments, Place place);
+  Value object_builtin(std::string_view name, const Arguments& arguments, Place place);
   Value builtin(syntax::Name name);
   Value call_builtin(std::string_view name, Arguments& arguments, Place place, const syntax::CallExpr* expr);
   Value call_method(Value self, std::string_view name, Arguments& arguments, Place place);
   Value value_attribute(Value object, syntax::Name name, Place place);
+
+  // containers.cpp, strings.cpp
   Value list_method(Value self, std::string_view name, Arguments& arguments, Place place);
+  Value sequence_method(Value self, std::string_view name, Arguments& arguments, Place place);
   Value dict_method(Value self, std::string_view name, Arguments& arguments, Place place);
-  Value string_method(Value self, std::string_view name, Arguments& arguments);
-  Value dict_get(Value dict, Value key, Value otherwise);
-  void dict_set(Value dict, Value key, Value value);
-  bool same_key(Value a, Value b) const;
+  Value string_method(Value self, std::string_view name, Arguments& arguments, Place place);
+  void dict_delete(Value dict, Value key);
+  Value plain_member(Value value) const;  // of an enum whose members are numbers or text: the number or text
 
   // modules.cpp
   values::ModuleObject* import_file(const program::Target& target);
@@ -253,6 +331,7 @@ private:
   void run_defaults(const std::function<void()>& again);
   Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
 
+  Value frozen(Value value, int depth = 0);
   void note(Fact::Role role, Place place, Value value);
   bool step(std::uint64_t cost = 1);  // false: out of budget
   void append(const Event* event) { block_->events.push_back(event); }
@@ -307,6 +386,11 @@ private:
   std::string defaults_;            // those that were taken
   std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
+  int catching_ = 0;                // try bodies with handlers around, in this module
+  bool any_use_ = false;            // see of_any_use()
+  std::uint64_t may_raise_ = 0;     // calls so far that may fail
+  Value raised_;                    // by what killed the path; absent if that is not known
+  Value caught_;                    // the exception that is handled
   bool killed_ = false;             // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;
   std::unordered_map<const syntax::FunctionStmt*, values::Function*> functions_;  // of the analysed file, last made

@@ -94,6 +94,7 @@ struct Row {
   Variant variant = Variant::plain;
   bool self_first = false;       // of a method: its object is the first parameter of the signature
   std::string_view source;       // where its semantics were read
+  bool pure = false;             // it never raises on values that are known
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;
   std::size_t positional = 0;    // of them, those that may be given by place
@@ -140,6 +141,8 @@ public:
   virtual const Row* find(std::string_view canonical_path) const = 0;
   // Is the first part of a dotted name a library that the table speaks of? Such a name is not looked for in files.
   virtual bool knows(std::string_view top_level) const = 0;
+  // Is the library there wherever the program runs: Python's own, and PyTorch?
+  virtual bool always_there(std::string_view top_level) const = 0;
   // The class whose rows are the methods and attributes of tensors.
   virtual std::string_view tensor_class() const = 0;
   // The names of a library module that `from … import *` brings.

@@ -10,7 +10,8 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr std::size_t max_unrolled = 64;
+constexpr std::size_t max_unrolled = 512;
+constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run round by round
 constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
@@ -211,9 +212,15 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   const std::uint32_t chunk = chunk_;
   const auto mark = heap().mark();
   const std::size_t depth = path_.size();
+  const int generic = generic_depth_;
   LoopTarget target{mark, mark, depth, {}, {}};
   frame->loops.push_back(&target);
+  bool loose = false;
+  std::size_t conditions = depth;  // on the path, once the rounds so far are over
   std::function<Value(Value)> body = [&](Value yielded) {
+    // A yield in a loop of any number of rounds, or under a condition, is a round that may or may not be.
+    const bool uncertain = generic_depth_ != generic || path_.size() != conditions;
+    loose = loose || uncertain;
     Frame* const inner = frame_;
     const std::uint32_t inner_chunk = chunk_;
     frame_ = frame;
@@ -224,28 +231,33 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
           run_assign(*stmt.target, yielded);
           return run_block(stmt.body);
         },
-        true);
+        uncertain);
     frame_ = inner;
     chunk_ = inner_chunk;
+    if (!uncertain) conditions = path_.size();
     if (flow == Flow::dead) killed_ = true;
     return Value::none();
   };
   drain(generator, here(*stmt.iterable), body);
   frame->loops.pop_back();
-  const Flow flow = killed_ ? Flow::dead : Flow::normal;
+  Flow flow = killed_ ? Flow::dead : Flow::normal;
   killed_ = false;
-  return merge_exits(mark, target.breaks, flow, nullptr, true);
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  return merge_exits(mark, target.breaks, flow, nullptr, loose);
 }
 
 Flow Interpreter::run_for(const ForStmt& stmt) {
   Value iterable = resolve(evaluate(*stmt.iterable));
   if (killed_) {
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    return leave(ExitKind::raise, stmt, raised_);
   }
-  if (iterable.is(Kind::iterator) && iterable.as<values::Iterator>()->pending) return run_generator_loop(stmt, iterable);
+  if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
+  const bool is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
     Flow flow;
+    // What an early exit leaves in an iterator is not known.
+    if (is_iterator) heap().set_list(iterable, {});
     const std::uint64_t budget = iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
   }
@@ -261,11 +273,64 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   return flow;
 }
 
+// Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not known, or it
+// takes too long.
+bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow) {
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  const std::size_t depth = path_.size();
+  const auto counts = exit_counts();
+  const std::uint64_t from = record_.steps;
+  const std::size_t fact_count = record_.facts.size();
+  Block* const block = block_;
+  auto* event = record_.event<LoopEvent>();
+  event->place = {chunk_, stmt.header};
+  event->calls = site_;
+  event->stmt = &stmt;
+  event->unrolled = true;
+  LoopTarget target{mark, mark, depth, {}, {}};
+  frame_->loops.push_back(&target);
+  flow = Flow::normal;
+  bool known = true, ended = false;
+  std::vector<Block> rounds;
+  while (known && !ended && flow == Flow::normal) {
+    Block round;
+    block_ = &round;
+    const Cond holds = truth(evaluate(*stmt.test));
+    const auto answer = symbols().decide(holds);
+    known = answer != symbolic::Answer::unknown && !killed_;
+    if (answer == symbolic::Answer::no) ended = true;
+    if (known && !ended) flow = run_round(target, [&] { return run_block(stmt.body); }, false);
+    // A way out that depends on what is not known: the rounds behind it may or may not be.
+    known = known && path_.size() == depth && record_.steps - from < while_steps && step();
+    rounds.push_back(std::move(round));
+  }
+  frame_->loops.pop_back();
+  block_ = block;
+  if (!known) {
+    killed_ = false;
+    heap().rollback(mark);
+    symbols().rewind(facts);
+    path_.resize(depth);
+    drop_exits(counts);
+    record_.facts.resize(fact_count);
+    return false;
+  }
+  event->rounds = std::move(rounds);
+  bool any = false;
+  for (const Block& round : event->rounds) any = any || !round.events.empty();
+  if (any) append(event);
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  if (!target.breaks.empty()) flow = merge_exits(mark, target.breaks, flow, nullptr, false);
+  return true;
+}
+
 Flow Interpreter::run_while(const WhileStmt& stmt) {
+  if (Flow flow; run_known_rounds(stmt, flow)) return flow;
   const Cond first = truth(evaluate(*stmt.test));
   if (killed_) {
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    return leave(ExitKind::raise, stmt, raised_);
   }
   if (symbols().decide(first) == symbolic::Answer::no) return run_block(stmt.orelse);
   LoopShape shape;
@@ -315,11 +380,14 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     if (level == 0) frame_->scope = outer;
     const Value iterable = resolve(evaluate(*generator.iterable));
     frame_->scope = scope;
-    const auto known = elements(iterable, here(*generator.iterable));
+    const auto known = take(iterable, here(*generator.iterable), expr.comprehension == ComprehensionKind::set);
     const auto round = [&](Value item, bool sure) {
       run_assign(*generator.target, item);
       Cond all = symbols().boolean(true);
-      for (const Expr* condition : generator.conditions) all = symbols().logical_and(all, truth(evaluate(*condition)));
+      for (const Expr* condition : generator.conditions) {
+        all = symbols().logical_and(all, truth(evaluate(*condition)));
+        if (killed_ || symbols().decide(all) == symbolic::Answer::no) break;  // the others are not evaluated
+      }
       const auto answer = symbols().decide(all);
       if (answer == symbolic::Answer::no) return;
       run_generator(level + 1, sure && answer == symbolic::Answer::yes);
@@ -351,18 +419,25 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
 
   switch (expr.comprehension) {
   case ComprehensionKind::dict: {
-    std::vector<std::pair<Value, Value>> pairs;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      if (keys[i].is(Kind::string) || keys[i].is(Kind::integer)) pairs.push_back({keys[i], items[i]});
-      else open = true;
+    const Value dict = heap().dict({});
+    for (std::size_t i = 0; i < items.size(); ++i) dict_set(dict, keys[i], items[i]);
+    if (open) {
+      values::DictState state = *values::Heap::dict_state(dict);
+      for (auto& [k, v] : state.items) v = heap().merge(v, rest, Sharing::uniform);
+      state.open = true;
+      state.rest = heap().merge(state.rest, rest, Sharing::uniform);
+      heap().set_dict(dict, std::move(state));
     }
-    return heap().dict(std::move(pairs), open, rest);
+    return dict;
   }
   case ComprehensionKind::set:
   case ComprehensionKind::list:
   case ComprehensionKind::generator: break;
   }
-  const auto kind = expr.comprehension == ComprehensionKind::set ? values::ListKind::set : values::ListKind::list;
+  if (expr.comprehension == ComprehensionKind::set && !open) return make_set(std::move(items));
+  const auto kind = expr.comprehension == ComprehensionKind::set         ? values::ListKind::set
+                    : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator
+                                                                         : values::ListKind::list;
   const Value list = heap().list(std::move(items), kind);
   if (open) {
     auto* state = values::Heap::list_state(list);

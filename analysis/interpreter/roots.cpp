@@ -232,6 +232,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   Root& root = begin_root(std::string(cls.name.text()) + ".__init__");
   root.owner = &cls;
   defaults_.clear();
+  any_use_ = true;
   auto* object = heap().make<values::Instance>();
   object->cls = &cls;
   object->symbolic = true;
@@ -252,7 +253,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
       run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
     }
   } else if (cls.is_dataclass) {
-    fill_dataclass(*object, cls, {{}, {}, true});
+    fill_dataclass(*object, {{}, {}, true}, object->born);
   }
   killed_ = false;
   block_ = nullptr;
@@ -270,6 +271,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
     run_root(*method, bound_self, &cls);
   }
+  any_use_ = false;
   heap().settle(mark);  // rules ask what the objects of this run hold
   heap().rollback(mark);
   symbols().rewind(facts);

@@ -1,6 +1,8 @@
 // Statements, other than loops, imports and class bodies.
 #include "interpreter/interpreter.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using namespace syntax;
@@ -48,7 +50,7 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
     for (Frame* frame = frame_; frame; frame = frame->outer)
       if (!frame->tries.empty()) {
         TryTarget& target = *frame->tries.back();
-        target.raises.push_back(make_exit(target.mark, target.depth, {}));
+        target.raises.push_back(make_exit(target.mark, target.depth, value));
         break;
       }
     break;
@@ -62,7 +64,7 @@ Flow Interpreter::run(const Stmt& stmt) {
   const auto after_expression = [&] {
     if (!killed_) return Flow::normal;
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    return leave(ExitKind::raise, stmt, raised_);
   };
   switch (stmt.kind) {
   case StmtKind::expression: {
@@ -83,14 +85,41 @@ Flow Interpreter::run(const Stmt& stmt) {
     const Value before = evaluate(*assign.target);
     const Value operand = evaluate(*assign.value);
     if (killed_) return after_expression();
-    const Value list = resolve(before);
-    if (list.is(Kind::list) && assign.op == BinaryOp::add) {
-      Arguments arguments{{operand}, {}, false};
-      call_method(list, "extend", arguments, {chunk_, stmt.span});
-      return after_expression();
+    const Value changed = resolve(before);
+    const Place where{chunk_, stmt.span};
+    if (changed.is(Kind::list) || changed.is(Kind::dict)) {
+      const bool is_set = changed.is(Kind::list) && changed.as<values::List>()->kind == values::ListKind::set;
+      const std::string_view method = changed.is(Kind::dict)        ? (assign.op == BinaryOp::bit_or ? "update" : "")
+                                      : !is_set                     ? (assign.op == BinaryOp::add ? "extend" : "")
+                                      : assign.op == BinaryOp::bit_or  ? "update"
+                                      : assign.op == BinaryOp::bit_and ? "intersection_update"
+                                      : assign.op == BinaryOp::sub     ? "difference_update"
+                                      : assign.op == BinaryOp::bit_xor ? "symmetric_difference_update"
+                                                                       : "";
+      if (!method.empty()) {
+        Arguments arguments{{operand}, {}, false};
+        call_method(changed, method, arguments, where);
+        // The target is assigned to, which a property or an element sees.
+        if (assign.target->kind != ExprKind::name) run_assign(*assign.target, changed);
+        return after_expression();
+      }
+      if (changed.is(Kind::list) && !is_set && assign.op == BinaryOp::mul) {
+        const BinaryExpr times{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span};
+        const Value made = resolve(binary(assign.op, changed, operand, times));
+        if (made.is(Kind::list)) heap().set_list(changed, *values::Heap::list_state(made));
+        return after_expression();
+      }
+    }
+    if (changed.is(Kind::instance)) {
+      constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
+      const std::string in_place = "__i" + std::string(names[static_cast<int>(assign.op)]) + "__";
+      if (const Value method = find_method(changed.as<values::Instance>(), Name(in_place))) {
+        run_assign(*assign.target, call(method, {{operand}, {}, false}, where));
+        return after_expression();
+      }
     }
     const BinaryExpr& node = record_.augmented.try_emplace(&stmt, BinaryExpr{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span}).first->second;
-    const Value made = list.is(Kind::tensor) ? library_.augment(*this, assign.op, list, operand, node, {chunk_, stmt.span}) : binary(assign.op, before, operand, node);
+    const Value made = changed.is(Kind::tensor) ? library_.augment(*this, assign.op, changed, operand, node, {chunk_, stmt.span}) : binary(assign.op, before, operand, node);
     run_assign(*assign.target, made);
     return after_expression();
   }
@@ -109,10 +138,13 @@ Flow Interpreter::run(const Stmt& stmt) {
   }
   case StmtKind::break_: return leave(ExitKind::break_, stmt, {});
   case StmtKind::continue_: return leave(ExitKind::continue_, stmt, {});
-  case StmtKind::raise:
-    if (const Expr* exception = as<RaiseStmt>(stmt).exception) evaluate(*exception);
+  case StmtKind::raise: {
+    Value exception = caught_;
+    if (const Expr* expr = as<RaiseStmt>(stmt).exception) exception = resolve(evaluate(*expr));
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    raised_ = exception;
+    return leave(ExitKind::raise, stmt, exception);
+  }
   case StmtKind::delete_:
     for (const Expr* target : as<DeleteStmt>(stmt).targets) run_delete(*target);
     return after_expression();
@@ -178,8 +210,8 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const auto& subscript_target = as<SubscriptExpr>(target);
     Value object = resolve(evaluate(*subscript_target.object));
     const Value index = evaluate(*subscript_target.index);
-    // Containers of modules hold their parts in a list or a dict.
-    if (object.is(Kind::instance))
+    // Containers of modules hold their parts in a list or a dict, where the class has no way of its own.
+    if (object.is(Kind::instance) && !(object.as<values::Instance>()->cls && find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
       for (const std::string_view parts : {"$items", "$dict"})
         if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
           object = resolve(slot->value);
@@ -189,10 +221,31 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
     else if (object.is(Kind::list)) {
       values::ListState state = *values::Heap::list_state(object);
-      const auto at = to_constant(index);
+      const Value place_of = resolve(index);
+      const auto at = to_constant(place_of);
       const auto size = static_cast<std::int64_t>(state.items.size());
       if (at && !state.open && *at < size && *at >= -size) state.items[static_cast<std::size_t>(*at < 0 ? *at + size : *at)] = value;
-      else {
+      else if (place_of.is(Kind::slice) && !state.open) {
+        const auto picked = slice_of(size, *place_of.as<values::SliceObject>());
+        const auto items = take(value, here(target));
+        const Value by = resolve(place_of.as<values::SliceObject>()->step);
+        const bool plain = !by || by.is(Kind::none) || to_constant(by) == 1;
+        if (picked && items && plain) {
+          const auto lower = place_of.as<values::SliceObject>()->lower;
+          std::int64_t from = picked->empty() ? (resolve(lower).is(Kind::none) ? 0 : to_constant(lower).value_or(0)) : picked->front();
+          if (from < 0) from += size;
+          from = std::clamp<std::int64_t>(from, 0, size);
+          state.items.erase(state.items.begin() + from, state.items.begin() + from + static_cast<std::ptrdiff_t>(picked->size()));
+          state.items.insert(state.items.begin() + from, items->begin(), items->end());
+        } else if (picked && items && picked->size() == items->size()) {
+          for (std::size_t i = 0; i < picked->size(); ++i) state.items[static_cast<std::size_t>((*picked)[i])] = (*items)[i];
+        } else {
+          state.rest = heap().merge(element(object, here(target)), element(value, here(target)), Sharing::uniform);
+          state.items.clear();
+          state.open = true;
+          state.length = nullptr;
+        }
+      } else {
         for (Value& item : state.items) item = heap().merge(item, value, Sharing::uniform);
         if (state.open) state.rest = heap().merge(state.rest, value, Sharing::uniform);
       }
@@ -229,7 +282,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     }
     std::optional<std::vector<Value>> items;
     if (star == targets.size()) items = library_.unpack(*this, value, names, target, here(target));
-    if (!items) items = elements(value, here(target));
+    if (!items) items = take(value, here(target));
     const bool fits = items && (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
     if (!fits) {
       for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -261,15 +314,42 @@ void Interpreter::run_delete(const Expr& target) {
   else if (target.kind == ExprKind::tuple)
     for (const Expr* element_target : as<TupleExpr>(target).elements) run_delete(*element_target);
   else if (target.kind == ExprKind::subscript) {
-    const Value object = resolve(evaluate(*as<SubscriptExpr>(target).object));
-    evaluate(*as<SubscriptExpr>(target).index);
-    escape(object);
-    if (object.is(Kind::instance))
-      if (const values::Slot* items = object.as<values::Instance>()->attributes.find(Name("$items")); items) escape(items->value);
+    Value object = resolve(evaluate(*as<SubscriptExpr>(target).object));
+    const Value index = resolve(evaluate(*as<SubscriptExpr>(target).index));
+    if (object.is(Kind::instance)) {
+      if (const Value method = find_method(object.as<values::Instance>(), Name("__delitem__"))) {
+        call(method, {{index}, {}, false}, here(target));
+        return;
+      }
+      for (const std::string_view parts : {"$items", "$dict"})
+        if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
+          object = resolve(slot->value);
+          break;
+        }
+    }
+    if (object.is(Kind::dict)) dict_delete(object, index);
+    else if (object.is(Kind::list) && !values::Heap::list_state(object)->open) {
+      values::ListState state = *values::Heap::list_state(object);
+      const auto size = static_cast<std::int64_t>(state.items.size());
+      std::vector<std::int64_t> places;
+      if (index.is(Kind::slice)) {
+        const auto picked = slice_of(size, *index.as<values::SliceObject>());
+        if (!picked) return escape(object);
+        places = *picked;
+      } else {
+        const auto at = to_constant(index);
+        if (!at || *at >= size || *at < -size) return escape(object);
+        places.push_back(*at < 0 ? *at + size : *at);
+      }
+      std::sort(places.rbegin(), places.rend());
+      for (const std::int64_t i : places) state.items.erase(state.items.begin() + i);
+      heap().set_list(object, std::move(state));
+    } else {
+      escape(object);
+    }
   } else if (target.kind == ExprKind::attribute) {
     const auto& attribute_target = as<AttributeExpr>(target);
-    const Value object = resolve(evaluate(*attribute_target.object));
-    if (object.is(Kind::instance)) heap().set(heap().slot_of(object.as<values::Instance>()->attributes, attribute_target.attribute), {});
+    delete_attribute(evaluate(*attribute_target.object), attribute_target.attribute);
   }
 }
 
@@ -277,7 +357,7 @@ Flow Interpreter::run_if(const IfStmt& stmt) {
   const Cond condition = truth(evaluate(*stmt.test));
   if (killed_) {
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    return leave(ExitKind::raise, stmt, raised_);
   }
   return fork(
       condition, &stmt, here(*stmt.test), [&] { return run_block(stmt.body); }, [&] { return run_block(stmt.orelse); });
@@ -290,9 +370,9 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   const Value manager = resolve(evaluate(expr));
   if (killed_) {
     killed_ = false;
-    return leave(ExitKind::raise, stmt, {});
+    return leave(ExitKind::raise, stmt, raised_);
   }
-  if (manager.is(Kind::iterator) && manager.as<values::Iterator>()->pending) {
+  if (is_pending(manager)) {
     // The body of the with runs where the manager's generator yields.
     Frame* const frame = frame_;
     const std::uint32_t chunk = chunk_;
@@ -345,6 +425,18 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   return flow;
 }
 
+symbolic::Answer Interpreter::is_instance_of_raised(std::string_view exception) { return catches(library_symbol("builtins." + std::string(exception)), raised_); }
+
+// Does a handler of that type catch what was raised?
+symbolic::Answer Interpreter::catches(Value type, Value raised) {
+  type = resolve(type);
+  raised = resolve(raised);
+  if (!raised || raised.is(Kind::unknown) || raised.is(Kind::choice)) return symbolic::Answer::unknown;
+  if (raised.is(Kind::class_) || raised.is(Kind::library)) return is_subclass(raised, type);
+  if (raised.is(Kind::instance)) return is_subclass(type_of(raised, {}), type);
+  return symbolic::Answer::unknown;
+}
+
 Flow Interpreter::run_try(const TryStmt& stmt) {
   auto* event = record_.event<AttemptEvent>();
   event->place = {chunk_, stmt.span};
@@ -354,7 +446,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
   const auto facts = symbols().mark();
   const std::size_t depth = path_.size();
   TryTarget target{mark, depth, {}};
-  const bool catches = !stmt.handlers.empty();
+  const bool has_handlers = !stmt.handlers.empty();
 
   bool only_imports = true;
   for (const Stmt* part : stmt.body)
@@ -362,11 +454,51 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
                                     part->kind == StmtKind::assign || part->kind == StmtKind::pass);
 
   block_ = &event->body;
-  if (catches) frame_->tries.push_back(&target);
-  guards_ += catches;
+  if (has_handlers) frame_->tries.push_back(&target);
+  guards_ += has_handlers;
+  catching_ += has_handlers;
+  const auto risks = may_raise_ + heap().unknowns();
   Flow flow = run_block(stmt.body);
-  guards_ -= catches;
-  if (catches) frame_->tries.pop_back();
+  const bool safe = risks == may_raise_ + heap().unknowns() && target.raises.empty() && step();
+  guards_ -= has_handlers;
+  catching_ -= has_handlers;
+  if (has_handlers) frame_->tries.pop_back();
+
+  const auto finish = [&](Flow at_end) {
+    block_ = &event->finally;
+    if (at_end == Flow::normal) at_end = run_block(stmt.finally);
+    block_ = block;
+    append(event);
+    return at_end;
+  };
+  // Nothing in the body can fail: no handler runs.
+  if (has_handlers && safe) {
+    block_ = &event->orelse;
+    if (flow == Flow::normal) flow = run_block(stmt.orelse);
+    return finish(flow);
+  }
+  // It fails for certain, and with what is known: the first handler of its type runs, and no other.
+  if (has_handlers && flow == Flow::dead && !target.raises.empty() && generic_depth_ == 0 &&
+      symbols().decide(target.raises.front().condition) == symbolic::Answer::yes) {
+    const Value exception = target.raises.front().value;
+    for (const ExceptHandler& handler : stmt.handlers) {
+      const auto answer = handler.type ? catches(evaluate(*handler.type), exception) : symbolic::Answer::yes;
+      if (answer == symbolic::Answer::no) continue;
+      if (answer == symbolic::Answer::unknown) break;
+      heap().rollback(mark);
+      heap().apply(target.raises.front().delta);
+      symbols().rewind(facts);
+      path_.resize(depth);
+      block_ = &event->handlers.emplace_back();
+      if (!handler.name.empty()) heap().set(variable(handler.name), exception);
+      const Value outer = caught_;
+      caught_ = exception;
+      flow = run_block(handler.body);
+      caught_ = outer;
+      return finish(flow);
+    }
+  }
+
   block_ = &event->orelse;
   if (flow == Flow::normal) flow = run_block(stmt.orelse);
   values::Delta finished = heap().capture(mark);
@@ -385,20 +517,19 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
     path_.push_back(raised);
     if (handler.type) evaluate(*handler.type);
     if (!handler.name.empty()) heap().set(variable(handler.name), heap().unknown("", Sharing::local));
+    const Value outer = caught_;
+    caught_ = {};
     if (run_block(handler.body) == Flow::normal) handled.push_back({heap().capture(mark), raised, {}});
+    caught_ = outer;
     symbols().rewind(facts);
     path_.resize(depth);
   }
-  if (catches) {
+  if (has_handlers) {
     heap().rollback(mark);
     if (goes_on) heap().apply(finished);
     flow = merge_exits(mark, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
   }
-  block_ = &event->finally;
-  if (flow == Flow::normal) flow = run_block(stmt.finally);
-  block_ = block;
-  append(event);
-  return flow;
+  return finish(flow);
 }
 
 Flow Interpreter::run_match(const MatchStmt& stmt, std::size_t from, Value subject) {
@@ -432,27 +563,76 @@ Cond Interpreter::match_condition(const Pattern& pattern, Value subject) {
   }
   case PatternKind::sequence: {
     const auto& sequence = as<SequencePattern>(pattern);
-    const auto items = elements(resolve(subject), {chunk_, pattern.span});
+    const Value matched = resolve(subject);
+    if (matched.is(Kind::string) || matched.is(Kind::none) || matched.is(Kind::integer) || matched.is(Kind::real) || matched.is(Kind::boolean) || matched.is(Kind::dict))
+      return symbols().boolean(false);
+    const auto items = elements(matched, {chunk_, pattern.span});
     Cond all = symbols().boolean(true);
-    bool star = false;
-    for (const Pattern* part : sequence.elements) star = star || part->kind == PatternKind::star;
-    if (!items || star) {
+    std::size_t star = sequence.elements.size();
+    for (std::size_t i = 0; i < sequence.elements.size(); ++i)
+      if (sequence.elements[i]->kind == PatternKind::star) star = i;
+    const bool has_star = star < sequence.elements.size();
+    if (!items) {
       for (const Pattern* part : sequence.elements) match_condition(*part, heap().external(""));
       return open();
     }
-    if (items->size() != sequence.elements.size()) return symbols().boolean(false);
-    for (std::size_t i = 0; i < items->size(); ++i)
-      all = symbols().logical_and(all, match_condition(*sequence.elements[i], (*items)[i]));
+    if (has_star ? items->size() + 1 < sequence.elements.size() : items->size() != sequence.elements.size()) return symbols().boolean(false);
+    const std::size_t extra = items->size() + 1 - sequence.elements.size();
+    for (std::size_t i = 0, from = 0; i < sequence.elements.size(); ++i) {
+      if (i == star) {
+        const auto begin = items->begin() + static_cast<std::ptrdiff_t>(from);
+        if (const Name name = as<StarPattern>(*sequence.elements[i]).name; !name.empty())
+          heap().set(variable(name), heap().list({begin, begin + static_cast<std::ptrdiff_t>(extra)}));
+        from += extra;
+      } else {
+        all = symbols().logical_and(all, match_condition(*sequence.elements[i], (*items)[from++]));
+      }
+    }
     return all;
   }
-  case PatternKind::mapping:
-    for (const Pattern* part : as<MappingPattern>(pattern).patterns) match_condition(*part, heap().external(""));
-    if (!as<MappingPattern>(pattern).rest.empty()) heap().set(variable(as<MappingPattern>(pattern).rest), heap().external(""));
+  case PatternKind::mapping: {
+    const auto& mapping = as<MappingPattern>(pattern);
+    const Value dict = resolve(subject);
+    if (dict.is(Kind::dict) && !values::Heap::dict_state(dict)->open) {
+      Cond all = symbols().boolean(true);
+      std::vector<std::pair<Value, Value>> rest = values::Heap::dict_state(dict)->items;
+      for (std::size_t i = 0; i < mapping.keys.size() && i < mapping.patterns.size(); ++i) {
+        const Value key = resolve(evaluate(*mapping.keys[i]));
+        const auto found = std::find_if(rest.begin(), rest.end(), [&](const auto& item) { return same_key(item.first, key); });
+        if (found == rest.end()) return symbols().boolean(false);
+        if (found->second.is(Kind::choice)) all = open();
+        all = symbols().logical_and(all, match_condition(*mapping.patterns[i], found->second));
+        rest.erase(found);
+      }
+      if (!mapping.rest.empty()) heap().set(variable(mapping.rest), heap().dict(std::move(rest)));
+      return all;
+    }
+    for (const Pattern* part : mapping.patterns) match_condition(*part, heap().external(""));
+    if (!mapping.rest.empty()) heap().set(variable(mapping.rest), heap().external(""));
     return open();
-  case PatternKind::class_:
-    for (const Pattern* part : as<ClassPattern>(pattern).arguments) match_condition(*part, heap().external(""));
-    for (const Pattern* part : as<ClassPattern>(pattern).keyword_patterns) match_condition(*part, heap().external(""));
-    return open();
+  }
+  case PatternKind::class_: {
+    const auto& wanted = as<ClassPattern>(pattern);
+    const Value type = resolve(evaluate(*wanted.type));
+    const Value object = resolve(subject);
+    const auto answer = is_instance(object, type);
+    if (answer == symbolic::Answer::no) return symbols().boolean(false);
+    Cond all = answer == symbolic::Answer::yes ? symbols().boolean(true) : open();
+    for (std::size_t i = 0; i < wanted.arguments.size(); ++i) {
+      Value part = heap().external("");
+      if (type.is(Kind::library)) part = object;  // int(x), str(x): the value itself
+      else if (type.is(Kind::class_) && i < type.as<values::Class>()->fields.size() && answer == symbolic::Answer::yes)
+        part = attribute(object, type.as<values::Class>()->fields[i].name, {chunk_, pattern.span});
+      else all = open();
+      all = symbols().logical_and(all, match_condition(*wanted.arguments[i], part));
+    }
+    for (std::size_t i = 0; i < wanted.keyword_patterns.size(); ++i) {
+      Value part = heap().external("");
+      if (answer == symbolic::Answer::yes && i < wanted.keyword_names.size()) part = attribute(object, wanted.keyword_names[i], {chunk_, pattern.span});
+      all = symbols().logical_and(all, match_condition(*wanted.keyword_patterns[i], part));
+    }
+    return all;
+  }
   case PatternKind::star:
     if (!as<StarPattern>(pattern).name.empty()) heap().set(variable(as<StarPattern>(pattern).name), heap().external(""));
     return symbols().boolean(true);

@@ -1,5 +1,5 @@
-// Modules: construction, forward, containers, and what every nn.Module can do. Native state lies in attributes that start
-// with '$'. Semantics as in the documentation of torch.nn.
+// Layers: construction and forward. Native state lies in attributes that start with '$'. What every nn.Module can do, and the
+// containers, are in modules.cpp. Semantics as in the documentation of torch.nn.
 #include "torch/shapes.hpp"
 
 #include <deque>
@@ -19,48 +19,6 @@ void keep(Call& call, std::string_view name, Value value) {
 Value kept(const Call& call, std::string_view name) {
   const values::Slot* slot = object(call).attributes.find(Name(name));
   return slot ? call.run.resolve(slot->value) : Value{};
-}
-
-// ---------------------------------------------------------------- Module
-
-Value module_call(Call& call) {
-  interpreter::Arguments arguments;
-  for (const Value& argument : call.arguments)
-    if (argument) arguments.positional.push_back(argument);
-  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
-  arguments.keywords = call.options;
-  arguments.spread = call.spread;
-  if (const Value forward = call.run.find_method(&object(call), Name("forward")))
-    return call.run.call(forward, std::move(arguments), call.place, call.expr);
-  for (const Value& argument : arguments.positional) (void)argument;
-  return call.run.heap().external("", call.place);
-}
-Value module_init(Call& call) { return call.self; }
-Value itself(Call& call) { return call.self; }
-Value nothing(Call&) { return Value::none(); }
-// parameters(): what an optimizer is given; `$of` tells whose they are.
-Value parameters(Call& call) {
-  Instance* list = call.run.make_native("$parameters", call.place);
-  call.run.heap().set(call.run.heap().slot_of(list->attributes, Name("$of")), call.self);
-  return Value::of(Kind::instance, list);
-}
-Value submodules(Call& call) {
-  return call.run.heap().open_list(call.run.heap().external("", call.place));
-}
-Value training(Call& call) { return Value::of(call.run.named_condition("training", Sharing::uniform)); }
-Value register_buffer(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
-  keep(call, "$has_buffers", call.run.heap().boolean(true));
-  return Value::none();
-}
-Value register_module(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
-  return Value::none();
-}
-Value state_dict(Call& call) {
-  return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
 
 // ---------------------------------------------------------------- layers
@@ -241,86 +199,6 @@ Value pool2d_forward(Call& call) {
   return result(call, out);
 }
 
-// ---------------------------------------------------------------- containers
-
-Value sequential_init(Call& call) {
-  std::vector<Value> items;
-  if (call.at(0)) items.push_back(call.at(0));
-  items.insert(items.end(), call.rest.begin(), call.rest.end());
-  if (items.size() == 1) {
-    const Value only = call.run.resolve(items.front());
-    if (only.is(Kind::dict)) {
-      items.clear();
-      for (const auto& [key, value] : values::Heap::dict_state(only)->items) items.push_back(value);
-    }
-  }
-  const Value list = call.run.heap().list(std::move(items));
-  if (call.spread) {
-    values::Heap::list_state(list)->open = true;
-    values::Heap::list_state(list)->rest = call.run.heap().external("");
-  }
-  keep(call, "$items", list);
-  return {};
-}
-Value module_list_init(Call& call) {
-  const Value given = call.run.resolve(call.at(0));
-  Value list;
-  if (!given || given.is(Kind::none)) list = call.run.heap().list({});
-  else if (const auto items = call.run.elements(given, call.place)) list = call.run.heap().list(*items);
-  else {
-    Int length = given.is(Kind::list) ? values::Heap::list_state(given)->length : nullptr;
-    list = call.run.heap().open_list(call.run.element(given, call.place), length);
-  }
-  keep(call, "$items", list);
-  return {};
-}
-Value list_append(Call& call) {
-  const Value list = kept(call, "$items");
-  if (list.is(Kind::list)) call.run.call(call.run.attribute(list, Name("append"), call.place), {{call.at(0)}, {}, false}, call.place);
-  return call.self;
-}
-Value list_extend(Call& call) {
-  const Value list = kept(call, "$items");
-  if (list.is(Kind::list)) call.run.call(call.run.attribute(list, Name("extend"), call.place), {{call.at(0)}, {}, false}, call.place);
-  return call.self;
-}
-Value module_dict_init(Call& call) {
-  const Value given = call.run.resolve(call.at(0));
-  keep(call, "$dict", given.is(Kind::dict) ? given : call.run.heap().dict({}, given && !given.is(Kind::none), call.run.heap().external("")));
-  return {};
-}
-Value dict_item(Call& call) {
-  const Value dict = kept(call, "$dict");
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
-  return call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere);
-}
-Value dict_part(Call& call) {
-  const Value dict = kept(call, "$dict");
-  const auto name = call.row.path.substr(call.row.path.rfind('.') + 1);
-  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
-  return call.run.call(call.run.attribute(dict, Name(name), call.place), {}, call.place);
-}
-Value sequential_forward(Call& call) {
-  Value x = call.at(0);
-  const Value list = kept(call, "$items");
-  const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
-  if (!items) return call.run.heap().external("", call.place);
-  for (const Value& layer : *items) x = call.run.call(layer, {{x}, {}, false}, call.place, call.expr);
-  return x;
-}
-Value parameter(Call& call) {
-  TensorState state = computed(call.run, {call.at(0)});
-  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
-  state.requires_grad = Known::yes;
-  const Value made = result(call, state);
-  TensorState with_source = state;
-  with_source.graph = {made.object()};
-  with_source.graph_complete = true;
-  set_state(call.run, made, with_source);
-  return made;
-}
-
 Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
   Row made;
   made.path = path;
@@ -337,24 +215,6 @@ Row row(std::string_view path, RowKind kind, std::string_view signature, Value (
 std::vector<Row> layer_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("torch.nn.Module", class_, "*arguments, **options", nullptr),
-      row("torch.nn.Module.__init__", method, "*arguments, **options", module_init),
-      row("torch.nn.Module.__call__", method, "*arguments, **options", module_call),
-      row("torch.nn.Module.parameters", method, "recurse=True", parameters),
-      row("torch.nn.Module.training", property, "", training),
-      row("torch.nn.Module.register_buffer", method, "name, tensor, persistent=True", register_buffer),
-      row("torch.nn.Module.register_parameter", method, "name, param", register_module),
-      row("torch.nn.Module.add_module", method, "name, module", register_module),
-      row("torch.nn.Module.register_module", method, "name, module", register_module),
-      row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
-      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True", nothing),
-      row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing),
-      row("torch.compile", function, "model, **options", [](Call& call) { return call.at(0); }),
-      row("torch.jit.script", function, "obj, **options", [](Call& call) { return call.at(0); }),
-
-      row("torch.nn.Parameter", function, "data, requires_grad=True", parameter),
-      row("torch.nn.parameter.Parameter", function, "data, requires_grad=True", parameter),
-
       row("torch.nn.Linear", class_, "in_features, out_features, bias=True, device=None, dtype=None", linear_init, "torch.nn.Module"),
       row("torch.nn.Linear.forward", method, "input", linear_forward),
       row("torch.nn.Conv2d", class_, "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros'", conv2d_init, "torch.nn.Module"),
@@ -365,31 +225,7 @@ std::vector<Row> layer_rows() {
       row("torch.nn.Embedding.forward", method, "input", embedding_forward),
       row("torch.nn.Flatten", class_, "start_dim=1, end_dim=-1", flatten_init, "torch.nn.Module"),
       row("torch.nn.Flatten.forward", method, "input", flatten_forward),
-
-      row("torch.nn.Sequential", class_, "first, *more", sequential_init, "torch.nn.Module"),
-      row("torch.nn.Sequential.forward", method, "input", sequential_forward),
-      row("torch.nn.Sequential.append", method, "module", list_append),
-      row("torch.nn.Sequential.extend", method, "sequential", list_extend),
-      row("torch.nn.ModuleList", class_, "modules=None", module_list_init, "torch.nn.Module"),
-      row("torch.nn.ModuleList.append", method, "module", list_append),
-      row("torch.nn.ModuleList.extend", method, "modules", list_extend),
-      row("torch.nn.ModuleDict", class_, "modules=None", module_dict_init, "torch.nn.Module"),
-      row("torch.nn.ModuleDict.__getitem__", method, "key", dict_item),
-      row("torch.nn.ModuleDict.keys", method, "", dict_part),
-      row("torch.nn.ModuleDict.values", method, "", dict_part),
-      row("torch.nn.ModuleDict.items", method, "", dict_part),
-      row("$parameters", class_, "", nullptr),
   };
-  for (const std::string_view name : {"torch.nn.Module.to", "torch.nn.Module.cuda", "torch.nn.Module.cpu", "torch.nn.Module.half",
-                                      "torch.nn.Module.float", "torch.nn.Module.double", "torch.nn.Module.bfloat16", "torch.nn.Module.train",
-                                      "torch.nn.Module.eval", "torch.nn.Module.requires_grad_", "torch.nn.Module.apply",
-                                      "torch.nn.Module.share_memory"})
-    rows.push_back(row(name, method, "*arguments, **options", itself));
-  for (const std::string_view name : {"torch.nn.Module.modules", "torch.nn.Module.children", "torch.nn.Module.named_modules",
-                                      "torch.nn.Module.named_children", "torch.nn.Module.named_parameters", "torch.nn.Module.buffers",
-                                      "torch.nn.Module.named_buffers"})
-    rows.push_back(row(name, method, "*arguments, **options", submodules));
-
   struct Family {
     Value (*init)(Call&);
     Value (*forward)(Call&);

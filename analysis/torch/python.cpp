@@ -1,8 +1,7 @@
-// What of Python's standard library (and its near neighbours) training code leans on: the environment that torchrun sets,
-// ends of the process, partial functions, argument parsers, progress bars.
+// What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
 #include "torch/shapes.hpp"
 
-#include <cmath>
+#include <tuple>
 
 namespace stepzero::torch {
 
@@ -27,76 +26,136 @@ Value end_process(Call& call) {
   call.run.exit_process();
   return Value::none();
 }
-Value partial(Call& call) {
-  auto* made = call.run.heap().make<values::Partial>();
-  made->function = call.at(0);
-  made->arguments = call.rest;
-  made->keywords = call.options;
-  return Value::of(Kind::partial, made);
-}
-Value wraps(Call& call) {
-  // wraps(f) gives a decorator that keeps the function as it is.
-  (void)call;
-  return {};
-}
-Value first_argument(Call& call) { return call.at(0); }
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 Value uniform_unknown(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
-Value arguments_of_program(Call& call) { return call.run.heap().unknown("args", Sharing::uniform, call.place); }
-Value known_arguments(Call& call) {
-  return call.run.heap().tuple({call.run.heap().unknown("args", Sharing::uniform, call.place), call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
+
+// ---------------------------------------------------------------- argument parsers
+
+Value kept(const Call& call, std::string_view name) {
+  const values::Slot* slot = call.self.as<values::Instance>()->attributes.find(syntax::Name(name));
+  return slot ? call.run.resolve(slot->value) : Value{};
 }
-Value empty_dict(Call& call) {
-  const Value first = call.run.resolve(call.at(0));
-  if (first.is(Kind::dict)) return first;
-  if (first.is(Kind::list)) {
-    std::vector<std::pair<Value, Value>> items;
-    if (const auto pairs = call.run.elements(first, call.place)) {
-      bool known = true;
-      for (const Value& pair : *pairs) {
-        const auto parts = call.run.elements(pair, call.place);
-        if (parts && parts->size() == 2) items.push_back({call.run.resolve((*parts)[0]), (*parts)[1]});
-        else known = false;
-      }
-      if (known) return call.run.heap().dict(std::move(items));
+Value option(const Call& call, std::string_view name) {
+  for (const auto& [key, value] : call.options)
+    if (key.text() == name) return call.run.resolve(value);
+  return {};
+}
+void keep(Call& call, values::Instance& object, std::string_view name, Value value) {
+  call.run.heap().set(call.run.heap().slot_of(object.attributes, syntax::Name(name)), value);
+}
+// What a parser knows of its arguments: by destination, the action, the type, and the default.
+void add_to_parser(Call& call, std::string_view destination, Value action, Value type, Value otherwise) {
+  Value known = kept(call, "$arguments");
+  if (!known.is(Kind::dict)) keep(call, *call.self.as<values::Instance>(), "$arguments", known = call.run.heap().dict({}));
+  call.run.dict_set(known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
+}
+Value add_argument(Call& call) {
+  std::string destination;
+  if (const Value given = option(call, "dest"); given && given.is(Kind::string)) destination = given.text();
+  else {
+    for (const Value& raw : call.rest) {
+      const Value name = call.run.resolve(raw);
+      if (!name.is(Kind::string)) return call.run.heap().unknown("", Sharing::uniform, call.place);
+      std::string_view text = name.text();
+      const bool is_long = text.starts_with("--");
+      while (text.starts_with('-')) text.remove_prefix(1);
+      if (destination.empty() || is_long) destination = text;
+      if (is_long) break;
     }
+    for (char& c : destination)
+      if (c == '-') c = '_';
   }
-  return call.run.heap().dict({}, static_cast<bool>(first), call.run.heap().external("", call.place));
+  if (destination.empty() || call.spread) return call.run.heap().unknown("", Sharing::uniform, call.place);
+  values::Heap& heap = call.run.heap();
+  const Value given = option(call, "action");
+  const std::string_view action = given.is(Kind::string) ? given.text() : given ? std::string_view("?") : std::string_view("store");
+  Value otherwise = option(call, "default");
+  Value type = option(call, "type");
+  if (!otherwise) otherwise = action == "store_true" ? heap.boolean(false) : action == "store_false" ? heap.boolean(true) : Value::none();
+  // A default that is text is read as an argument would be.
+  if (otherwise.is(Kind::string) && type && !type.is(Kind::none)) otherwise = call.run.call(type, {{otherwise}, {}, false}, call.place);
+  if (const Value many = option(call, "nargs"); many && !(many.is(Kind::string) && many.text() == "?")) type = Value::none();
+  if (action == "store" || action == "store_true" || action == "store_false" || action == "?" || action == "count" || action == "append" || action == "store_const")
+    add_to_parser(call, destination, heap.string(action), type ? type : Value::none(), otherwise);
+  return heap.unknown("", Sharing::uniform, call.place);
 }
-Value default_dict(Call& call) { return call.run.heap().dict({}, true, call.run.heap().external("", call.place)); }
-Value deque(Call& call) {
-  return call.run.heap().open_list(call.run.heap().external("", call.place), nullptr, values::ListKind::deque);
+Value set_defaults(Call& call) {
+  Value known = kept(call, "$arguments");
+  if (!known.is(Kind::dict)) keep(call, *call.self.as<values::Instance>(), "$arguments", known = call.run.heap().dict({}));
+  for (const auto& [name, value] : call.options) {
+    const Value before = call.run.dict_get(known, call.run.heap().string(name.text()), Value::none());
+    const bool there = before.is(Kind::tuple) && before.as<values::Tuple>()->items.size() == 3;
+    add_to_parser(call, name.text(), there ? before.as<values::Tuple>()->items[0] : call.run.heap().string("set"),
+                  there ? before.as<values::Tuple>()->items[1] : Value::none(), value);
+  }
+  return Value::none();
 }
-Value copied(Call& call) {
-  const Value value = call.run.resolve(call.at(0));
-  if (value.is(Kind::list) || value.is(Kind::dict)) return call.run.call(call.run.attribute(value, syntax::Name("copy"), call.place), {}, call.place);
-  return value;
+// A value that the command line gives: what it is if it is not given is remembered.
+Value argument_value(Call& call, std::string_view name, std::string_view action, Value type, Value otherwise) {
+  const std::string text = "args." + std::string(name);
+  if (action == "set") return otherwise;
+  if (action == "store_true" || action == "store_false") {
+    const Value made = call.run.symbol(text, Sharing::uniform, call.place);
+    return made.is(Kind::unknown) ? Value::of(call.run.symbols().opaque(text, Sharing::uniform)) : made;
+  }
+  const Value made = call.run.symbol(text, Sharing::uniform, call.place);
+  if (!made.is(Kind::unknown)) return made;
+  auto* unknown = made.as<values::Unknown>();
+  unknown->default_value = otherwise;
+  if (type.is(Kind::library)) {
+    const std::string_view path = type.as<values::LibrarySymbol>()->path;
+    if (path == "builtins.float") unknown->is_real = true;
+    // A number unless it is left out and nothing stands for it.
+    if (path == "builtins.int" && !otherwise.is(Kind::none)) return Value::of(call.run.to_int(made));
+  }
+  return made;
 }
-Value square_root(Call& call) {
-  const Value value = call.run.resolve(call.at(0));
-  if (const auto constant = call.run.to_constant(value)) return Value::of(std::sqrt(static_cast<double>(*constant)));
-  if (value.is(Kind::real)) return Value::of(std::sqrt(value.real()));
-  return call.run.heap().unknown("", call.run.heap().sharing(value), call.place);
-}
-template <bool up> Value rounded(Call& call) {
-  const Value value = call.run.resolve(call.at(0));
-  if (value.is(Kind::integer)) return value;
-  if (value.is(Kind::real) && std::abs(value.real()) < 9e15)
-    return call.run.heap().integer(static_cast<std::int64_t>(up ? std::ceil(value.real()) : std::floor(value.real())));
-  return call.run.heap().unknown("", call.run.heap().sharing(value), call.place);
-}
-Value math_product(Call& call) {
-  const auto items = call.run.elements(call.at(0), call.place);
-  Int total = call.run.symbols().constant(1);
-  if (items)
-    for (const Value& item : *items) {
-      const Int value = call.run.resolve(item).is(Kind::integer) ? call.run.to_int(item) : nullptr;
-      if (!value) return call.run.heap().unknown("", call.run.heap().sharing(call.at(0)), call.place);
-      total = call.run.symbols().mul(total, value);
+Value arguments_of_program(Call& call) {
+  values::Instance* made = call.run.make_native("argparse.Namespace", call.place);
+  made->symbolic = true;
+  made->name = "args";
+  const Value given = call.run.resolve(call.at(0));
+  bool defaults = false;
+  if (given.is(Kind::list) || given.is(Kind::tuple)) {
+    const auto words = call.run.elements(given, call.place);
+    defaults = words && words->empty();
+  }
+  const Value known = kept(call, "$arguments");
+  const bool all_seen = !kept(call, "$more");
+  if (known.is(Kind::dict))
+    for (const auto& [key, entry] : std::vector(values::Heap::dict_state(known)->items)) {
+      const Value parts = call.run.resolve(entry);
+      if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3) continue;
+      const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0], parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
+      const Value value = defaults ? otherwise : argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
+      keep(call, *made, key.text(), value);
     }
-  else return call.run.heap().unknown("", call.run.heap().sharing(call.at(0)), call.place);
-  return Value::of(total);
+  if (defaults && all_seen) {
+    made->symbolic = false;
+    made->open = false;
+  }
+  return Value::of(Kind::instance, made);
 }
+Value known_arguments(Call& call) {
+  const Value made = arguments_of_program(call);
+  const bool none_left = made.is(Kind::instance) && !made.as<values::Instance>()->open;
+  return call.run.heap().tuple({made, none_left ? call.run.heap().list({}) : call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
+}
+Value namespace_init(Call& call) {
+  values::Instance& object = *call.self.as<values::Instance>();
+  for (const auto& [name, value] : call.options) keep(call, object, name.text(), value);
+  object.open = call.spread;
+  return {};
+}
+// A group adds to its parser.
+Value itself(Call& call) { return call.self; }
+Value subparsers(Call& call) {
+  keep(call, *call.self.as<values::Instance>(), "$more", call.run.heap().boolean(true));
+  values::Instance* made = call.run.make_native("argparse.$Subparsers", call.place);
+  return Value::of(Kind::instance, made);
+}
+Value new_parser(Call& call) { return Value::of(Kind::instance, call.run.make_native("argparse.ArgumentParser", call.place)); }
+
 // tqdm(iterable): the iterable's elements, with methods of its own.
 Value progress(Call& call) {
   const Value iterable = call.run.resolve(call.at(0));
@@ -108,9 +167,6 @@ Value progress(Call& call) {
   if (!iterable || iterable.is(Kind::none)) return Value::of(Kind::instance, call.run.make_native("tqdm.bar", call.place));
   return iterable;
 }
-Value null_context(Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.context", call.place)); }
-Value pi(Call&) { return Value::of(3.141592653589793); }
-
 Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
   Row made;
   made.path = path;
@@ -154,12 +210,6 @@ std::vector<Row> python_rows() {
       row("random.random", function, "", per_rank),
       row("random.randint", function, "a, b", per_rank),
       row("socket.gethostname", function, "", per_rank),
-      row("functools.partial", function, "function, *arguments, **keywords", partial),
-      row("functools.wraps", function, "function", wraps),
-      row("functools.lru_cache", function, "function=None, **options", first_argument),
-      row("functools.cache", function, "function=None", first_argument),
-      row("contextlib.nullcontext", function, "value=None", null_context),
-      row("contextlib.context", class_, "", nullptr),
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),
       row("unittest.TestCase", class_, "*arguments", nullptr),
@@ -169,19 +219,16 @@ std::vector<Row> python_rows() {
           [](Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }),
       row("$catches", class_, "", nullptr),
       row("argparse.ArgumentParser", class_, "*arguments, **options", nullptr),
-      row("argparse.ArgumentParser.add_argument", method, "*arguments, **options", uniform_unknown),
+      row("argparse.ArgumentParser.add_argument", method, "*arguments, **options", add_argument),
+      row("argparse.ArgumentParser.set_defaults", method, "**options", set_defaults),
+      row("argparse.ArgumentParser.add_argument_group", method, "*arguments, **options", itself),
+      row("argparse.ArgumentParser.add_mutually_exclusive_group", method, "*arguments, **options", itself),
+      row("argparse.ArgumentParser.add_subparsers", method, "**options", subparsers),
+      row("argparse.$Subparsers", class_, "", nullptr),
+      row("argparse.$Subparsers.add_parser", method, "name, **options", new_parser),
       row("argparse.ArgumentParser.parse_args", method, "args=None, namespace=None", arguments_of_program),
       row("argparse.ArgumentParser.parse_known_args", method, "args=None, namespace=None", known_arguments),
-      row("collections.OrderedDict", function, "items", empty_dict),
-      row("collections.defaultdict", function, "factory=None, *more", default_dict),
-      row("collections.deque", function, "items, maxlen=None", deque),
-      row("copy.copy", function, "x", copied),
-      row("copy.deepcopy", function, "x, memo=None", copied),
-      row("math.sqrt", function, "x", square_root),
-      row("math.ceil", function, "x", rounded<true>),
-      row("math.floor", function, "x", rounded<false>),
-      row("math.prod", function, "items", math_product),
-      row("math.pi", constant, "", pi),
+      row("argparse.Namespace", class_, "**options", namespace_init),
       row("tqdm.tqdm", function, "iterable=None, *more, **options", progress),
       row("tqdm.auto.tqdm", function, "iterable=None, *more, **options", progress),
       row("tqdm.trange", function, "*arguments, **options", uniform_unknown),

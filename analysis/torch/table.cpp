@@ -49,16 +49,24 @@ constexpr std::array aliases = {
     Alias{"torch.distributed._reduce_scatter_base", "torch.distributed.reduce_scatter_tensor"},
     Alias{"torch.tensor.Tensor", "torch.Tensor"},
     Alias{"pytorch_lightning.trainer.Trainer", "pytorch_lightning.Trainer"},
-    Alias{"typing.NamedTuple", "collections.namedtuple"},
+    Alias{"typing.OrderedDict", "collections.OrderedDict"},
+    Alias{"torch.nn.parameter.Parameter", "torch.nn.Parameter"},
+    Alias{"typing_extensions.NamedTuple", "typing.NamedTuple"},
 };
 
-// Libraries whose names are never looked for among the files of the program.
-constexpr std::array<std::string_view, 40> libraries = {
-    "torch", "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections",
-    "itertools", "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket",
-    "threading", "warnings", "builtins", "numpy", "pytest", "unittest", "accelerate", "deepspeed", "pytorch_lightning",
-    "lightning", "lightning_fabric", "lightning_utilities", "torchmetrics", "tqdm", "shutil", "gc",
+// Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
+constexpr std::array<std::string_view, 79> libraries = {
+    "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
+    "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
+    "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
+    "tempfile", "traceback", "uuid", "hashlib", "platform", "numbers", "statistics", "bisect", "heapq", "csv", "struct", "zipfile",
+    "tarfile", "urllib", "multiprocessing", "concurrent", "asyncio", "queue", "weakref", "textwrap", "pprint", "decimal", "fractions",
+    "configparser", "getpass", "ast", "__future__", "torch",
+    // These may be missing.
+    "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
+    "torchmetrics", "tqdm", "einops", "typing_extensions", "scipy", "PIL",
 };
+constexpr std::size_t always_there_count = 65;
 
 struct RankName {
   std::string_view name;
@@ -161,8 +169,8 @@ Table::Table() {
   for (auto family : {
            pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
            view_rows(), join_rows(),
-           python_rows(),
-           tensor_rows(), layer_rows(),
+           python_rows(), python_tool_rows(),
+           tensor_rows(), module_rows(), layer_rows(),
            training_rows(), distributed_rows(), framework_rows(),
        })
     for (Row& row : family) rows_.push_back(std::move(row));
@@ -197,6 +205,12 @@ const Row* Table::find(std::string_view path) const {
 bool Table::knows(std::string_view top_level) const {
   for (const std::string_view name : libraries)
     if (name == top_level) return true;
+  return false;
+}
+
+bool Table::always_there(std::string_view top_level) const {
+  for (std::size_t i = 0; i < always_there_count; ++i)
+    if (libraries[i] == top_level) return true;
   return false;
 }
 

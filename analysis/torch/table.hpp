@@ -20,7 +20,8 @@ using values::RowKind;
 using values::Value;
 
 // The families.
-std::vector<Row> python_rows();
+std::vector<Row> python_rows();       // what surrounds a program: environment, arguments
+std::vector<Row> python_tool_rows();  // math, itertools, collections, dataclasses…
 std::vector<Row> pointwise_rows();
 std::vector<Row> view_rows();
 std::vector<Row> join_rows();
@@ -33,6 +34,7 @@ std::vector<Row> linalg_rows();
 std::vector<Row> fft_rows();
 std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place fillers, torch.nn.init
 std::vector<Row> tensor_rows();
+std::vector<Row> module_rows();       // nn.Module itself and the containers
 std::vector<Row> layer_rows();
 std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders
 std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
@@ -44,6 +46,7 @@ public:
   std::string canonical(std::string_view path) const override;
   const Row* find(std::string_view path) const override;
   bool knows(std::string_view top_level) const override;
+  bool always_there(std::string_view top_level) const override;
   std::string_view tensor_class() const override { return "torch.Tensor"; }
   std::vector<syntax::Name> members(std::string_view module_path) const override;
   std::optional<interpreter::Presumption> presume(std::string_view name) const override;

@@ -189,6 +189,7 @@ Value Heap::dict(std::vector<std::pair<Value, Value>> items, bool open, Value re
 
 Value Heap::unknown(std::string_view name, Sharing sharing, Place born) {
   auto* made = make<Unknown>();
+  ++unknowns_;
   made->name = keep(std::string(name));
   made->sharing = sharing;
   made->born = born;
@@ -241,7 +242,9 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
     std::vector<Value> items;
     for (std::size_t i = 0; i < yes.as<Tuple>()->items.size(); ++i)
       items.push_back(choose(condition, yes.as<Tuple>()->items[i], no.as<Tuple>()->items[i]));
-    return tuple(std::move(items));
+    const Value both = tuple(std::move(items));
+    if (yes.as<Tuple>()->cls == no.as<Tuple>()->cls) both.as<Tuple>()->cls = yes.as<Tuple>()->cls;
+    return both;
   }
   if (leaves(yes) + leaves(no) > max_leaves) return merge(yes, no, symbols_.sharing(condition));
   auto* made = make<Choice>();
@@ -272,7 +275,9 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     std::vector<Value> items;
     for (std::size_t i = 0; i < a.as<Tuple>()->items.size(); ++i)
       items.push_back(merge(a.as<Tuple>()->items[i], b.as<Tuple>()->items[i], how));
-    return tuple(std::move(items));
+    const Value both = tuple(std::move(items));
+    if (a.as<Tuple>()->cls == b.as<Tuple>()->cls) both.as<Tuple>()->cls = a.as<Tuple>()->cls;
+    return both;
   }
   Value made = unknown("", mixed);
   made.as<Unknown>()->external = is_external(a) || is_external(b);

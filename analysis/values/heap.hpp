@@ -66,6 +66,7 @@ public:
   Value open_list(Value rest, Int length = nullptr, ListKind kind = ListKind::list);
   Value dict(std::vector<std::pair<Value, Value>> items, bool open = false, Value rest = {});
   Value unknown(std::string_view name, Sharing sharing, Place born = {});
+  std::uint64_t unknowns() const { return unknowns_; }  // made so far
   Value external(std::string_view name, Place born = {});  // result of code that was not seen
   Value tensor(TensorState state, Place born);
   Value device(std::string_view text);
@@ -92,6 +93,7 @@ public:
 private:
   symbolic::Context& symbols_;
   std::uint64_t clock_ = 0;
+  std::uint64_t unknowns_ = 0;
   mutable std::uint64_t stamp_ = 0;  // names one pass over slots: see Slot::visited
   std::pmr::monotonic_buffer_resource arena_{64 * 1024};
   std::vector<Object*> objects_;  // in the arena; destroyed with the heap

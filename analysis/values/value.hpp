@@ -138,6 +138,7 @@ struct Str : Object { std::string_view text; };
 struct Tuple : Object {
   std::vector<Value> items;
   std::span<const std::string_view> fields;  // of a named tuple; the texts outlive the heap
+  const Class* cls = nullptr;  // of a named tuple
 };
 
 // The elements: `items` first, then (if `open`) any number of values like `rest`.
@@ -147,14 +148,24 @@ struct ListState : Object {
   Value rest;
   Int length = nullptr;  // of an open list, if known
 };
-enum class ListKind : std::uint8_t { list, set, deque };
-struct List : Object { ListKind kind = ListKind::list; Slot state; };
+// An iterator gives its first element to next() and is empty once it was read.
+enum class ListKind : std::uint8_t { list, set, deque, iterator };
+struct List : Object {
+  ListKind kind = ListKind::list;
+  Int most = nullptr;  // of a deque: maxlen
+  Slot state;
+};
 struct DictState : Object {
   std::vector<std::pair<Value, Value>> items;
   bool open = false;  // other keys are possible
   Value rest;
 };
-struct Dict : Object { Slot state; };
+struct Dict : Object {
+  Slot state;
+  Value factory;               // of a defaultdict
+  Instance* mirrored = nullptr;  // the object whose attributes it is
+  bool counts = false;         // a Counter: what is missing is 0
+};
 struct SliceObject : Object { Value lower, upper, step; };
 struct Range : Object { Int start, stop, step; };
 
@@ -164,6 +175,7 @@ struct Scope : Object {
   Scope* parent = nullptr;       // lexically enclosing; null for a module
   Scope* globals = nullptr;
   bool is_class = false;         // not seen from nested functions
+  Class* cls = nullptr;          // the class whose body it is
   const syntax::ScopeInfo* info = nullptr;
 };
 
@@ -177,11 +189,24 @@ struct Function : Object {
   Class* owner = nullptr;                // the class whose body defines it
   std::vector<Value> defaults;           // by parameter; absent where there is none
   bool is_static = false, is_class_method = false, is_property = false, is_context_manager = false;
+  bool is_cached = false;                // a property that runs once
+  const Function* setter = nullptr;      // of a property
+  Table attributes;                      // set on it by the program
   Value wrapped_guard;                   // a library decorator that decides which ranks run it; else absent
   std::string_view qualified;            // "Trainer.validate"
 };
 struct Bound : Object { Value self; Value function; };
 struct Partial : Object { Value function; std::vector<Value> arguments; std::vector<std::pair<Name, Value>> keywords; };
+
+// A field of a dataclass or a named tuple.
+struct ClassField {
+  Name name;
+  Value default_value;         // absent if there is none
+  Value factory;               // of the default
+  bool in_init = true;         // a parameter of the constructor
+  bool keyword_only = false;
+  bool init_only = false;      // InitVar: handed on to __post_init__
+};
 
 struct Class : Object {
   Name name;
@@ -191,6 +216,14 @@ struct Class : Object {
   const LibrarySymbol* native = nullptr;  // the nearest library class it derives from
   bool open = false;                    // derives from something not seen
   bool is_dataclass = false;
+  bool is_named_tuple = false;
+  Kind holds = Kind::absent;            // derives from dict or list: the objects hold one in `$dict` or `$items`
+  bool is_enum = false;
+  bool enum_mixes = false;              // its members are numbers or text, too
+  bool enum_is_text = false;
+  bool hooks_attributes = false;        // has properties with setters, or __setattr__
+  std::vector<ClassField> fields;
+  std::vector<Value> members;           // of an enum, in order
   Scope* body = nullptr;                // its attributes
   Scope* globals = nullptr;
 };
@@ -218,7 +251,7 @@ struct LibrarySymbol : Object {
 struct Super : Object { Class* after = nullptr; Value self; };
 struct Device : Object { std::string_view text; };  // "cuda", "cuda:0", "cpu"
 // A value that is iterated once: its elements as a ListState.
-// A generator that has not run yet has its function and the scope with its bound arguments instead.
+// A generator has its function and the scope with its bound arguments; as long as it has not run, no state.
 struct Iterator : Object { Slot state; const Function* pending = nullptr; Scope* scope = nullptr; };
 
 // `yes` if the condition holds, else `no`. Never nested deeper than Heap allows.
@@ -261,7 +294,9 @@ struct TensorState : Object {
   bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
   mutable Value shape_value;         // its shape, where the rank is not known: the same each time it is asked for
 };
+enum class TensorRole : std::uint8_t { plain, parameter, buffer };  // to the module that holds it
 struct Tensor : Object {
+  TensorRole role = TensorRole::plain;
   Slot state;  // a TensorState
   TensorState* now() const { return state.value.as<TensorState>(); }
 };

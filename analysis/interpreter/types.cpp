@@ -1,0 +1,356 @@
+// Types of values: type(), isinstance, issubclass, hasattr, the classes that a class derives from.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using symbolic::Answer;
+using values::Kind;
+using values::ListKind;
+
+namespace {
+
+struct Derived {
+  std::string_view name, base;
+};
+// Python's exceptions, each with the one that it derives from.
+constexpr std::array exceptions = {
+    Derived{"Exception", "BaseException"}, Derived{"KeyboardInterrupt", "BaseException"}, Derived{"SystemExit", "BaseException"},
+    Derived{"GeneratorExit", "BaseException"}, Derived{"ArithmeticError", "Exception"}, Derived{"ZeroDivisionError", "ArithmeticError"},
+    Derived{"OverflowError", "ArithmeticError"}, Derived{"FloatingPointError", "ArithmeticError"}, Derived{"LookupError", "Exception"},
+    Derived{"KeyError", "LookupError"}, Derived{"IndexError", "LookupError"}, Derived{"ValueError", "Exception"},
+    Derived{"UnicodeError", "ValueError"}, Derived{"UnicodeDecodeError", "UnicodeError"}, Derived{"TypeError", "Exception"},
+    Derived{"AttributeError", "Exception"}, Derived{"NameError", "Exception"}, Derived{"AssertionError", "Exception"},
+    Derived{"ImportError", "Exception"}, Derived{"ModuleNotFoundError", "ImportError"}, Derived{"RuntimeError", "Exception"},
+    Derived{"NotImplementedError", "RuntimeError"}, Derived{"RecursionError", "RuntimeError"}, Derived{"StopIteration", "Exception"},
+    Derived{"StopAsyncIteration", "Exception"}, Derived{"OSError", "Exception"}, Derived{"FileNotFoundError", "OSError"},
+    Derived{"FileExistsError", "OSError"}, Derived{"PermissionError", "OSError"}, Derived{"TimeoutError", "OSError"},
+    Derived{"ConnectionError", "OSError"}, Derived{"BrokenPipeError", "ConnectionError"}, Derived{"MemoryError", "Exception"},
+    Derived{"EOFError", "Exception"}, Derived{"BufferError", "Exception"}, Derived{"Warning", "Exception"}, Derived{"UserWarning", "Warning"},
+    Derived{"DeprecationWarning", "Warning"}, Derived{"FutureWarning", "Warning"}, Derived{"RuntimeWarning", "Warning"},
+};
+std::string_view base_of(std::string_view exception) {
+  for (const Derived& known : exceptions)
+    if (known.name == exception) return known.base;
+  return {};
+}
+bool is_exception(std::string_view name) { return name == "BaseException" || !base_of(name).empty(); }
+
+// What the abstract classes of typing, collections.abc and numbers accept of Python's own kinds.
+std::optional<bool> is_abstractly(Kind kind, ListKind list, std::string_view type) {
+  const auto dot = type.rfind('.');
+  const std::string_view module = type.substr(0, dot), name = type.substr(dot + 1);
+  if (module == "numbers") {
+    const bool whole = kind == Kind::integer || kind == Kind::boolean;
+    if (name == "Number" || name == "Real" || name == "Complex") return whole || kind == Kind::real;
+    if (name == "Integral" || name == "Rational") return whole;
+    return std::nullopt;
+  }
+  if (module != "typing" && module != "collections.abc" && module != "collections") return std::nullopt;
+  const bool sequence = kind == Kind::tuple || kind == Kind::string || kind == Kind::range || (kind == Kind::list && list == ListKind::list);
+  const bool iterates = sequence || kind == Kind::list || kind == Kind::dict || kind == Kind::iterator;
+  if (name == "Iterable") return iterates;
+  if (name == "Sequence") return sequence || (kind == Kind::list && list == ListKind::deque);
+  if (name == "Mapping" || name == "MutableMapping" || name == "Dict") return kind == Kind::dict;
+  if (name == "List" || name == "MutableSequence") return kind == Kind::list && list == ListKind::list;
+  if (name == "Tuple") return kind == Kind::tuple;
+  if (name == "Callable")
+    return kind == Kind::function || kind == Kind::bound || kind == Kind::partial || kind == Kind::class_;
+  if (name == "Sized" || name == "Collection" || name == "Container") return iterates && kind != Kind::iterator && !(kind == Kind::list && list == ListKind::iterator);
+  if (name == "Iterator" || name == "Generator") return kind == Kind::iterator || (kind == Kind::list && list == ListKind::iterator);
+  if (name == "deque") return kind == Kind::list && list == ListKind::deque;
+  return std::nullopt;
+}
+
+} // namespace
+
+Value Interpreter::type_of(Value value, Place where) {
+  value = resolve(value);
+  const auto builtin_type = [&](std::string_view name) { return library_symbol("builtins." + std::string(name)); };
+  switch (value.kind) {
+  case Kind::integer: return builtin_type("int");
+  case Kind::real: return builtin_type("float");
+  case Kind::boolean: return builtin_type("bool");
+  case Kind::string: return builtin_type("str");
+  case Kind::tuple:
+    if (const auto* cls = value.as<values::Tuple>()->cls) return Value::of(Kind::class_, cls);
+    return builtin_type("tuple");
+  case Kind::list:
+    switch (value.as<values::List>()->kind) {
+    case ListKind::list: return builtin_type("list");
+    case ListKind::set: return builtin_type("set");
+    case ListKind::deque: return library_symbol("collections.deque");
+    case ListKind::iterator: return heap().external("", where);
+    }
+    return heap().external("", where);
+  case Kind::dict:
+    if (value.as<values::Dict>()->factory) return library_symbol("collections.defaultdict");
+    return builtin_type("dict");
+  case Kind::none: return library_symbol("types.NoneType");
+  case Kind::tensor: return library_symbol(library_.tensor_class());
+  case Kind::instance: {
+    const auto* object = value.as<values::Instance>();
+    if (object->cls) return Value::of(Kind::class_, object->cls);
+    if (object->native) return library_symbol(object->native->path);
+    return heap().external("", where);
+  }
+  case Kind::class_: return builtin_type("type");
+  case Kind::function: return library_symbol("types.FunctionType");
+  case Kind::bound: return library_symbol("types.MethodType");
+  case Kind::partial: return library_symbol("functools.partial");
+  case Kind::module: return library_symbol("types.ModuleType");
+  default: return heap().external("", where);
+  }
+}
+
+Answer Interpreter::is_instance(Value value, Value type) {
+  value = resolve(value);
+  type = resolve(type);
+  if (type.is(Kind::tuple) || (type.is(Kind::list) && !values::Heap::list_state(type)->open)) {
+    Answer any = Answer::no;
+    for (const Value& one : type.is(Kind::tuple) ? type.as<values::Tuple>()->items : values::Heap::list_state(type)->items) {
+      const Answer answer = is_instance(value, one);
+      if (answer == Answer::yes) return answer;
+      if (answer == Answer::unknown) any = answer;
+    }
+    return any;
+  }
+  if (value.is(Kind::unknown)) {
+    if (!value.as<values::Unknown>()->state.value) return Answer::unknown;
+    value = value.as<values::Unknown>()->state.value;
+  }
+  if (value.is(Kind::choice) || value.is(Kind::absent) || value.is(Kind::state)) return Answer::unknown;
+  const auto yes_if = [](bool holds) { return holds ? Answer::yes : Answer::no; };
+  if (type.is(Kind::class_)) {
+    const auto* wanted = type.as<values::Class>();
+    const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls : value.is(Kind::tuple) ? value.as<values::Tuple>()->cls : nullptr;
+    // A class with a hook of its own decides for itself.
+    if (wanted->open && find_in_order(wanted->order, Name("__instancecheck__"))) return Answer::unknown;
+    if (!cls) return value.is(Kind::instance) && value.as<values::Instance>()->symbolic ? Answer::unknown : Answer::no;
+    if (std::find(cls->order.begin(), cls->order.end(), wanted) != cls->order.end()) return Answer::yes;
+    return cls->open ? Answer::unknown : Answer::no;
+  }
+  if (!type.is(Kind::library)) return Answer::unknown;
+  const std::string_view path = type.as<values::LibrarySymbol>()->path;
+  if (path == "builtins.object") return Answer::yes;
+  const ListKind list = value.is(Kind::list) ? value.as<values::List>()->kind : ListKind::list;
+  if (const auto abstract = is_abstractly(value.kind, list, path); abstract && !value.is(Kind::instance)) return yes_if(*abstract);
+  const bool own = path.starts_with("builtins.");
+  const std::string_view name = own ? path.substr(9) : std::string_view{};
+  const auto of_own = [&](std::string_view kind) { return own ? yes_if(name == kind) : path.starts_with("torch.") || path == "types.NoneType" ? Answer::no : Answer::unknown; };
+  switch (value.kind) {
+  case Kind::integer: return of_own("int");
+  case Kind::boolean: return own ? yes_if(name == "bool" || name == "int") : of_own("bool");
+  case Kind::string: return of_own("str");
+  case Kind::real: return of_own("float");
+  case Kind::none: return yes_if(path == "types.NoneType");
+  case Kind::tuple:
+    if (path == "torch.Size") return Answer::unknown;  // shapes are kept as tuples
+    return of_own("tuple");
+  case Kind::list: return of_own(list == ListKind::list ? "list" : list == ListKind::set ? "set" : "deque");
+  case Kind::dict:
+    if (path == "collections.OrderedDict" || path == "collections.defaultdict" || path == "collections.Counter") return Answer::unknown;
+    return of_own("dict");
+  case Kind::range: return of_own("range");
+  case Kind::slice: return of_own("slice");
+  case Kind::tensor:
+    if (path == library_.tensor_class()) return Answer::yes;
+    if (path == "torch.nn.Parameter" || path == "torch.nn.parameter.Parameter") {
+      if (value.as<values::Tensor>()->role == values::TensorRole::parameter) return Answer::yes;
+      return Answer::unknown;
+    }
+    return own || path.starts_with("torch.nn.") || path == "types.NoneType" ? Answer::no : Answer::unknown;
+  case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype:
+    return path == "torch.dtype" ? yes_if(value.is(Kind::dtype)) : own || path.starts_with("torch.") || path == "types.NoneType" ? Answer::no : Answer::unknown;
+  case Kind::device: return path == "torch.device" ? Answer::yes : own ? Answer::no : Answer::unknown;
+  case Kind::class_: return own ? yes_if(name == "type") : path.starts_with("torch.") ? Answer::no : Answer::unknown;
+  case Kind::library: return Answer::unknown;
+  case Kind::instance: {
+    const auto* object = value.as<values::Instance>();
+    if (is_a(value, path)) return Answer::yes;
+    const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
+    if (native && native->path.starts_with("builtins.") && own) {
+      for (std::string_view at = native->path.substr(9); !at.empty(); at = base_of(at))
+        if (at == name) return Answer::yes;
+    }
+    if (object->cls && object->cls->is_enum) {
+      if (const Value plain = plain_member(value); !(plain == value)) return is_instance(plain, type);
+    }
+    if (object->cls && own && name == "dict" && object->cls->holds == Kind::dict) return Answer::yes;
+    if (object->cls && own && name == "list" && object->cls->holds == Kind::list) return Answer::yes;
+    if (object->cls && !own && !path.starts_with("torch.")) {
+      // Protocols: having the methods is enough.
+      const auto dot = path.rfind('.');
+      const std::string_view last = path.substr(dot + 1);
+      if (last == "Iterable" && find_in_order(object->cls->order, Name("__iter__"))) return Answer::yes;
+      if (last == "Callable" && find_in_order(object->cls->order, Name("__call__"))) return Answer::yes;
+      if (last == "Sized" && find_in_order(object->cls->order, Name("__len__"))) return Answer::yes;
+      if (last == "Number") return Answer::no;
+      return Answer::unknown;
+    }
+    if (object->symbolic && !object->cls) return Answer::unknown;
+    if (object->cls ? object->cls->open : false) return Answer::unknown;
+    if (path == library_.tensor_class()) return native && !native->path.starts_with("torch.nn.") ? Answer::unknown : Answer::no;
+    return own || path.starts_with("torch.") || path == "types.NoneType" ? Answer::no : Answer::unknown;
+  }
+  default: return Answer::unknown;
+  }
+}
+
+Answer Interpreter::is_subclass(Value cls, Value of) {
+  cls = resolve(cls);
+  of = resolve(of);
+  if (of.is(Kind::tuple)) {
+    Answer any = Answer::no;
+    for (const Value& one : of.as<values::Tuple>()->items) {
+      const Answer answer = is_subclass(cls, one);
+      if (answer == Answer::yes) return answer;
+      if (answer == Answer::unknown) any = answer;
+    }
+    return any;
+  }
+  if (cls.is(Kind::library) && of.is(Kind::library)) {
+    const std::string_view wanted = of.as<values::LibrarySymbol>()->path;
+    std::string_view at = cls.as<values::LibrarySymbol>()->path;
+    if (at == wanted || wanted == "builtins.object") return Answer::yes;
+    if (at.starts_with("builtins.") && wanted.starts_with("builtins.")) {
+      for (std::string_view one = at.substr(9); !one.empty(); one = base_of(one))
+        if (one == wanted.substr(9)) return Answer::yes;
+      return at == "builtins.bool" && wanted == "builtins.int" ? Answer::yes : Answer::no;
+    }
+    for (int i = 0; i < 8; ++i) {
+      const Row* row = library_.find(at);
+      if (!row || row->kind != values::RowKind::class_) return Answer::unknown;
+      at = row->base;
+      if (at == wanted) return Answer::yes;
+      if (at.empty()) return wanted.starts_with("torch.") ? Answer::no : Answer::unknown;
+    }
+    return Answer::unknown;
+  }
+  if (!cls.is(Kind::class_)) return cls.is(Kind::library) && of.is(Kind::class_) ? Answer::no : Answer::unknown;
+  const auto* known = cls.as<values::Class>();
+  if (of.is(Kind::class_) && std::find(known->order.begin(), known->order.end(), of.as<values::Class>()) != known->order.end()) return Answer::yes;
+  if (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path == "builtins.object") return Answer::yes;
+  if (of.is(Kind::library) && known->native) return is_subclass(library_symbol(known->native->path), of) == Answer::yes ? Answer::yes : known->open ? Answer::unknown : Answer::no;
+  if (known->open) return Answer::unknown;
+  return of.is(Kind::class_) || (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path.starts_with("torch.")) ? Answer::no : Answer::unknown;
+}
+
+Answer Interpreter::has_attribute(Value value, Name name) {
+  value = resolve(value);
+  switch (value.kind) {
+  case Kind::instance: {
+    auto* object = value.as<values::Instance>();
+    if (const values::Slot* slot = object->attributes.find(name); slot) {
+      if (slot->value.is(Kind::choice) && (!slot->value.as<values::Choice>()->yes || !slot->value.as<values::Choice>()->no)) return Answer::unknown;
+      if (slot->value && !slot->value.is(Kind::unknown)) return Answer::yes;
+      if (slot->value) return object->symbolic || object->open ? Answer::unknown : Answer::yes;
+    }
+    if (object->cls && find_in_order(object->cls->order, name)) return Answer::yes;
+    const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
+    if (native) {
+      if (method_row(native->path, name.text())) return Answer::yes;
+      if (find_method(object, Name("__getattr__")))
+        if (const Value found = native_fallback(*native, value, name, {})) return Answer::yes;
+      // Layers have attributes that are not known here; a class of the program that is a plain module has not.
+      if (!object->cls || (native->path != "torch.nn.Module" && !native->path.starts_with("builtins."))) return Answer::unknown;
+      if (name.text().starts_with('_')) return Answer::unknown;
+    }
+    if (object->cls && find_in_order(object->cls->order, Name("__getattr__"))) return Answer::unknown;
+    if (object->symbolic || object->open || (object->cls && object->cls->open) || !object->cls || name.text().starts_with("__")) return Answer::unknown;
+    return Answer::no;
+  }
+  case Kind::class_: {
+    const auto* cls = value.as<values::Class>();
+    if (find_in_order(cls->order, name)) return Answer::yes;
+    return cls->open || cls->native || name.text().starts_with("__") ? Answer::unknown : Answer::no;
+  }
+  case Kind::module: {
+    auto* module = value.as<values::ModuleObject>();
+    if (module->globals)
+      if (const values::Slot* slot = module->globals->names.find(name); slot && slot->value) return Answer::yes;
+    return Answer::unknown;
+  }
+  case Kind::library:
+    return library_symbol(std::string(value.as<values::LibrarySymbol>()->path) + "." + std::string(name.text())).as<values::LibrarySymbol>()->row ? Answer::yes
+                                                                                                                                                 : Answer::unknown;
+  case Kind::none: case Kind::integer: case Kind::real: case Kind::boolean:
+    return name.text().starts_with("__") || name.text() == "real" || name.text() == "imag" || name.text() == "is_integer" || name.text() == "bit_length" ? Answer::unknown
+                                                                                                                                                        : Answer::no;
+  case Kind::list: case Kind::tuple: case Kind::string: case Kind::dict: {
+    const std::string_view text = name.text();
+    if (text == "__len__" || text == "__getitem__" || text == "__iter__" || text == "__contains__") return Answer::yes;
+    if (text == "shape" || text == "dtype" || text == "device" || text == "size" || text == "to" || text == "dim") return Answer::no;
+    if (value.is(Kind::dict) && (text == "keys" || text == "items" || text == "values")) return Answer::yes;
+    return Answer::unknown;
+  }
+  case Kind::tensor: return library_.find(std::string(library_.tensor_class()) + "." + std::string(name.text())) ? Answer::yes : Answer::unknown;
+  default: return Answer::unknown;
+  }
+}
+
+void Interpreter::delete_attribute(Value object, Name name) {
+  object = resolve(object);
+  if (object.is(Kind::instance)) heap().set(heap().slot_of(object.as<values::Instance>()->attributes, name), {});
+  else if (object.is(Kind::class_) && object.as<values::Class>()->body) heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), {});
+}
+
+// A library class that adds nothing to those deriving from it.
+bool Interpreter::is_plain_base(std::string_view path) const {
+  constexpr std::string_view plain[] = {"builtins.object", "typing.Generic", "abc.ABC", "typing.Protocol", "builtins.type"};
+  return std::find(std::begin(plain), std::end(plain), path) != std::end(plain);
+}
+
+void Interpreter::add_bases(values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents) {
+  if (std::find(cls.order.begin(), cls.order.end(), &cls) == cls.order.end()) cls.order.push_back(&cls);
+  for (const Value& given : bases) {
+    const Value base = resolve(given);
+    if (base.is(Kind::class_)) {
+      auto* parent = base.as<values::Class>();
+      parents.push_back(parent);
+      if (!cls.native) cls.native = parent->native;
+      if (cls.holds == Kind::absent) cls.holds = parent->holds;
+      cls.open = cls.open || parent->open;
+      cls.is_dataclass = cls.is_dataclass || parent->is_dataclass;
+      cls.is_named_tuple = cls.is_named_tuple || parent->is_named_tuple;
+      cls.is_enum = cls.is_enum || parent->is_enum;
+      cls.enum_mixes = cls.enum_mixes || parent->enum_mixes;
+      cls.enum_is_text = cls.enum_is_text || parent->enum_is_text;
+      cls.hooks_attributes = cls.hooks_attributes || parent->hooks_attributes;
+    } else if (base.is(Kind::library)) {
+      auto* found = base.as<values::LibrarySymbol>();
+      const std::string_view path = found->path;
+      if (path == "enum.Enum" || path == "enum.IntEnum" || path == "enum.StrEnum" || path == "enum.Flag" || path == "enum.IntFlag") {
+        cls.is_enum = true;
+        cls.enum_is_text = cls.enum_is_text || path == "enum.StrEnum";
+        cls.enum_mixes = cls.enum_mixes || path == "enum.IntEnum" || path == "enum.StrEnum" || path == "enum.IntFlag";
+      } else if (path == "typing.NamedTuple") {
+        cls.is_named_tuple = true;
+      } else if (path == "builtins.dict" || path == "collections.OrderedDict" || path == "collections.UserDict" || path == "typing.Dict") {
+        cls.holds = Kind::dict;
+      } else if (path == "builtins.list" || path == "collections.UserList") {
+        cls.holds = Kind::list;
+      } else if (found->row && found->row->kind == values::RowKind::class_) {
+        if (!cls.native) cls.native = found;
+      } else if (path.starts_with("builtins.") && is_exception(path.substr(9))) {
+        if (!cls.native) cls.native = found;
+      } else if (path == "builtins.int" || path == "builtins.str" || path == "builtins.float") {
+        // Before an Enum: its members are numbers or text. Alone it makes numbers with more to them.
+        cls.enum_mixes = true;
+        cls.enum_is_text = path == "builtins.str";
+        if (bases.size() == 1) cls.open = true;
+      } else if (!is_plain_base(path)) {
+        cls.open = true;
+      }
+    } else {
+      cls.open = true;
+    }
+  }
+  if (!cls.is_enum) cls.enum_mixes = false;
+  merge_orders(cls, parents);
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,579 @@
+// nn.Module itself: its tree of parts, modes, hooks, and the containers. Native state lies in attributes that start with '$':
+// `$items` holds the parts of a Sequential or ModuleList in order, `$names` their names where they have any, `$dict` the parts
+// of a ModuleDict. Every other attribute that holds a module is a part under the attribute's name. Semantics as in the
+// documentation of torch.nn.Module.
+#include "torch/shapes.hpp"
+
+#include <unordered_set>
+
+namespace stepzero::torch {
+
+using interpreter::Arguments;
+using syntax::Name;
+using values::Instance;
+using values::Kind;
+
+namespace {
+
+constexpr std::string_view module_class = "torch.nn.Module";
+constexpr std::size_t max_modules = 4096;  // of one tree that is walked
+constexpr std::size_t max_applied = 96;
+
+Instance& object(const Call& call) { return *call.self.as<Instance>(); }
+void keep(Interpreter& run, Instance& module, std::string_view name, Value value) {
+  run.heap().set(run.heap().slot_of(module.attributes, Name(name)), value);
+}
+void keep(Call& call, std::string_view name, Value value) { keep(call.run, object(call), name, value); }
+Value kept(Interpreter& run, const Instance& module, std::string_view name) {
+  const values::Slot* slot = module.attributes.find(Name(name));
+  return slot ? run.resolve(slot->value) : Value{};
+}
+Value kept(const Call& call, std::string_view name) { return kept(call.run, object(call), name); }
+
+// ---------------------------------------------------------------- the tree
+
+struct Part {
+  std::string name;
+  Value module;
+};
+struct Parts {
+  std::vector<Part> list;
+  bool complete = true;
+};
+
+Parts parts_of(Interpreter& run, const Instance& module) {
+  Parts parts;
+  parts.complete = !module.symbolic && !(module.cls && module.open);
+  for (const auto& [name, slot] : module.attributes.entries()) {
+    if (!slot->value || name.text().starts_with('$')) continue;
+    const Value value = run.resolve(slot->value);
+    if (run.is_a(value, module_class)) parts.list.push_back({std::string(name.text()), value});
+    else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) parts.complete = false;
+  }
+  if (const Value list = kept(run, module, "$items"); list.is(Kind::list)) {
+    const auto* items = values::Heap::list_state(list);
+    parts.complete = parts.complete && !items->open;
+    const Value names = kept(run, module, "$names");
+    const auto known = names ? run.elements(names, {}) : std::nullopt;
+    for (std::size_t i = 0; i < items->items.size(); ++i) {
+      const Value item = run.resolve(items->items[i]);
+      std::string name = std::to_string(i);
+      if (known && i < known->size() && run.resolve((*known)[i]).is(Kind::string)) name = run.resolve((*known)[i]).text();
+      if (run.is_a(item, module_class)) parts.list.push_back({std::move(name), item});
+      else if (!item.is(Kind::none)) parts.complete = false;
+    }
+  }
+  if (const Value dict = kept(run, module, "$dict"); dict.is(Kind::dict)) {
+    const auto* items = values::Heap::dict_state(dict);
+    parts.complete = parts.complete && !items->open;
+    for (const auto& [key, value] : items->items) {
+      const Value item = run.resolve(value);
+      if (key.is(Kind::string) && run.is_a(item, module_class)) parts.list.push_back({std::string(key.text()), item});
+      else parts.complete = false;
+    }
+  }
+  return parts;
+}
+
+struct Tree {
+  std::vector<Part> list;  // itself first, each module once
+  bool complete = true;
+  std::unordered_set<const values::Object*> seen;
+};
+void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree) {
+  if (tree.list.size() >= max_modules) {
+    tree.complete = false;
+    return;
+  }
+  if (!tree.seen.insert(module.object()).second) return;
+  tree.list.push_back({prefix, module});
+  const Parts parts = parts_of(run, *module.as<Instance>());
+  tree.complete = tree.complete && parts.complete;
+  for (const Part& part : parts.list) walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
+}
+
+// One value per part, or a list of which nothing is known.
+template <class Each> Value listed(Call& call, const std::vector<Part>& list, bool complete, Each each) {
+  values::Heap& heap = call.run.heap();
+  if (!complete) return heap.open_list(heap.external("", call.place));
+  std::vector<Value> items;
+  for (const Part& part : list) items.push_back(each(part));
+  return heap.list(std::move(items));
+}
+Value named(Call& call, const Part& part) { return call.run.heap().tuple({call.run.heap().string(part.name), part.module}); }
+
+template <bool with_names> Value children(Call& call) {
+  Parts parts = parts_of(call.run, object(call));
+  std::unordered_set<const values::Object*> seen;
+  std::erase_if(parts.list, [&](const Part& part) { return !seen.insert(part.module.object()).second; });
+  return listed(call, parts.list, parts.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+}
+template <bool with_names> Value modules(Call& call) {
+  Tree tree;
+  const Value prefix = with_names ? call.run.resolve(call.at(1)) : Value{};
+  walk(call.run, call.self, prefix.is(Kind::string) ? std::string(prefix.text()) : "", tree);
+  return listed(call, tree.list, tree.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+}
+Value parts_dict(Call& call) {
+  const Parts parts = parts_of(call.run, object(call));
+  std::vector<std::pair<Value, Value>> items;
+  for (const Part& part : parts.list) items.push_back({call.run.heap().string(part.name), part.module});
+  return call.run.heap().dict(std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().external(""));
+}
+Value submodule(Call& call) {
+  const Value path = call.run.resolve(call.at(0));
+  if (!path.is(Kind::string)) return call.run.heap().external("", call.place);
+  std::string_view rest = path.text();
+  Value at = call.self;
+  while (!rest.empty()) {
+    const auto dot = rest.find('.');
+    at = call.run.attribute(at, Name(rest.substr(0, dot)), call.place);
+    rest = dot == std::string_view::npos ? std::string_view{} : rest.substr(dot + 1);
+  }
+  return at;
+}
+Value apply(Call& call) {
+  Tree tree;
+  walk(call.run, call.self, "", tree);
+  // Parts first, as PyTorch does; of a large tree one round stands for all.
+  if (tree.complete && tree.list.size() <= max_applied)
+    for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part) call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
+  else
+    call.run.call(call.at(0), {{call.run.heap().external("", call.place)}, {}, false}, call.place);
+  return call.self;
+}
+
+// ---------------------------------------------------------------- parameters
+
+// parameters(): what an optimizer is given; `$of` tells whose they are.
+Value parameters(Call& call) {
+  Instance* list = call.run.make_native("$parameters", call.place);
+  keep(call.run, *list, "$of", call.self);
+  return Value::of(Kind::instance, list);
+}
+struct Tensors {
+  std::vector<Part> list;
+  bool complete = true;
+};
+// The tensors of a tree that are parameters, or those registered as buffers. A layer of PyTorch's that holds none may hold
+// some that are not known: `$complete` says that it does not.
+Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
+  Tree tree;
+  walk(run, module, "", tree);
+  Tensors found;
+  found.complete = tree.complete;
+  std::unordered_set<const values::Object*> seen;
+  for (const Part& part : tree.list) {
+    const Instance& holder = *part.module.as<Instance>();
+    bool any = false;
+    for (const auto& [name, slot] : holder.attributes.entries()) {
+      if (!slot->value || name.text().starts_with('$')) continue;
+      const Value value = run.resolve(slot->value);
+      if (!value.is(Kind::tensor)) continue;
+      const auto role = value.as<Tensor>()->role;
+      any = any || role != values::TensorRole::plain;
+      if (role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
+        found.list.push_back({part.name.empty() ? std::string(name.text()) : part.name + "." + std::string(name.text()), value});
+    }
+    const bool container = holder.cls || kept(run, holder, "$items") || kept(run, holder, "$dict") || kept(run, holder, "$complete");
+    found.complete = found.complete && (container || any);
+  }
+  return found;
+}
+Value parameters_list(Call& call) {
+  const Value of = kept(call, "$of");
+  if (!call.run.is_a(of, module_class)) return call.run.heap().open_list(call.run.heap().external("", call.place));
+  const Tensors found = tensors_of(call.run, of, false);
+  return listed(call, found.list, found.complete, [&](const Part& part) { return part.module; });
+}
+template <bool buffers, bool with_names> Value tensors(Call& call) {
+  const Tensors found = tensors_of(call.run, call.self, buffers);
+  return listed(call, found.list, found.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+}
+Value parameter(Call& call) {
+  TensorState state = computed(call.run, {call.at(0)});
+  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
+  const Value wanted = call.run.resolve(call.at(1));
+  state.requires_grad = !wanted ? Known::yes : call.run.to_constant(wanted) == 1 ? Known::yes : call.run.to_constant(wanted) == 0 ? Known::no : Known::unknown;
+  const Value made = result(call, state);
+  made.as<Tensor>()->role = values::TensorRole::parameter;
+  TensorState with_source = state;
+  with_source.graph = {made.object()};
+  with_source.graph_complete = true;
+  set_state(call.run, made, with_source);
+  return made;
+}
+Value register_buffer(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Value value = call.run.resolve(call.at(1));
+  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
+  if (value.is(Kind::tensor)) value.as<Tensor>()->role = values::TensorRole::buffer;
+  keep(call, "$has_buffers", call.run.heap().boolean(true));
+  return Value::none();
+}
+Value register_module(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
+  else object(call).open = true;
+  return Value::none();
+}
+Value state_dict(Call& call) {
+  return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
+}
+
+// ---------------------------------------------------------------- modes
+
+// A module that the program has made trains until it is told otherwise; one that stands for any use of its class may do either.
+Value training(Call& call) {
+  const Instance& module = object(call);
+  const Value mode = kept(call, "$training");
+  if (!call.run.of_any_use() && !module.symbolic && !mode.is(Kind::unknown)) return mode ? mode : call.run.heap().boolean(true);
+  return Value::of(call.run.named_condition("training", Sharing::uniform));
+}
+Value set_mode(Call& call, Value mode) {
+  Tree tree;
+  walk(call.run, call.self, "", tree);
+  for (const Part& part : tree.list) keep(call.run, *part.module.as<Instance>(), "$training", mode);
+  return call.self;
+}
+Value train(Call& call) { return set_mode(call, Value::of(call.run.truth(call.at(0)))); }
+Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); }
+Value itself(Call& call) { return call.self; }
+Value nothing(Call&) { return Value::none(); }
+Value first_argument(Call& call) { return call.at(0); }
+// `@torch.compile(mode=…)` and `torch.compile(model)` alike.
+Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
+Value never(Call& call) { return call.run.heap().boolean(false); }
+
+// ---------------------------------------------------------------- calls and hooks
+
+template <bool before> Value register_hook(Call& call) {
+  const std::string_view name = before ? "$pre_hooks" : "$hooks";
+  Value hooks = kept(call, name);
+  if (!hooks.is(Kind::list)) keep(call, name, hooks = call.run.heap().list({}));
+  values::ListState state = *values::Heap::list_state(hooks);
+  state.items.push_back(call.at(0));
+  call.run.heap().set_list(hooks, std::move(state));
+  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
+  keep(call.run, *handle, "$hooks", hooks);
+  keep(call.run, *handle, "$hook", call.at(0));
+  return Value::of(Kind::instance, handle);
+}
+Value remove_hook(Call& call) {
+  const Value hooks = kept(call, "$hooks"), hook = kept(call, "$hook");
+  if (!hooks.is(Kind::list)) return Value::none();
+  values::ListState state = *values::Heap::list_state(hooks);
+  std::erase_if(state.items, [&](const Value& item) { return call.run.resolve(item) == hook; });
+  call.run.heap().set_list(hooks, std::move(state));
+  return Value::none();
+}
+
+Value module_call(Call& call) {
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
+  arguments.keywords = call.options;
+  arguments.spread = call.spread;
+  values::Heap& heap = call.run.heap();
+  if (const Value hooks = kept(call, "$pre_hooks"); hooks.is(Kind::list))
+    for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
+      const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
+      if (changed.is(Kind::none)) continue;
+      if (changed.is(Kind::tuple)) arguments.positional = changed.as<values::Tuple>()->items;
+      else if (changed.is(Kind::tensor)) arguments.positional = {changed};
+      else
+        for (Value& argument : arguments.positional) argument = heap.external("", call.place);
+    }
+  const std::vector<Value> given = arguments.positional;
+  const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
+  if (!forward) return heap.external("", call.place);
+  Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
+  if (const Value hooks = kept(call, "$hooks"); hooks.is(Kind::list))
+    for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
+      const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(given), result_value}, {}, false}, call.place));
+      if (!changed.is(Kind::none)) result_value = changed;
+    }
+  return result_value;
+}
+Value module_init(Call& call) { return call.self; }
+
+// ---------------------------------------------------------------- containers
+
+void set_names(Call& call, std::vector<Value> names) { keep(call, "$names", call.run.heap().list(std::move(names))); }
+
+Value sequential_init(Call& call) {
+  std::vector<Value> items = call.rest;
+  bool open = call.spread;
+  if (items.size() == 1) {
+    const Value only = call.run.resolve(items.front());
+    if (only.is(Kind::dict)) {
+      items.clear();
+      std::vector<Value> names;
+      for (const auto& [key, value] : values::Heap::dict_state(only)->items) {
+        names.push_back(key);
+        items.push_back(value);
+      }
+      open = open || values::Heap::dict_state(only)->open;
+      set_names(call, std::move(names));
+    }
+  }
+  const Value list = call.run.heap().list(std::move(items));
+  if (open) {
+    values::Heap::list_state(list)->open = true;
+    values::Heap::list_state(list)->rest = call.run.heap().external("");
+  }
+  keep(call, "$items", list);
+  return {};
+}
+Value module_list_init(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  Value list;
+  if (!given || given.is(Kind::none)) list = call.spread ? call.run.heap().open_list(call.run.heap().external("")) : call.run.heap().list({});
+  else if (const auto items = call.run.elements(given, call.place)) list = call.run.heap().list(*items);
+  else {
+    Int length = given.is(Kind::list) ? values::Heap::list_state(given)->length : nullptr;
+    list = call.run.heap().open_list(call.run.element(given, call.place), length);
+  }
+  keep(call, "$items", list);
+  return {};
+}
+Value list_change(Call& call) {
+  const Value list = kept(call, "$items");
+  const auto method = call.row.path.substr(call.row.path.rfind('.') + 1);
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  if (kept(call, "$names")) {
+    // Names go on where the numbers are.
+    const Value names = kept(call, "$names");
+    if (names.is(Kind::list) && list.is(Kind::list) && method == "append") {
+      const auto next = std::to_string(values::Heap::list_state(list)->items.size());
+      call.run.call(call.run.attribute(names, Name("append"), call.place), {{call.run.heap().string(next)}, {}, false}, call.place);
+    } else {
+      keep(call, "$names", {});
+    }
+  }
+  if (!list.is(Kind::list)) return call.self;
+  const Value outcome = call.run.call(call.run.attribute(list, Name(method), call.place), std::move(arguments), call.place);
+  return method == "pop" ? outcome : call.self;
+}
+// A slice of a container is a container.
+Value list_item(Call& call) {
+  const Value list = kept(call, "$items");
+  if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
+  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
+  const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
+  if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
+  Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);
+  part->open = false;
+  keep(call.run, *part, "$items", found);
+  return Value::of(Kind::instance, part);
+}
+Value list_sum(Call& call) {
+  const Value list = kept(call, "$items");
+  const auto more = call.run.elements(call.at(0), call.place);
+  if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !more) return call.run.heap().external("", call.place);
+  std::vector<Value> items = values::Heap::list_state(list)->items;
+  items.insert(items.end(), more->begin(), more->end());
+  Instance* sum = call.run.make_native("torch.nn.ModuleList", call.place);
+  sum->open = false;
+  keep(call.run, *sum, "$items", call.run.heap().list(std::move(items)));
+  return Value::of(Kind::instance, sum);
+}
+// A part of a Sequential by its name or number.
+Value part_by_name(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Value list = kept(call, "$items");
+  if (!name.is(Kind::string) || !list.is(Kind::list)) return {};
+  for (const Part& part : parts_of(call.run, object(call)).list)
+    if (part.name == name.text()) return part.module;
+  return {};
+}
+// A module that is set as an attribute of a container is one of its parts.
+Value set_part(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Value list = kept(call, "$items");
+  if (!name.is(Kind::string) || !list.is(Kind::list) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
+  values::ListState state = *values::Heap::list_state(list);
+  const Value names = kept(call, "$names");
+  std::vector<Value> texts;
+  for (std::size_t i = 0; i < state.items.size(); ++i) {
+    const Value given = names.is(Kind::list) && i < values::Heap::list_state(names)->items.size() ? values::Heap::list_state(names)->items[i] : Value{};
+    texts.push_back(given ? given : call.run.heap().string(std::to_string(i)));
+  }
+  for (std::size_t i = 0; i < state.items.size(); ++i)
+    if (texts[i].is(Kind::string) && texts[i].text() == name.text()) {
+      state.items[i] = call.at(1);
+      call.run.heap().set_list(list, std::move(state));
+      return Value::none();
+    }
+  texts.push_back(name);
+  state.items.push_back(call.at(1));
+  call.run.heap().set_list(list, std::move(state));
+  set_names(call, std::move(texts));
+  return Value::none();
+}
+Value module_dict_init(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  Value dict = call.run.heap().dict({});
+  if (given.is(Kind::dict)) {
+    const auto* from = values::Heap::dict_state(given);
+    dict = call.run.heap().dict(from->items, from->open, from->rest);
+  } else if (given && !given.is(Kind::none)) {
+    call.run.call(call.run.attribute(dict, Name("update"), call.place), {{given}, {}, false}, call.place);
+  } else if (call.spread) {
+    dict = call.run.heap().dict({}, true, call.run.heap().external(""));
+  }
+  keep(call, "$dict", dict);
+  return {};
+}
+Value dict_item(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
+  return call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere);
+}
+// keys(), values(), items(), update(), pop()…: as of a dict.
+Value dict_part(Call& call) {
+  const Value dict = kept(call, "$dict");
+  const auto name = call.row.path.substr(call.row.path.rfind('.') + 1);
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  return call.run.call(call.run.attribute(dict, Name(name == "__iter__" ? "keys" : name), call.place), std::move(arguments), call.place);
+}
+Value dict_length(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  return call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place);
+}
+Value dict_has(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  return call.run.compare(syntax::CompareOp::in, call.at(0), dict);
+}
+Value sequential_forward(Call& call) {
+  Value x = call.at(0);
+  const Value list = kept(call, "$items");
+  const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
+  if (!items) return call.run.heap().external("", call.place);
+  for (const Value& layer : *items) x = call.run.call(layer, {{x}, {}, false}, call.place, call.expr);
+  return x;
+}
+
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
+  Row made;
+  made.path = path;
+  made.kind = kind;
+  made.signature = signature;
+  made.run = run;
+  made.base = base;
+  made.source = "PyTorch documentation of torch.nn.Module";
+  return made;
+}
+
+} // namespace
+
+std::vector<Row> module_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("torch.nn.Module", class_, "*arguments, **options", nullptr),
+      row("torch.nn.Module.__init__", method, "*arguments, **options", module_init),
+      row("torch.nn.Module.__call__", method, "*arguments, **options", module_call),
+      row("torch.nn.Module.training", property, "", training),
+      row("torch.nn.Module.train", method, "mode=True", train),
+      row("torch.nn.Module.eval", method, "", eval),
+      row("torch.nn.Module.parameters", method, "recurse=True", parameters),
+      row("torch.nn.Module.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", tensors<false, true>),
+      row("torch.nn.Module.buffers", method, "recurse=True", tensors<true, false>),
+      row("torch.nn.Module.named_buffers", method, "prefix='', recurse=True, remove_duplicate=True", tensors<true, true>),
+      row("torch.nn.Module.children", method, "", children<false>),
+      row("torch.nn.Module.named_children", method, "", children<true>),
+      row("torch.nn.Module.modules", method, "", modules<false>),
+      row("torch.nn.Module.named_modules", method, "memo=None, prefix='', remove_duplicate=True", modules<true>),
+      row("torch.nn.Module._modules", property, "", parts_dict),
+      row("torch.nn.Module.get_submodule", method, "target", submodule),
+      row("torch.nn.Module.get_parameter", method, "target", submodule),
+      row("torch.nn.Module.get_buffer", method, "target", submodule),
+      row("torch.nn.Module.apply", method, "fn", apply),
+      row("torch.nn.Module.register_buffer", method, "name, tensor, persistent=True", register_buffer),
+      row("torch.nn.Module.register_parameter", method, "name, param", register_module),
+      row("torch.nn.Module.add_module", method, "name, module", register_module),
+      row("torch.nn.Module.register_module", method, "name, module", register_module),
+      row("torch.nn.Module.register_forward_hook", method, "hook, **options", register_hook<false>),
+      row("torch.nn.Module.register_forward_pre_hook", method, "hook, **options", register_hook<true>),
+      row("torch.nn.Module.register_full_backward_hook", method, "hook, **options", nothing),
+      row("torch.nn.Module.register_backward_hook", method, "hook, **options", nothing),
+      row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
+      row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
+      row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
+      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True", nothing),
+      row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing),
+
+      row("$same", function, "x", first_argument),
+      row("torch.compile", function, "model=None, **options", seen_through),
+      row("torch.jit.script", function, "obj=None, **options", seen_through),
+      row("torch.jit.trace", function, "func, **options", seen_through),
+      row("torch.jit.ignore", function, "fn=None, **options", seen_through),
+      row("torch.jit.unused", function, "fn", first_argument),
+      row("torch.jit.export", function, "fn", first_argument),
+      row("torch.jit.interface", function, "fn", first_argument),
+      row("torch.jit.script_method", function, "fn", first_argument),
+      row("torch.jit.script_if_tracing", function, "fn", first_argument),
+      row("torch.jit.is_scripting", function, "", never),
+      row("torch.jit.is_tracing", function, "", never),
+      row("torch.compiler.disable", function, "fn=None, **options", seen_through),
+      row("torch.compiler.is_compiling", function, "", never),
+      row("torch._dynamo.disable", function, "fn=None, **options", seen_through),
+      row("torch._dynamo.is_compiling", function, "", never),
+      row("torch.fx.wrap", function, "fn", first_argument),
+      row("torch.fx._symbolic_trace.is_fx_tracing", function, "", never),
+      row("torch._assert", function, "condition, message", nothing),
+      row("torch._C._log_api_usage_once", function, "name", nothing),
+      row("torch._C._get_tracing_state", function, "", nothing),
+
+      row("torch.nn.Parameter", function, "data=None, requires_grad=True", parameter),
+      row("torch.nn.parameter.Parameter", function, "data=None, requires_grad=True", parameter),
+      row("$parameters", class_, "", nullptr),
+      row("$parameters.__iter__", method, "", parameters_list),
+
+      row("torch.nn.Sequential", class_, "*modules", sequential_init, "torch.nn.Module"),
+      row("torch.nn.Sequential.forward", method, "input", sequential_forward),
+      row("torch.nn.Sequential.__getitem__", method, "index", list_item),
+      row("torch.nn.Sequential.__getattr__", method, "name", part_by_name),
+      row("torch.nn.Sequential.__setattr__", method, "name, value", set_part),
+      row("torch.nn.Sequential.append", method, "module", list_change),
+      row("torch.nn.Sequential.extend", method, "sequential", list_change),
+      row("torch.nn.Sequential.insert", method, "index, module", list_change),
+      row("torch.nn.Sequential.pop", method, "key", list_change),
+      row("torch.nn.ModuleList", class_, "modules=None", module_list_init, "torch.nn.Module"),
+      row("torch.nn.ModuleList.__getitem__", method, "index", list_item),
+      row("torch.nn.ModuleList.__getattr__", method, "name", part_by_name),
+      row("torch.nn.ModuleList.__setattr__", method, "name, value", set_part),
+      row("torch.nn.ModuleList.__add__", method, "other", list_sum),
+      row("torch.nn.ModuleList.append", method, "module", list_change),
+      row("torch.nn.ModuleList.extend", method, "modules", list_change),
+      row("torch.nn.ModuleList.insert", method, "index, module", list_change),
+      row("torch.nn.ModuleList.pop", method, "key=-1", list_change),
+      row("torch.nn.ModuleDict", class_, "modules=None", module_dict_init, "torch.nn.Module"),
+      row("torch.nn.ModuleDict.__getitem__", method, "key", dict_item),
+      row("torch.nn.ModuleDict.__len__", method, "", dict_length),
+      row("torch.nn.ModuleDict.__contains__", method, "key", dict_has),
+      row("torch.nn.ModuleDict.__iter__", method, "", dict_part),
+      row("torch.nn.ModuleDict.keys", method, "", dict_part),
+      row("torch.nn.ModuleDict.values", method, "", dict_part),
+      row("torch.nn.ModuleDict.items", method, "", dict_part),
+      row("torch.nn.ModuleDict.update", method, "modules", dict_part),
+      row("torch.nn.ModuleDict.pop", method, "key", dict_part),
+      row("torch.nn.ModuleDict.clear", method, "", dict_part),
+  };
+  for (const std::string_view name : {"torch.nn.Module.to", "torch.nn.Module.cuda", "torch.nn.Module.cpu", "torch.nn.Module.half",
+                                      "torch.nn.Module.float", "torch.nn.Module.double", "torch.nn.Module.bfloat16", "torch.nn.Module.type",
+                                      "torch.nn.Module.requires_grad_", "torch.nn.Module.share_memory", "torch.nn.Module.to_empty"})
+    rows.push_back(row(name, method, "*arguments, **options", itself));
+  return rows;
+}
+
+} // namespace stepzero::torch
