@@ -7,6 +7,9 @@
 A topic is a folder with ok.py, often wrong.py (the same with one bug, which bugs.json names), sometimes modules that both
 import, and drive.py where nothing in the program calls it: its `drive(program)` does, and the analysis never sees it.
 
+A new topic: write ok.py, copy it to wrong.py with one bug, give bugs.json its line ("line": where PyTorch raises, or where
+the message belongs if it stays "silent"; "also": other lines that the same mistake breaks), record it, judge.py --known.
+
 A program runs with a call behind every assignment that notes the value: of locals, globals, parameters, loop and `with`
 targets and attributes. A place is `line:name`; its facts are the distinct values seen there: a tensor as
 "float32[8, 3]", an int as itself, a tuple or list of these as a list, anything else not at all. "..." stands for more.
