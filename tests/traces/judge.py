@@ -10,12 +10,15 @@ that no longer holds.
 """
 
 import argparse
+import ast
 import difflib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,7 +29,7 @@ STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "bui
 HEADING = """\
 # What stepzero does not do yet to the programs of tests/traces. Every line is a FIXME: it goes when it no longer holds.
 #   missed TOPIC                    the bug of wrong.py is not found at its line
-#   alarm TOPIC/FILE:LINE RULE      an error or warning where there is no bug
+#   alarm TOPIC/FILE:LINE RULE      an error or warning where there is no bug (uncalled.py: ok.py without what calls it)
 #   wrong TOPIC/FILE:LINE NAME      a shape, dtype or int that is not what PyTorch had there
 """
 
@@ -44,8 +47,9 @@ class Topic:
     unknown: list = field(default_factory=list)
 
 
-def asked(command, files):
-    done = subprocess.run([STEPZERO, command, "--format", "json", *files], cwd=PROGRAMS, capture_output=True, timeout=600)
+def asked(command, files, folder=None):
+    done = subprocess.run([STEPZERO, command, "--format", "json", *files], cwd=folder or PROGRAMS, capture_output=True,
+                          timeout=600)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"stepzero {command}: status {done.returncode}: {done.stderr.decode(errors='replace')}")
     return json.loads(done.stdout)
@@ -171,6 +175,43 @@ def judge_findings(topic):
             + (f": {topic.facts['raises']['message']}" if topic.facts["raises"] else " (PyTorch says nothing)"))
 
 
+def uncalled(text):
+    """The program with nothing left that runs it: no statement behind the first definition, no function that needs no
+    arguments. Lines keep their numbers."""
+    lines = text.splitlines()
+    defined = False
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef)):
+            defined = defined or isinstance(node, ast.ClassDef)
+            continue
+        if isinstance(node, ast.FunctionDef):
+            arguments = node.args
+            if len(arguments.posonlyargs + arguments.args) > len(arguments.defaults) or arguments.vararg:
+                defined = True
+                continue
+        elif not defined and isinstance(node, (ast.Assign, ast.AnnAssign)) and "torch." not in ast.unparse(node):
+            continue
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        lines[first - 1:node.end_lineno] = [""] * (node.end_lineno - first + 1)
+    return "\n".join(lines) + "\n"
+
+
+def judge_uncalled(topics):
+    """Right programs are right too when nobody calls them."""
+    with tempfile.TemporaryDirectory() as scratch:
+        files = []
+        for name in topics:
+            here = Path(scratch) / name
+            shutil.copytree(PROGRAMS / name, here, ignore=shutil.ignore_patterns("ok.py", "wrong.py", "drive.py", "__pycache__"))
+            (here / "uncalled.py").write_text(uncalled((PROGRAMS / name / "ok.py").read_text()))
+            files.append(f"{name}/uncalled.py")
+        for finding in asked("check", files, scratch)["diagnostics"]:
+            name, file = finding["path"].split("/", 1)
+            if finding["severity"] in ("error", "warning"):
+                topics[name].complaints[f"alarm {name}/{file}:{finding['range']['start']['line']} {finding['rule']}"] = (
+                    f"{finding['severity']}: {finding['message']}")
+
+
 def judge(names=()):
     """Every topic by name, with its complaints."""
     bugs = json.loads((HERE / "bugs.json").read_text())
@@ -192,6 +233,7 @@ def judge(names=()):
     for topic in topics.values():
         judge_shapes(topic)
         judge_findings(topic)
+    judge_uncalled(topics)
     return topics
 
 
