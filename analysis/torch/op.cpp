@@ -452,6 +452,24 @@ Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view
   return made_tuple;
 }
 
+void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  const bool had_failed = failed_;
+  auto* const before = problem_;
+  failed_ = false;
+  (void)fail(kind, std::move(text), because);
+  failed_ = had_failed;
+  problem_ = before;
+}
+
+void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  const Answer answer = s.decide(when);
+  if (answer == Answer::yes) (void)fail(kind, std::move(text), because);
+  if (answer != Answer::unknown || failed_) return;
+  (void)fail(kind, std::move(text), because);
+  problem_->assumption = problem_->assumption ? s.logical_and(problem_->assumption, when) : when;
+  failed_ = false;
+}
+
 Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
   if (!failed_) {
     auto* problem = problem_ = run.problem(kind, call);
@@ -506,6 +524,10 @@ const syntax::Expr* Op::expression(std::string_view parameter) const {
   if (call.node && call.node->kind == syntax::ExprKind::binary && at < 2) {
     const auto& binary = syntax::as<syntax::BinaryExpr>(*call.node);
     return at == 0 ? binary.left : binary.right;
+  }
+  if (call.node && call.node->kind == syntax::ExprKind::subscript && at < 2) {
+    const auto& subscript = syntax::as<syntax::SubscriptExpr>(*call.node);
+    return at == 0 ? subscript.object : subscript.index;
   }
   if (!call.expr) return nullptr;
   for (const syntax::Keyword& keyword : call.expr->keywords)

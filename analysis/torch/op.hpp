@@ -146,6 +146,10 @@ public:
   // The operation cannot succeed on any run that gets here. `text` says why in one or two whole sentences, as they are
   // shown, without the last full stop. The origins of the given dimensions are told, too. Answers unknown().
   Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  // It runs, and is hardly what was meant: told like a failure, and the result stands.
+  void warn(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  // It fails where `when` holds, which need not be decided: then it is a warning that says so, and the result stands.
+  void fail_when(symbolic::Cond when, values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
   bool failed() const { return failed_; }
   // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
   // "Set `parameter` to `size`" where the layer was made; offered where the size is a number.

@@ -168,7 +168,7 @@ Table::Table() {
   // The first row of a path wins.
   for (auto family : {
            pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
-           view_rows(), join_rows(),
+           view_rows(), join_rows(), indexing_rows(),
            python_rows(), python_tool_rows(),
            tensor_rows(), module_rows(), layer_rows(),
            training_rows(), distributed_rows(), framework_rows(),

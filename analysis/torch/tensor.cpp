@@ -517,7 +517,7 @@ std::vector<Row> tensor_rows() {
       {"torch.log_softmax", "torch.Tensor.log_softmax", "torch.nn.functional.log_softmax"},
       {"torch.clone", "torch.Tensor.clone", "torch.nn.functional.gelu"},
       {"torch.dropout", "", "torch.nn.functional.dropout"},
-      {"torch.nan_to_num", "torch.Tensor.masked_fill", "torch.nn.functional.silu"},
+      {"torch.nan_to_num", "", "torch.nn.functional.silu"},
       {"", "", "torch.nn.functional.leaky_relu"},
       {"", "", "torch.nn.functional.elu"},
       {"torch.nn.functional.layer_norm", "torch.Tensor.neg", "torch.nn.functional.normalize"},
@@ -539,67 +539,9 @@ std::vector<Row> tensor_rows() {
   for (const std::string_view name :
        {"torch.Tensor.add_", "torch.Tensor.mul_", "torch.Tensor.div_", "torch.Tensor.sub_", "torch.Tensor.zero_", "torch.Tensor.fill_",
         "torch.Tensor.copy_", "torch.Tensor.clamp_", "torch.Tensor.relu_", "torch.Tensor.normal_", "torch.Tensor.uniform_",
-        "torch.Tensor.masked_fill_", "torch.Tensor.share_memory_"})
+        "torch.Tensor.share_memory_"})
     rows.push_back(row(name, method, "*more, **options", in_place));
   return rows;
-}
-
-// ---------------------------------------------------------------- subscripts
-
-namespace {
-
-// The size of x[low:high:step], where all of it is numbers.
-Dim sliced(Interpreter& run, const Dim& dim, const values::SliceObject& slice, values::Place place) {
-  const auto number = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
-    value = run.resolve(value);
-    if (value.is(Kind::none)) return otherwise;
-    return value.is(Kind::integer) ? run.symbols().value(value.integer()) : std::nullopt;
-  };
-  const auto size = dim.size ? run.symbols().value(dim.size) : std::nullopt;
-  if (!size) return {};
-  const auto low = number(slice.lower, 0), high = number(slice.upper, *size), step = number(slice.step, 1);
-  if (!low || !high || !step || *step <= 0) return {};
-  const auto clamp = [&](std::int64_t bound) { return std::clamp<std::int64_t>(bound < 0 ? bound + *size : bound, 0, *size); };
-  const std::int64_t length = std::max<std::int64_t>(0, clamp(*high) - clamp(*low));
-  return known_dim(run, run.symbols().constant((length + *step - 1) / *step), place, "slice");
-}
-
-} // namespace
-
-Value Table::subscript(Interpreter& run, Value object, Value index, const syntax::Expr&, values::Place place) const {
-  const TensorState* from = tensor_state(run, object);
-  TensorState state = computed(run, {object});
-  if (!from) return run.heap().tensor(state, place);
-  state.dtype = from->dtype;
-  index = run.resolve(index);
-  std::vector<Value> parts = index.is(Kind::tuple) ? index.as<values::Tuple>()->items : std::vector<Value>{index};
-  Shape shape = from->shape;
-  std::size_t at = 0;
-  bool known = shape.rank_known;
-  for (std::size_t i = 0; i < parts.size() && known; ++i) {
-    const Value part = run.resolve(parts[i]);
-    if (part.is(Kind::ellipsis)) {
-      std::size_t behind = 0;
-      for (std::size_t k = i + 1; k < parts.size(); ++k) behind += !run.resolve(parts[k]).is(Kind::none);
-      if (shape.dims.size() < behind) known = false;
-      else at = shape.dims.size() - behind;
-    } else if (part.is(Kind::none)) {
-      shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(at++), Dim{run.symbols().constant(1), nullptr, nullptr});
-    } else if (at >= shape.dims.size()) {
-      known = false;
-    } else if (part.is(Kind::integer)) {
-      shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(at));
-    } else if (part.is(Kind::slice)) {
-      const auto* slice = part.as<values::SliceObject>();
-      const bool whole = run.resolve(slice->lower).is(Kind::none) && run.resolve(slice->upper).is(Kind::none) && run.resolve(slice->step).is(Kind::none);
-      if (!whole) shape.dims[at] = sliced(run, shape.dims[at], *slice, place);
-      ++at;
-    } else {
-      known = false;
-    }
-  }
-  state.shape = known ? shape : Shape{};
-  return run.heap().tensor(state, place);
 }
 
 } // namespace stepzero::torch
