@@ -14,7 +14,7 @@ void check(const Record& record, Report& report) {
     if (event.kind != interpreter::EventKind::problem) return;
     const auto& problem = static_cast<const ProblemEvent&>(event);
     if (problem.guarded || !problem.self.is(values::Kind::instance)) return;
-    const std::string layer = problem.expr ? std::string(record.text({problem.place.chunk, problem.expr->function->span})) : "the layer";
+    const std::string layer = layer_text(record, problem);
     if (problem.problem == ProblemKind::rank) {
       report.add(Severity::error, problem.place, problem.calls,
                  layer + " needs at least one dimension, but " + operand_text(record, problem, 0) + " is a single number: its shape is [].");

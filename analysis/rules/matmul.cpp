@@ -46,7 +46,7 @@ void check(const Record& record, Report& report) {
     case ProblemKind::layer_features: {
       // What a flatten made is told with its arithmetic, by shape/layer-input.
       if (problem.left.factors) return;
-      const std::string layer = problem.expr ? std::string(record.text({problem.place.chunk, problem.expr->function->span})) : "the layer";
+      const std::string layer = layer_text(record, problem);
       Finding* finding = report.add(Severity::error, problem.place, problem.calls,
                                     layer + " expects " + size_text(record, problem.right) + " features, but " + operand_text(record, problem, 0) +
                                         " is " + shape(0) + " and brings " + size_text(record, problem.left) + ".");

@@ -50,6 +50,13 @@ std::string operand_text(const Record& record, const ProblemEvent& problem, std:
   return index == 0 ? "the input" : "the other operand";
 }
 
+std::string layer_text(const Record& record, const ProblemEvent& problem) {
+  if (problem.expr) return std::string(record.text({problem.place.chunk, problem.expr->function->span}));
+  if (problem.self.is(values::Kind::instance))
+    if (const std::string_view text = record.text(problem.self.object()->born); !text.empty() && short_enough(text)) return std::string(text);
+  return "the layer";
+}
+
 std::string arithmetic_text(const Record& record, const values::Dim& dim) {
   if (!dim.factors || dim.factors->sizes.size() < 2) return {};
   std::string text;

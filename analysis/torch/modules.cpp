@@ -459,7 +459,8 @@ Value sequential_forward(Call& call) {
   const Value list = kept(call, "$items");
   const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
   if (!items) return call.run.heap().external("", call.place);
-  for (const Value& layer : *items) x = call.run.call(layer, {{x}, {}, false}, call.place, call.expr);
+  // The call's text names the container, not the layer.
+  for (const Value& layer : *items) x = call.run.call(layer, {{x}, {}, false}, call.place);
   return x;
 }
 

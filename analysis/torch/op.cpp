@@ -660,7 +660,8 @@ Value run_operator(Call& call) {
 static Value make_layer(Call& call) {
   Op op(call);
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.arguments[i]) op.keep(call.row.parameters[i].text(), call.arguments[i]);
+    // `bias` is asked for as a flag and becomes a parameter.
+    if (call.arguments[i]) op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), call.arguments[i]);
   if (call.spread || !fits(op)) return {};
   if (call.row.op->make) call.row.op->make(op);
   return {};

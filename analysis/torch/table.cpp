@@ -167,6 +167,7 @@ void read_signature(Row& row) {
 Table::Table() {
   // The first row of a path wins.
   for (auto family : {
+           nn_rows(),
            pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
            view_rows(), join_rows(), indexing_rows(),
            python_rows(), python_tool_rows(),

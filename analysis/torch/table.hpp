@@ -34,6 +34,7 @@ std::vector<Row> linalg_rows();
 std::vector<Row> fft_rows();
 std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place fillers, torch.nn.init
 std::vector<Row> tensor_rows();
+std::vector<Row> nn_rows();           // the layers of torch.nn and their functions
 std::vector<Row> module_rows();       // nn.Module itself and the containers
 std::vector<Row> layer_rows();
 std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders

@@ -1,0 +1,150 @@
+// Activations: modules and functions that keep the shape of what they are given, or nearly so.
+#include "torch/layer.hpp"
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+Value same(Op& op) {
+  const TensorState* input = op.expect("input");
+  return input ? op.result(input->shape) : op.unknown();
+}
+
+// Along one dimension: softmax and its like.
+std::optional<std::size_t> along(Op& op, const TensorState& input) {
+  const Value dim = setting(op, "dim");
+  const auto at = dim.is(Kind::integer) ? op.run.to_constant(dim) : std::nullopt;
+  return at && input.shape.rank_known ? op.axis(*at, input.shape.dims.size()) : std::nullopt;
+}
+Value softmax(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  along(op, *input);
+  if (op.failed()) return op.unknown();
+  const values::Dtype wanted = op.dtype("dtype", input->dtype);
+  if (!op.argument("dtype") && !takes_floats(op, "input")) return op.unknown();
+  return op.result(input->shape, wanted);
+}
+Value softmax2d(Op& op) {
+  constexpr std::size_t ranks[] = {3, 4};
+  const TensorState* input = ranked_input(op, "input", ranks);
+  return input ? op.result(input->shape) : op.unknown();
+}
+// Half of a dimension gates the other half.
+Value glu(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && input->shape.dims.empty())
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 1 dimension, and " + op.name("input") + " is a single number");
+  const auto at = along(op, *input);
+  if (op.failed()) return op.unknown();
+  Shape shape = input->shape;
+  if (!shape.rank_known) {
+    const Value dim = setting(op, "dim");
+    const auto given = dim.is(Kind::integer) ? op.run.to_constant(dim) : std::nullopt;
+    if (given != -1 || shape.dims.empty()) return op.unknown();
+  } else if (!at) {
+    return op.unknown();
+  }
+  Dim& halved = shape.rank_known ? shape.dims[*at] : shape.dims.back();
+  if (halved.size) {
+    const Int two = op.s.constant(2);
+    if (op.s.divides(two, halved.size) == Answer::no)
+      return op.fail(ProblemKind::layer_input, called(op) + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") + " is " + op.words(input->shape), {halved});
+    const auto exact = op.s.exact_quotient(halved.size, two);
+    halved = op.made(exact ? *exact : op.s.floordiv(halved.size, two));
+  }
+  return op.result(shape);
+}
+// One slope, or one for each channel.
+Value prelu(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const bool module = op.call.self.is(Kind::instance);
+  const TensorState* weight = module ? nullptr : op.tensor("weight");
+  const Dim slopes = module ? setting_dim(op, "num_parameters") : weight && weight->shape.rank_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0] : Dim{};
+  const Shape& shape = input->shape;
+  const Dim channels = !shape.rank_known ? Dim{} : shape.dims.size() >= 2 ? shape.dims[1] : op.dim(1);
+  if (slopes.size && channels.size && op.equal(slopes, 1) == Answer::no && op.equal(slopes, channels) == Answer::no)
+    return op.fail(ProblemKind::layer_input, called(op) + " has " + op.words(slopes) + " slopes, and " + op.name("input") + " has " + op.words(channels) + " channels: it is " + op.words(shape),
+                   {slopes, channels});
+  return op.result(shape);
+}
+
+constexpr Layer layers[] = {
+    {"torch.nn.ReLU", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.ReLU6", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.RReLU", "lower=0.125, upper=0.3333333333333333, inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.LeakyReLU", "negative_slope=0.01, inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.PReLU", "num_parameters=1, init=0.25, device=None, dtype=None", nullptr, "input", prelu},
+    {"torch.nn.ELU", "alpha=1.0, inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.CELU", "alpha=1.0, inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.SELU", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.GELU", "approximate='none'", nullptr, "input", same, Type::input, false},
+    {"torch.nn.SiLU", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Mish", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Tanh", "", nullptr, "input", same, Type::floating, false},
+    {"torch.nn.Sigmoid", "", nullptr, "input", same, Type::floating, false},
+    {"torch.nn.LogSigmoid", "", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Hardtanh", "min_val=-1.0, max_val=1.0, inplace=False, min_value=None, max_value=None", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Hardsigmoid", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Hardswish", "inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Hardshrink", "lambd=0.5", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Softshrink", "lambd=0.5", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Tanhshrink", "", nullptr, "input", same, Type::floating, false},
+    {"torch.nn.Softplus", "beta=1.0, threshold=20.0", nullptr, "input", same, Type::input, false},
+    {"torch.nn.Softsign", "", nullptr, "input", same, Type::floating, false},
+    {"torch.nn.Threshold", "threshold, value, inplace=False", nullptr, "input", same, Type::input, false},
+    {"torch.nn.GLU", "dim=-1", nullptr, "input", glu, Type::input, false},
+    {"torch.nn.Softmax", "dim=None", nullptr, "input", softmax, Type::input, false},
+    {"torch.nn.LogSoftmax", "dim=None", nullptr, "input", softmax, Type::input, false},
+    {"torch.nn.Softmin", "dim=None", nullptr, "input", softmax, Type::input, false},
+    {"torch.nn.Softmax2d", "", nullptr, "input", softmax2d, Type::input, false},
+};
+
+constexpr Operator operators[] = {
+    {"relu", "input, inplace=False", "F F_", same, Type::input},
+    {"relu6", "input, inplace=False", "F", same, Type::input},
+    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_", same, Type::input},
+    {"leaky_relu", "input, negative_slope=0.01, inplace=False", "F F_", same, Type::input},
+    {"prelu", "input, weight", "F torch method", prelu, Type::input},
+    {"elu", "input, alpha=1.0, inplace=False", "F F_", same, Type::input},
+    {"celu", "input, alpha=1.0, inplace=False", "F F_ torch", same, Type::input},
+    {"selu", "input, inplace=False", "F F_ torch", same, Type::input},
+    {"gelu", "input, approximate='none'", "F", same, Type::input},
+    {"silu", "input, inplace=False", "F", same, Type::input},
+    {"mish", "input, inplace=False", "F", same, Type::input},
+    {"tanh", "input", "F", same, Type::floating},
+    {"sigmoid", "input", "F", same, Type::floating},
+    {"logsigmoid", "input", "F", same, Type::input},
+    {"hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False", "F F_", same, Type::input},
+    {"hardsigmoid", "input, inplace=False", "F", same, Type::input},
+    {"hardswish", "input, inplace=False", "F", same, Type::input},
+    {"hardshrink", "input, lambd=0.5", "F torch method", same, Type::input},
+    {"softshrink", "input, lambd=0.5", "F", same, Type::input},
+    {"tanhshrink", "input", "F", same, Type::floating},
+    {"softplus", "input, beta=1, threshold=20", "F", same, Type::input},
+    {"softsign", "input", "F", same, Type::floating},
+    {"threshold", "input, threshold, value, inplace=False", "F F_ torch", same, Type::input},
+    {"glu", "input, dim=-1", "F", glu, Type::input},
+    {"softmax", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
+    {"log_softmax", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
+    {"softmin", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
+    {"softmax", "input, dim, dtype=None", "torch method special", softmax, Type::own},
+    {"log_softmax", "input, dim, dtype=None", "torch method special", softmax, Type::own},
+    {"gumbel_softmax", "input, tau=1, hard=False, eps=1e-10, dim=-1", "F", softmax, Type::own},
+};
+
+} // namespace
+
+std::vector<Row> activation_rows() {
+  std::vector<Row> rows = rows_of_layers(layers);
+  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
+  return rows;
+}
+
+} // namespace stepzero::torch

@@ -1,0 +1,168 @@
+// What the families of layers share. See layer.hpp.
+#include "torch/layer.hpp"
+
+#include <algorithm>
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Dtype;
+using values::Kind;
+using values::ProblemKind;
+
+Value setting(const Op& op, std::string_view name) { return op.call.self.is(Kind::instance) ? op.kept(name) : op.argument(name); }
+
+Dim setting_dim(const Op& op, std::string_view name) {
+  const Value value = setting(op, name);
+  const Int size = value.is(Kind::integer) || value.is(Kind::unknown) ? op.run.to_int(value) : nullptr;
+  return size ? known_dim(op.run, size, op.born(), name) : Dim{};
+}
+std::optional<std::string_view> setting_text(const Op& op, std::string_view name) {
+  const Value value = setting(op, name);
+  return value.is(Kind::string) ? std::optional(value.text()) : std::nullopt;
+}
+Known setting_flag(const Op& op, std::string_view name) {
+  const Value value = setting(op, name);
+  if (!value) return Known::no;
+  const Answer answer = op.s.decide(op.run.truth(value));
+  return answer == Answer::yes ? Known::yes : answer == Answer::no ? Known::no : Known::unknown;
+}
+std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name, std::size_t count) {
+  const Value value = setting(op, name);
+  // An unknown may be one number or one for each axis; a default that is a number tells.
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->default_value.is(Kind::integer)) {
+    const Int one = op.run.to_int(value);
+    return one ? std::optional(std::vector<Int>(count, one)) : std::nullopt;
+  }
+  return value ? op.per_axis(value, count) : std::nullopt;
+}
+
+std::string called(const Op& op) {
+  if (!op.call.self.is(Kind::instance)) return std::string(op.title());
+  const auto shown = [&](values::Place place) {
+    const std::string_view text = op.run.record().text(place);
+    return !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos ? text : std::string_view{};
+  };
+  if (op.call.expr)
+    if (const auto text = shown({op.call.place.chunk, op.call.expr->function->span}); !text.empty()) return std::string(text);
+  if (const auto text = shown(op.born()); !text.empty()) return std::string(text);
+  return std::string(op.title());
+}
+std::string count_of(std::size_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
+bool less(const Op& op, Int a, Int b) { return a && b && op.s.compare(symbolic::Compare::lt, a, b) == Answer::yes; }
+bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.constant(b)); }
+
+// ---------------------------------------------------------------- dtypes
+
+bool in_autocast(const Op&) { return false; }
+
+Dtype weights_dtype(const Op& op) {
+  if (!op.call.self.is(Kind::instance)) return Dtype::unknown;
+  if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return changed.dtype();
+  if (const Value given = op.kept("dtype")) return to_dtype(given);
+  // A model that nobody makes here may be converted by whoever makes it.
+  if (op.run.of_any_use()) return Dtype::unknown;
+  return Dtype::float32;
+}
+Dtype made_dtype(const Op& op) {
+  if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return changed.dtype();
+  if (const Value given = op.kept("dtype")) return to_dtype(given);
+  return Dtype::float32;
+}
+bool fits_weights(Op& op, std::string_view input) {
+  const TensorState* state = op.tensor(input);
+  if (!state || state->dtype == Dtype::unknown) return true;
+  const Dtype weights = weights_dtype(op);
+  const std::string has = std::string(values::name(state->dtype));
+  if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) return true;
+  if (values::is_floating(state->dtype)) {
+    if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) || !values::is_floating(weights)) return true;
+    op.fail(ProblemKind::dtype, called(op) + " has " + std::string(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    return false;
+  }
+  if (weights != Dtype::unknown && !values::is_floating(weights)) return true;
+  op.fail(ProblemKind::dtype, called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : std::string(values::name(weights))) +
+                                  " weights and " + op.name(input) + " is " + has);
+  return false;
+}
+
+bool takes_floats(Op& op, std::string_view input) {
+  const TensorState* state = op.tensor(input);
+  if (!state || state->dtype == Dtype::unknown || values::is_floating(state->dtype) || state->dtype == Dtype::complex64 ||
+      state->dtype == Dtype::complex128)
+    return true;
+  op.fail(ProblemKind::dtype, called(op) + " computes with floating point, and " + op.name(input) + " is " + std::string(values::name(state->dtype)));
+  return false;
+}
+
+// ---------------------------------------------------------------- what arrives
+
+const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spatial, const Dim& channels) {
+  const TensorState* state = op.expect(name);
+  if (!state) return nullptr;
+  const Shape& shape = state->shape;
+  if (shape.rank_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2 : shape.dims.size() > spatial + 2) {
+    std::string form = (channels.size ? op.words(channels) : "C");
+    for (const std::string_view axis : {"D", "H", "W"})
+      if (spatial == 3 || (spatial == 2 && axis != "D")) form += ", " + std::string(axis);
+    if (spatial == 1) form += ", L";
+    op.fail(ProblemKind::layer_input, called(op) + " takes [N, " + form + "] or [" + form + "], and " + op.name(name) + " is " + op.words(shape), {channels});
+    return nullptr;
+  }
+  const Dim arrives = from_right(shape, spatial);
+  if (channels.size && op.equal(arrives, channels) == Answer::no) {
+    op.fail(ProblemKind::layer_input,
+            called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") + ", and " + op.name(name) + " has " +
+                op.words(arrives) + ": it is " + op.words(shape),
+            {channels, arrives});
+    return nullptr;
+  }
+  if (!arrives.size) {
+    std::vector<Dim> last(spatial + 1);
+    last[0] = channels;
+    op.learn_last(name, last);
+    state = op.tensor(name);
+  } else if (channels.size) {
+    op.must_equal(arrives, channels);
+  }
+  return state;
+}
+
+const TensorState* ranked_input(Op& op, std::string_view name, std::span<const std::size_t> ranks) {
+  const TensorState* state = op.expect(name);
+  if (!state) return nullptr;
+  const std::size_t size = state->shape.dims.size();
+  const bool fits = std::any_of(ranks.begin(), ranks.end(), [&](std::size_t rank) { return state->shape.rank_known ? size == rank : size <= rank; });
+  if (fits) return state;
+  std::string wanted;
+  for (std::size_t i = 0; i < ranks.size(); ++i) wanted += (i == 0 ? "" : i + 1 == ranks.size() ? " or " : ", ") + std::to_string(ranks[i]);
+  op.fail(ProblemKind::layer_input, called(op) + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", and " + op.name(name) + " is " +
+                                        op.words(state->shape));
+  return nullptr;
+}
+
+Shape with_last(const Shape& shape, std::span<const Dim> last) {
+  Shape made = shape;
+  while (!made.rank_known && made.dims.size() < last.size()) made.dims.insert(made.dims.begin(), Dim{});
+  if (made.dims.size() < last.size()) return {};
+  std::copy(last.begin(), last.end(), made.dims.end() - static_cast<std::ptrdiff_t>(last.size()));
+  return made;
+}
+
+Value keep_tensor(Interpreter& run, values::Instance& module, std::string_view name, TensorState state) {
+  const Value made = run.heap().tensor(std::move(state), module.born);
+  run.heap().slot_of(module.attributes, syntax::Name(name)).value = made;  // it was always there: no write
+  return made;
+}
+
+std::vector<Row> nn_rows() {
+  std::vector<Row> rows;
+  for (auto family : {convolution_rows, pooling_rows, norm_rows, linear_rows, activation_rows})
+    for (Row& row : family()) rows.push_back(std::move(row));
+  return rows;
+}
+
+} // namespace stepzero::torch

@@ -1,0 +1,219 @@
+// Normalization layers and functions.
+#include "torch/layer.hpp"
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// ---------------------------------------------------------------- over channels
+
+// The channels of the input: its second dimension, or the first of one without a batch.
+struct Channels {
+  const TensorState* input = nullptr;
+  std::size_t at = 1;
+};
+
+bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
+  const Shape& shape = found.input->shape;
+  if (!wanted.size || !shape.rank_known || found.at >= shape.dims.size()) return true;
+  const Dim arrives = shape.dims[found.at];
+  if (op.equal(arrives, wanted) != Answer::no) {
+    if (!arrives.size && !op.run.guarded()) {
+      Shape learned = shape;
+      learned.dims[found.at] = wanted;
+      op.learn("input", learned);
+    }
+    return true;
+  }
+  op.fail(ProblemKind::layer_input,
+          called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") + ", and " + op.name("input") + " has " +
+              op.words(arrives) + ": it is " + op.words(shape),
+          {wanted, arrives});
+  return false;
+}
+
+// Do the sizes of the layer's own tensors matter: has it weights or running statistics?
+bool holds_channels(Op& op) { return setting_flag(op, "affine") == Known::yes || setting_flag(op, "track_running_stats") == Known::yes; }
+
+Value normalized(Op& op, Channels found, const Dim& channels) {
+  if (!found.input) return op.unknown();
+  if (!takes_floats(op, "input") || !same_channels(op, found, channels)) return op.unknown();
+  return op.result(op.shape("input"));
+}
+
+template <std::size_t... ranks> Value batch_norm(Op& op) {
+  constexpr std::size_t allowed[] = {ranks...};
+  const Dim channels = holds_channels(op) ? setting_dim(op, "num_features") : Dim{};
+  const TensorState* input = ranked_input(op, "input", allowed);
+  if (input && !input->shape.rank_known && std::size(allowed) == 1 && !op.run.guarded()) {
+    std::vector<Dim> last(allowed[0]);
+    last[1] = channels;
+    op.learn_last("input", last);
+    Shape whole = op.shape("input");
+    whole.rank_known = true;
+    op.learn("input", whole);
+    input = op.tensor("input");
+  }
+  return normalized(op, {input, 1}, channels);
+}
+Value sync_batch_norm(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (input && input->shape.rank_known && input->shape.dims.size() < 2)
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+  return normalized(op, {input, 1}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
+}
+template <std::size_t batched> Value instance_norm(Op& op) {
+  constexpr std::size_t allowed[] = {batched - 1, batched};
+  const TensorState* input = ranked_input(op, "input", allowed);
+  const std::size_t at = input && input->shape.dims.size() == batched ? 1 : 0;
+  return normalized(op, {input, at}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
+}
+template <Value (*forward)(Op&)> Value lazy(Op& op) {
+  if (!op.kept("num_features")) {
+    const Shape& shape = op.shape("input");
+    if (shape.rank_known && shape.dims.size() >= 2 && shape.dims[1].size && !op.run.guarded()) op.keep("num_features", Value::of(shape.dims[1].size));
+  }
+  return forward(op);
+}
+void remembers(Op& op) { op.keep("$has_buffers", op.run.heap().boolean(true)); }
+
+// weight, bias and running statistics of a function: as many values as there are channels.
+Value functional(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (!takes_floats(op, "input")) return op.unknown();
+  const Shape shape = input->shape;
+  if (shape.rank_known && shape.dims.size() >= 2)
+    for (const std::string_view name : {"running_mean", "running_var", "weight", "bias"})
+      if (const TensorState* state = op.tensor(name); state && state->shape.rank_known && state->shape.dims.size() == 1 &&
+                                                      op.equal(state->shape.dims[0], shape.dims[1]) == Answer::no)
+        return op.fail(ProblemKind::layer_input,
+                       std::string(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " + op.name("input") + " " +
+                           op.words(shape) + ", and " + op.name(name) + " has " + op.words(state->shape.dims[0]),
+                       {shape.dims[1], state->shape.dims[0]});
+  return op.result(shape);
+}
+
+// ---------------------------------------------------------------- over groups
+
+bool divides(Op& op, const Dim& channels, const Dim& groups, ProblemKind kind) {
+  const auto number = op.value(groups);
+  if (!channels.size || !groups.size || !number || *number <= 0 || op.s.divides(groups.size, channels.size) != Answer::no) return true;
+  op.fail(kind, op.words(channels) + " channels cannot be divided into " + op.words(groups) + " groups", {channels, groups});
+  return false;
+}
+void make_group_norm(Op& op) { divides(op, setting_dim(op, "num_channels"), setting_dim(op, "num_groups"), ProblemKind::argument); }
+Value group_norm(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && input->shape.dims.size() < 2)
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+  if (!op.call.self.is(Kind::instance)) {
+    if (input->shape.rank_known && !divides(op, input->shape.dims[1], setting_dim(op, "num_groups"), ProblemKind::layer_input)) return op.unknown();
+    return functional(op);
+  }
+  return normalized(op, {input, 1}, setting_flag(op, "affine") == Known::yes ? setting_dim(op, "num_channels") : Dim{});
+}
+
+// ---------------------------------------------------------------- over the last dimensions
+
+Value last_dimensions(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (!takes_floats(op, "input")) return op.unknown();
+  const Value given = setting(op, "normalized_shape");
+  std::optional<std::vector<Int>> sizes;
+  if (given.is(Kind::integer) || (given.is(Kind::unknown) && given.as<values::Unknown>()->default_value.is(Kind::integer))) {
+    if (const Int size = op.run.to_int(given)) sizes = std::vector<Int>{size};
+  } else if (given.is(Kind::tuple) || given.is(Kind::list)) {
+    sizes = torch::sizes(op.run, given, {}, op.call.place);
+  }
+  // An unknown one may be a number or several: of the last dimension nothing is said.
+  if (!sizes) return op.result(input->shape);
+  std::vector<Dim> wanted;
+  for (const Int size : *sizes) wanted.push_back(known_dim(op.run, size, op.born(), "normalized_shape"));
+  const Shape shape = input->shape;
+  Shape expected{false, wanted};
+  if (shape.rank_known && shape.dims.size() < wanted.size())
+    return op.fail(ProblemKind::layer_input, called(op) + " normalizes over the last dimensions " + op.words(expected) + ", and " + op.name("input") + " is only " + op.words(shape));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Dim arrives = from_right(shape, i), expects = wanted[wanted.size() - 1 - i];
+    if (op.equal(arrives, expects) == Answer::no)
+      return op.fail(ProblemKind::layer_input,
+                     wanted.size() == 1 ? called(op) + " normalizes over a last dimension of " + op.words(expects) + ", and that of " + op.name("input") + " is " +
+                                              op.words(arrives) + ": " + op.words(shape)
+                                        : called(op) + " normalizes over the last dimensions " + op.words(expected) + ", and " + op.name("input") + " is " + op.words(shape),
+                     {expects, arrives});
+  }
+  op.learn_last("input", wanted);
+  for (const std::string_view name : {"weight", "bias"})
+    if (const TensorState* state = op.call.self.is(Kind::instance) ? nullptr : op.tensor(name);
+        state && state->shape.rank_known && state->shape.dims.size() == 1 && wanted.size() == 1 && op.equal(state->shape.dims[0], wanted[0]) == Answer::no)
+      return op.fail(ProblemKind::layer_input, op.name(name) + " is " + op.words(state->shape) + ", and it has to be of the normalized shape, " + op.words(expected), {wanted[0]});
+  return op.result(op.shape("input"));
+}
+
+Value neighbours(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && input->shape.dims.size() < 3)
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+  return op.result(input->shape);
+}
+Value normalize(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && op.integer("dim") && !op.axis("dim", input->shape.dims.size())) return op.unknown();
+  return op.result(input->shape);
+}
+
+// ---------------------------------------------------------------- rows
+
+constexpr std::string_view batch = "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None";
+constexpr std::string_view lazy_batch = "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None";
+constexpr std::string_view instance = "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None";
+
+constexpr Layer layers[] = {
+    {"torch.nn.BatchNorm1d", batch, remembers, "input", batch_norm<2, 3>},
+    {"torch.nn.BatchNorm2d", batch, remembers, "input", batch_norm<4>},
+    {"torch.nn.BatchNorm3d", batch, remembers, "input", batch_norm<5>},
+    {"torch.nn.LazyBatchNorm1d", lazy_batch, remembers, "input", lazy<batch_norm<2, 3>>},
+    {"torch.nn.LazyBatchNorm2d", lazy_batch, remembers, "input", lazy<batch_norm<4>>},
+    {"torch.nn.LazyBatchNorm3d", lazy_batch, remembers, "input", lazy<batch_norm<5>>},
+    {"torch.nn.SyncBatchNorm", "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None",
+     remembers, "input", sync_batch_norm},
+    {"torch.nn.InstanceNorm1d", instance, nullptr, "input", instance_norm<3>},
+    {"torch.nn.InstanceNorm2d", instance, nullptr, "input", instance_norm<4>},
+    {"torch.nn.InstanceNorm3d", instance, nullptr, "input", instance_norm<5>},
+    {"torch.nn.GroupNorm", "num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None", make_group_norm, "input", group_norm},
+    {"torch.nn.LayerNorm", "normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None", nullptr, "input", last_dimensions},
+    {"torch.nn.RMSNorm", "normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None", nullptr, "input", last_dimensions},
+    {"torch.nn.LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0", nullptr, "input", neighbours, Type::floating, false},
+    {"torch.nn.CrossMapLRN2d", "size, alpha=0.0001, beta=0.75, k=1", nullptr, "input", neighbours, Type::floating, false},
+};
+
+constexpr Operator operators[] = {
+    {"batch_norm", "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05", "F", functional, Type::input},
+    {"instance_norm", "input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1, eps=1e-05", "F", functional, Type::input},
+    {"group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05", "F", group_norm, Type::input},
+    {"group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True", "torch", group_norm, Type::input},
+    {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05", "F", last_dimensions, Type::input},
+    {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True", "torch", last_dimensions, Type::input},
+    {"rms_norm", "input, normalized_shape, weight=None, eps=None", "F torch", last_dimensions, Type::input},
+    {"local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0", "F", neighbours, Type::floating},
+    {"normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", "F", normalize, Type::input},
+};
+
+} // namespace
+
+std::vector<Row> norm_rows() {
+  std::vector<Row> rows = rows_of_layers(layers);
+  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
+  return rows;
+}
+
+} // namespace stepzero::torch
