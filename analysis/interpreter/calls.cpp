@@ -239,8 +239,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     flow = run_block(function.stmt->body);
     for (const auto& [parameter, value] : given) note(Fact::Role::parameter, {chunk_, parameter->span}, value);
   }
-  const bool left_early = !frame.returns.empty();
-  flow = merge_exits(frame.mark, frame.returns, flow, &result, false);
+  flow = merge_exits({frame.mark, facts, frame.depth}, frame.returns, flow, &result, false);
 
   --active_[&function];
   --depth_;
@@ -249,7 +248,6 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   site_ = outer_site;
   frame_ = frame.outer;
   path_.resize(frame.depth);
-  if (left_early) symbols().rewind(facts);
   if (!event->body.events.empty()) append(event);
   if (flow == Flow::dead) {
     // No path comes back. A method that only raises is there to be overridden.
@@ -536,6 +534,10 @@ void Interpreter::escape(Value value, int depth) {
   value = resolve(value);
   if (depth > 2) return;
   switch (value.kind) {
+  case Kind::choice:
+    escape(value.as<values::Choice>()->yes, depth);
+    escape(value.as<values::Choice>()->no, depth);
+    return;
   case Kind::list: {
     values::ListState state = *values::Heap::list_state(value);
     if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;

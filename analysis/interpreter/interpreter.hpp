@@ -197,9 +197,16 @@ private:
   Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
             const std::function<Flow()>& no);
   Value fork_value(Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no);
+  // Where paths part: the heap, the facts, and the conditions taken.
+  struct Moment {
+    values::Mark mark;
+    std::size_t facts;
+    std::size_t depth;
+  };
+  Moment moment() { return {heap().mark(), symbols().mark(), path_.size()}; }
   // Brings the exits together with the present path (dead or not) and answers whether any path goes on. With `loose`, it
-  // is not known which of the paths is taken.
-  Flow merge_exits(values::Mark mark, std::vector<Exit>& exits, Flow flow, Value* value, bool loose);
+  // is not known which of the paths is taken. Facts found since then are forgotten where paths meet.
+  Flow merge_exits(Moment since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose);
   Exit make_exit(values::Mark mark, std::size_t depth, Value value);
   Cond path_since(std::size_t depth);
   // The numbers of exits collected so far by every frame around: what a rehearsal adds is dropped again.

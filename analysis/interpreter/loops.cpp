@@ -79,9 +79,10 @@ bool Interpreter::covers(Value wide, Value value) const {
 }
 
 Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
-  target.round_mark = heap().mark();
+  const Moment begin = moment();
+  target.round_mark = begin.mark;
   Flow flow = body();
-  return merge_exits(target.round_mark, target.continues, flow, nullptr, loose);
+  return merge_exits(begin, target.continues, flow, nullptr, loose);
 }
 
 Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) {
@@ -153,7 +154,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     if (flow == Flow::normal) heap().join(mark, last, nullptr, shape.trips);
     flow = Flow::normal;
   }
-  return merge_exits(mark, target.breaks, flow, nullptr, true);
+  return merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, true);
 }
 
 bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
@@ -203,7 +204,7 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
   for (const Block& round : event->rounds) any = any || !round.events.empty();
   if (any) append(event);
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits(mark, target.breaks, flow, nullptr, false);
+  if (!target.breaks.empty()) flow = merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, false);
   return true;
 }
 
@@ -211,6 +212,7 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Frame* const frame = frame_;
   const std::uint32_t chunk = chunk_;
   const auto mark = heap().mark();
+  const auto facts = symbols().mark();
   const std::size_t depth = path_.size();
   const int generic = generic_depth_;
   LoopTarget target{mark, mark, depth, {}, {}};
@@ -243,7 +245,7 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Flow flow = killed_ ? Flow::dead : Flow::normal;
   killed_ = false;
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  return merge_exits(mark, target.breaks, flow, nullptr, loose);
+  return merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, loose);
 }
 
 Flow Interpreter::run_for(const ForStmt& stmt) {

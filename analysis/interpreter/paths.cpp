@@ -1,6 +1,8 @@
 // Paths: forking on a condition, taking a path back, bringing paths together.
 #include "interpreter/interpreter.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using symbolic::Answer;
@@ -102,8 +104,12 @@ Value Interpreter::fork_value(Cond condition, Place place, const std::function<V
   return heap().choose(condition, first, second);
 }
 
-Flow Interpreter::merge_exits(values::Mark mark, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
+Flow Interpreter::merge_exits(Moment since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
   if (exits.empty()) return flow;
+  // What only the present path knows does not decide which path was taken.
+  symbols().rewind(since.facts);
+  path_.resize(std::min(path_.size(), since.depth));
+  const values::Mark mark = since.mark;
   if (flow == Flow::dead) {
     heap().rollback(mark);
     heap().apply(exits.back().delta);

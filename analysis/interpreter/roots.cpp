@@ -266,6 +266,18 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     for (const Name name : names)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
   }
+  // An empty tensor holds the place of one that somebody else puts there.
+  const auto placeholder = [&](Value value) {
+    value = resolve(value);
+    if (!value.is(Kind::tensor)) return false;
+    const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
+    return std::any_of(dims.begin(), dims.end(), [&](const values::Dim& dim) { return dim.size && symbols().value(dim.size) == 0; });
+  };
+  for (const auto& [name, slot] : object->attributes.entries()) {
+    const Value value = resolve(slot->value);
+    const bool in_tuple = value.is(Kind::tuple) && std::any_of(value.as<values::Tuple>()->items.begin(), value.as<values::Tuple>()->items.end(), placeholder);
+    if (placeholder(value) || in_tuple) heap().set(*slot, heap().external("self." + std::string(name.text())));
+  }
   for (values::Function* method : methods) {
     if (reached_[method->stmt] || record_.cancelled) continue;
     const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;

@@ -527,7 +527,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
   if (has_handlers) {
     heap().rollback(mark);
     if (goes_on) heap().apply(finished);
-    flow = merge_exits(mark, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
+    flow = merge_exits({mark, facts, depth}, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
   }
   return finish(flow);
 }

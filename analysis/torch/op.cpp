@@ -78,7 +78,9 @@ const Shape& Op::shape(std::string_view name) const {
 bool Op::is_number(std::string_view name) const {
   const Value value = argument(name);
   if (value.is(Kind::unknown)) return value.as<values::Unknown>()->is_real && !tensor(value);
-  return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean);
+  // The truth of a comparison with something unknown may as well be a tensor of truths.
+  if (value.is(Kind::boolean)) return s.form(value.condition()) == symbolic::Context::Form::constant;
+  return value.is(Kind::integer) || value.is(Kind::real);
 }
 std::optional<std::int64_t> Op::integer(std::string_view name) const {
   const Value value = argument(name);
@@ -375,7 +377,7 @@ Dtype Op::promoted(std::span<const Value> values) const {
       continue;
     }
     switch (value.kind) {
-    case Kind::boolean: operands.push_back({Dtype::boolean, Known::no, true}); break;
+    case Kind::boolean: operands.push_back({s.form(value.condition()) == symbolic::Context::Form::constant ? Dtype::boolean : Dtype::unknown, Known::no, true}); break;
     case Kind::integer: operands.push_back({Dtype::int64, Known::no, true}); break;
     case Kind::real: operands.push_back({Dtype::float32, Known::no, true}); break;
     case Kind::unknown: {

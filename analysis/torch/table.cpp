@@ -114,7 +114,6 @@ constexpr std::array method_names = {
     MethodName{"size", "torch.Tensor.size"},
     MethodName{"detach", "torch.Tensor.detach"},
     MethodName{"bmm", "torch.Tensor.bmm"},
-    MethodName{"unflatten", "torch.Tensor.unflatten"},
     MethodName{"softmax", "torch.Tensor.softmax"},
     MethodName{"mT", "torch.Tensor.mT"},
     MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},
