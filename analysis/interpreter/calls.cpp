@@ -42,7 +42,9 @@ Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
 }
 
 Value Interpreter::evaluate_call(const CallExpr& expr) {
+  callee_ = expr.function;
   const Value function = evaluate(*expr.function);
+  callee_ = nullptr;
   if (killed_) return function;
   Arguments arguments = evaluate_arguments(expr);
   if (killed_) return heap().external("", here(expr));
@@ -223,6 +225,9 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   site_ = frame.site;
   chunk_ = function.chunk;
   block_ = &event->body;
+  // What the program itself does with a function is told; what one that nobody calls would do with it is not.
+  const bool quiet = in_roots_ && function.stmt && ran_.contains(function.stmt);
+  quiet_ += quiet;
   ++depth_;
   ++active_[&function];
 
@@ -243,6 +248,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
 
   --active_[&function];
   --depth_;
+  quiet_ -= quiet;
   block_ = block;
   chunk_ = outer_chunk;
   site_ = outer_site;

@@ -191,7 +191,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
       const auto* function = hook.is(Kind::function) ? hook.as<values::Function>() : nullptr;
       if (!function || active_[function] == 0) return call(function ? bind_method(hook, self, object.cls, where) : hook, {function ? std::vector<Value>{heap().string(name.text())} : std::vector<Value>{self, heap().string(name.text())}, {}, false}, where);
     }
-  if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
+  if (const std::string_view method = library_.presume_method(name.text()); !method.empty() && calling_) {
     auto* bound = heap().make<values::Bound>();
     bound->self = self;
     bound->function = library_symbol(method);
@@ -328,10 +328,12 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
     const auto* found = library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
       return call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);
-    auto* bound = heap().make<values::Bound>();
-    bound->self = Value::of(Kind::unknown, &object);
-    bound->function = library_symbol(method);
-    return Value::of(Kind::bound, bound);
+    if (calling_) {
+      auto* bound = heap().make<values::Bound>();
+      bound->self = Value::of(Kind::unknown, &object);
+      bound->function = library_symbol(method);
+      return Value::of(Kind::bound, bound);
+    }
   }
   std::string text = object.name.empty() ? "" : std::string(object.name) + "." + std::string(name.text());
   Value made;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_set>
+#include <utility>
 
 namespace stepzero::interpreter {
 
@@ -84,8 +85,17 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::bytes: return heap().unknown("", Sharing::uniform, here(expr));
   case ExprKind::attribute: {
     const auto& access = as<AttributeExpr>(expr);
+    const bool called = std::exchange(callee_, nullptr) == &expr;
     const Value object = evaluate(*access.object);
-    return over_choices(object, [&](Value side) { return attribute(side, access.attribute, here(expr)); }, here(expr));
+    return over_choices(
+        object,
+        [&](Value side) {
+          calling_ = called;
+          const Value found = attribute(side, access.attribute, here(expr));
+          calling_ = false;
+          return found;
+        },
+        here(expr));
   }
   case ExprKind::subscript: {
     const auto& access = as<SubscriptExpr>(expr);

@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace stepzero::interpreter {
 
@@ -398,6 +399,11 @@ private:
   std::uint64_t may_raise_ = 0;     // calls so far that may fail
   Value raised_;                    // by what killed the path; absent if that is not known
   Value caught_;                    // the exception that is handled
+  const syntax::Expr* callee_ = nullptr;  // the expression that is about to be called
+  bool calling_ = false;            // the attribute that is looked up is called
+  bool in_roots_ = false;           // the program itself has run
+  std::unordered_set<const syntax::FunctionStmt*> ran_;  // the functions that it reached
+  int quiet_ = 0;                   // calls around whose facts the program itself has told
   bool killed_ = false;             // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;
   std::unordered_map<const syntax::FunctionStmt*, values::Function*> functions_;  // of the analysed file, last made

@@ -40,11 +40,9 @@ enum class ProblemKind : std::uint8_t {
   // From here on the operator itself words what is wrong (ProblemEvent::text).
   product,           // a matrix product
   broadcast,
-  suspicious_broadcast,  // it runs, and is hardly what was meant
   reshape,
   concat,
   index,             // an index or a dimension outside the tensor
-  empty_slice,
   layer_input,
   argument,          // a value that the operation refuses whatever it is given
   loss_target,
@@ -52,6 +50,10 @@ enum class ProblemKind : std::uint8_t {
   device,
   unpack,
   assertion,
+  // These run, and are hardly what was meant.
+  suspicious_broadcast,
+  first_without_failure = suspicious_broadcast,
+  empty_slice,
   annotation,
   batch_mismatch,
 };

@@ -323,7 +323,7 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow) {
   for (const Block& round : event->rounds) any = any || !round.events.empty();
   if (any) append(event);
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits(mark, target.breaks, flow, nullptr, false);
+  if (!target.breaks.empty()) flow = merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, false);
   return true;
 }
 

@@ -92,6 +92,9 @@ void Interpreter::run_file(const std::string& path) {
   block_ = nullptr;
   if (!run_of.object->globals) return;
 
+  in_roots_ = true;
+  for (const auto& [function, reached] : reached_)
+    if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
   const auto counts = identifier_counts(module->text->bytes());
   const auto called_here = [&](const values::Function& function) {
     const auto it = counts.find(function.name.text());

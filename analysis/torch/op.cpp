@@ -481,6 +481,15 @@ Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> be
       problem->operands.push_back(value);
       problem->states.push_back(tensor(value));
     }
+    const bool again = std::any_of(tensors().begin(), tensors().end(), [&](Value value) { return tensor(value) && tensor(value)->blamed; });
+    if (again) problem->guarded = true;
+    if (!problem->guarded && !problem->assumption && kind < ProblemKind::first_without_failure)
+      for (const Value& value : tensors())
+        if (const TensorState* state = tensor(value)) {
+          TensorState blamed = *state;
+          blamed.blamed = true;
+          set_state(run, value, blamed);
+        }
     for (const Dim& d : because)
       if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
   }
