@@ -75,13 +75,15 @@ void comparisons(const Expr& expr, std::vector<const CompareExpr*>& found) {
   else if (expr.kind == ExprKind::unary && as<UnaryExpr>(expr).op == UnaryOp::logical_not) comparisons(*as<UnaryExpr>(expr).operand, found);
 }
 
-// What a subclass may set otherwise, on an object of which nobody knows what it is made of; and the length of what grows.
-bool is_open(const Values& values) {
+// What a subclass or any method may set otherwise, on an object of which nobody knows what was done with it; and the length of
+// what grows.
+bool is_open(const Values& values, bool in_roots, bool in_constructor) {
   for (const auto& [expr, value] : values) {
     if (expr->kind == ExprKind::attribute) {
       const auto& access = as<AttributeExpr>(*expr);
       const Value object = value_of(values, *access.object);
       if (object.is(Kind::class_)) return true;
+      if (object.is(Kind::instance) && in_roots && !in_constructor) return true;
       if (object.is(Kind::instance) && object.as<values::Instance>()->symbolic && !object.as<values::Instance>()->attributes.find(access.attribute)) return true;
     }
     if (expr->kind == ExprKind::call)
@@ -101,7 +103,9 @@ bool Interpreter::in_test() const {
 }
 
 void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) {
-  if (rehearsals_ > 0 || branches_ > 0 || !assumed_.empty() || in_test() || is_open(values)) return;
+  if (rehearsals_ > 0 || branches_ > 0 || !assumed_.empty() || in_test()) return;
+  const bool in_constructor = frame_->function && frame_->function->name.text() == "__init__";
+  if (is_open(values, in_roots_, in_constructor)) return;
   std::vector<const CompareExpr*> found;
   comparisons(*stmt.test, found);
   for (const CompareExpr* test : found) {

@@ -143,7 +143,9 @@ bool Op::must_be_tensor(std::string_view name) {
   switch (value.kind) {
   case Kind::integer:
   case Kind::real:
-  case Kind::boolean: what = "a number"; break;
+  case Kind::boolean:
+    if (is_number(name)) what = "a number";
+    break;
   case Kind::string: what = "a string"; break;
   case Kind::list: what = "a list"; break;
   case Kind::tuple: what = "a tuple"; break;
