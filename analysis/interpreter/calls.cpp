@@ -106,12 +106,8 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     if (const Value method = find_method(object, Name("__call__"))) return call(method, std::move(arguments), where, expr);
     return call_unknown(function, arguments, where);
   }
-  case Kind::choice: {
-    const auto* choice = function.as<values::Choice>();
-    return fork_value(
-        choice->condition, where, [&] { return call(choice->yes, arguments, where, expr); },
-        [&] { return call(choice->no, arguments, where, expr); });
-  }
+  case Kind::choice:
+    return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
   default: return call_unknown(function, arguments, where);
   }
 }

@@ -116,7 +116,7 @@ std::optional<std::vector<Int>> Op::sizes(std::string_view name) const {
   const auto at = index(name);
   if (at < 0) return std::nullopt;
   const Value value = argument(name);
-  if (!value) return call.rest.empty() && given(name) ? std::nullopt : std::optional<std::vector<Int>>(std::in_place);
+  if (!value) return given(name) ? std::nullopt : std::optional<std::vector<Int>>(std::in_place);
   const bool last = static_cast<std::size_t>(at) + 1 >= call.row.positional;
   return torch::sizes(run, value, last && call.row.takes_rest ? call.rest : std::vector<Value>{}, call.place);
 }
