@@ -474,6 +474,11 @@ void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std:
   failed_ = false;
 }
 
+interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
+  failed_ = true;
+  return *(problem_ = run.problem(kind, call));
+}
+
 Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
   if (!failed_) {
     auto* problem = problem_ = run.problem(kind, call);
@@ -759,7 +764,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
       } else if (home == "spread") operations.back().takes_spread = true;
       else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
       else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
-      else if (home.find('.') != std::string_view::npos) {
+      else if (home.starts_with("torch.")) {
         const bool method = home.starts_with("torch.Tensor.");
         add(std::string(home), method ? RowKind::method : RowKind::function, op, method && home.ends_with('_') ? in_place : plain, method);
       } else add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);

@@ -42,7 +42,7 @@ struct Operator {
   std::string_view signature;
   // Where it lives, by words: torch (torch.NAME), method (torch.Tensor.NAME), in_place (torch.Tensor.NAME_ and, beside torch,
   // torch.NAME_), in_shape (the same, of what changes the tensor's own shape), property (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
-  // special (torch.special.NAME…). A word with a dot is a whole path: "torch.special.expit".
+  // special, nn.init (torch.special.NAME…). A word that starts with "torch." is a whole path: "torch.special.expit".
   // The word `spread` is no home: the shape function is called for `f(x, *unknown)`, too.
   std::string_view homes;
   Value (*shape)(Op&);
@@ -150,6 +150,8 @@ public:
   void warn(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
   // It fails where `when` holds, which need not be decided: then it is a warning that says so, and the result stands.
   void fail_when(symbolic::Cond when, values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  // The same where a rule words it: the event, to be filled.
+  interpreter::ProblemEvent& refuse(values::ProblemKind kind);
   bool failed() const { return failed_; }
   // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
   // "Set `parameter` to `size`" where the layer was made; offered where the size is a number.

@@ -32,4 +32,16 @@ inline Shape without(const Op& op, Shape shape, std::size_t axis, bool keep) {
   return shape;
 }
 
+// The dimensions that dim= names, in a shape that may be known from the right only: positions among the dims that are known;
+// those that lie before them are left out. Nullopt where not all are numbers or, after fail(), do not exist.
+struct Axes {
+  std::vector<std::size_t> known;
+  std::size_t before = 0;  // so many lie somewhere before the known dims
+};
+std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim);
+// The shape behind a reduction over dim= (None: over all of them) with keepdim=.
+Shape reduced(Op& op, const Shape& shape, std::string_view dim = "dim");
+// A tensor and the indices of its elements.
+Value values_and_indices(Op& op, const Shape& shape, values::Dtype dtype);
+
 } // namespace stepzero::torch

@@ -135,8 +135,6 @@ Value masked_fill(Op& op) {
   const TensorState* input = op.expect("input");
   if (!op.must_be_tensor("mask")) return op.unknown();
   const TensorState* mask = op.tensor("mask");
-  if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && mask->dtype != Dtype::uint8)
-    return op.fail(ProblemKind::dtype, "masked_fill takes a mask of bool, and " + op.name("mask") + " is " + std::string(values::name(mask->dtype)));
   if (!input || !mask) return op.unknown();
   if (const TensorState* value = op.tensor("value"); value && value->shape.rank_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument, "masked_fill takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));

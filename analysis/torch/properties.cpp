@@ -1,5 +1,462 @@
-// .
+// Asking tensors (shape, dtype, number of elements), moving and converting them, filling them in place, and torch.nn.init.
 #include "torch/operators.hpp"
+
 namespace stepzero::torch {
-std::vector<Row> property_rows() { return {}; }
+
+using symbolic::Answer;
+using symbolic::Compare;
+using values::Dtype;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// ---------------------------------------------------------------- asking
+
+// The sizes as a tuple; of a tensor of unknown rank, an unknown that remembers whose shape it is.
+Value sizes_of(Op& op, Value input) {
+  Interpreter& run = op.run;
+  TensorState* state = tensor_state(run, input);
+  if (!state || !state->shape.rank_known) {
+    if (state && state->shape_value) return state->shape_value;
+    Value made = run.heap().unknown("", run.heap().sharing(input), op.call.place);
+    made.as<values::Unknown>()->external = run.heap().is_external(input);
+    made.as<values::Unknown>()->shape_of = run.resolve(input);
+    if (state) state->shape_value = made;
+    return made;
+  }
+  // A size that is not known becomes a symbol of this tensor from now on.
+  TensorState named = *state;
+  bool changed = false;
+  std::vector<Value> items;
+  for (Dim& dim : named.shape.dims) {
+    if (!dim.size) {
+      symbolic::AtomInfo info;
+      info.lower = 0;
+      info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::local;
+      dim.size = run.symbols().fresh(info);
+      changed = true;
+    }
+    items.push_back(Value::of(dim.size));
+  }
+  if (changed) set_state(run, input, named);
+  return run.heap().tuple(std::move(items));
+}
+Value unknown_of(Op& op, Sharing sharing) { return op.run.heap().unknown("", sharing, op.call.place); }
+Value self(Op& op) { return op.call.at(0); }
+Sharing sharing_of(Op& op) { return op.run.heap().sharing(self(op)); }
+
+Value shape(Op& op) { return sizes_of(op, self(op)); }
+Value size(Op& op) {
+  const Value all = sizes_of(op, self(op));
+  if (!op.argument("dim")) return op.given("dim") && !op.call.at(1).is(Kind::none) ? unknown_of(op, sharing_of(op)) : all;
+  const auto at = op.integer("dim");
+  if (all.is(Kind::tuple) && at) {
+    const auto& items = all.as<values::Tuple>()->items;
+    if (items.empty()) return op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked of " + op.name("input") + ", which has no dimensions");
+    const auto axis = op.axis(*at, items.size());
+    if (axis) return items[*axis];
+    return unknown_of(op, sharing_of(op));
+  }
+  // From the right, a size may be known although the rank is not.
+  if (const TensorState* state = op.tensor(self(op)); state && at && *at < 0)
+    if (const Dim known = from_right(state->shape, static_cast<std::size_t>(-*at - 1)); known.size) return Value::of(known.size);
+  return unknown_of(op, sharing_of(op));
+}
+Value rank(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  if (state && state->shape.rank_known) return op.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size()));
+  return unknown_of(op, Sharing::uniform);
+}
+Value elements(Op& op) {
+  const Value all = sizes_of(op, self(op));
+  if (!all.is(Kind::tuple)) return unknown_of(op, sharing_of(op));
+  Int total = op.s.constant(1);
+  for (const Value& item : all.as<values::Tuple>()->items) total = op.s.mul(total, item.integer());
+  return Value::of(total);
+}
+Value dtype(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return state && state->dtype != Dtype::unknown ? Value::of(state->dtype) : unknown_of(op, Sharing::uniform);
+}
+Value device(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return state && state->device ? Value::of(Kind::device, state->device) : unknown_of(op, Sharing::divergent);
+}
+Value boolean(Op& op, Known known) { return known == Known::unknown ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(known == Known::yes); }
+Value requires_grad(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return boolean(op, state ? state->requires_grad : Known::unknown);
+}
+Value is_floating_point(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return boolean(op, !state || state->dtype == Dtype::unknown ? Known::unknown : values::is_floating(state->dtype) ? Known::yes : Known::no);
+}
+Value is_complex_tensor(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return boolean(op, !state || state->dtype == Dtype::unknown ? Known::unknown : is_complex(state->dtype) ? Known::yes : Known::no);
+}
+Value is_tensor(Op& op) {
+  const Value value = op.argument("obj");
+  if (op.tensor(value)) return op.run.heap().boolean(true);
+  return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance) ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(false);
+}
+std::int64_t bytes_of(Dtype of) {
+  switch (of) {
+  case Dtype::complex128: return 16;
+  case Dtype::float64:
+  case Dtype::int64:
+  case Dtype::complex64: return 8;
+  case Dtype::float32:
+  case Dtype::int32: return 4;
+  case Dtype::float16:
+  case Dtype::bfloat16:
+  case Dtype::int16: return 2;
+  default: return 1;
+  }
+}
+Value element_size(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return state && state->dtype != Dtype::unknown ? op.run.heap().integer(bytes_of(state->dtype)) : unknown_of(op, Sharing::uniform);
+}
+Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
+Value item(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  if (state && state->shape.rank_known) {
+    const Int count = op.product(state->shape.dims);
+    if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
+      return op.fail(ProblemKind::argument, "item takes a tensor of one element, and " + op.name("input") + " is " + op.words(state->shape));
+  }
+  Value content = state ? op.run.resolve(state->content) : Value{};
+  if (content.is(Kind::list) || content.is(Kind::tuple))
+    if (const auto items = op.run.elements(content, op.call.place); items && items->size() == 1) content = op.run.resolve(items->front());
+  if (state && content.is(Kind::integer) && is_integral(state->dtype)) return content;
+  if (state && content.is(Kind::real) && values::is_floating(state->dtype)) return content;
+  Value made = unknown_of(op, sharing_of(op));
+  made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
+  made.as<values::Unknown>()->is_real = !state || state->dtype == Dtype::unknown || values::is_floating(state->dtype);
+  return made;
+}
+Value common_dtype(Op& op) {
+  const Dtype both = op.promoted({"tensor1", "tensor2"});
+  return both == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(both);
+}
+Value promoted_types(Op& op) {
+  const Dtype a = to_dtype(op.argument("type1")), b = to_dtype(op.argument("type2"));
+  return a == Dtype::unknown || b == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(promote(a, b));
+}
+Value default_dtype(Op&) { return Value::of(Dtype::float32); }
+
+// ---------------------------------------------------------------- converting
+
+// The same tensor with something changed.
+TensorState copy_of(Op& op) {
+  const TensorState* from = op.expect("input");
+  return from ? *from : *op.tensor(op.unknown());
+}
+const values::Device* device_of(Op& op, Value value) {
+  if (value.is(Kind::device)) return value.as<values::Device>();
+  if (value.is(Kind::string)) return op.run.heap().device(value.text()).as<values::Device>();
+  if (const auto number = value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt)
+    return op.run.heap().device("cuda:" + std::to_string(*number)).as<values::Device>();
+  return nullptr;
+}
+// Names by which programs tell devices and dtypes apart.
+bool called(Value value, std::string_view what) {
+  if (!value.is(Kind::unknown)) return false;
+  std::string_view name = value.as<values::Unknown>()->name;
+  name = name.substr(name.rfind('.') + 1);
+  return name.find(what) != std::string_view::npos;
+}
+void convert(Op& op, TensorState& state, Value value) {
+  value = op.run.resolve(value);
+  if (value.is(Kind::boolean) || value.is(Kind::none) || !value) return;
+  const Dtype own = to_dtype(value);
+  if (own != Dtype::unknown) {
+    state.dtype = own;
+  } else if (value.is(Kind::device) || value.is(Kind::string) || value.is(Kind::integer)) {
+    state.device = device_of(op, value);
+  } else if (const TensorState* like = op.tensor(value)) {
+    state.dtype = like->dtype;
+    state.device = like->device;
+  } else if (called(value, "device")) {
+    state.device = nullptr;
+  } else if (called(value, "dtype")) {
+    state.dtype = Dtype::unknown;
+  } else {
+    state.device = nullptr;
+    if (value.is(Kind::unknown) || value.is(Kind::choice)) state.dtype = Dtype::unknown;
+  }
+}
+Value to(Op& op) {
+  TensorState state = copy_of(op);
+  for (const Value& value : op.call.rest) convert(op, state, value);
+  for (const auto& [name, value] : op.call.options) {
+    const std::string_view key = name.text();
+    const Value given = op.run.resolve(value);
+    if (key == "dtype") state.dtype = given.is(Kind::none) ? state.dtype : to_dtype(given);
+    else if (key == "device") state.device = given.is(Kind::none) ? state.device : device_of(op, given);
+    else if (key == "other" || key == "tensor") convert(op, state, given);
+    else if (key != "non_blocking" && key != "copy" && key != "memory_format")
+      return op.fail(ProblemKind::argument, "to has no argument '" + std::string(key) + "'");
+  }
+  return result(op.call, std::move(state));
+}
+// x.type() is a string, x.type(dtype) a tensor.
+Value type(Op& op) {
+  const Value wanted = op.argument("dtype");
+  if (!wanted) return unknown_of(op, Sharing::uniform);
+  TensorState state = copy_of(op);
+  state.dtype = to_dtype(wanted);
+  constexpr std::pair<std::string_view, Dtype> old[] = {{"torch.FloatTensor", Dtype::float32},   {"torch.DoubleTensor", Dtype::float64}, {"torch.HalfTensor", Dtype::float16},
+                                                        {"torch.BFloat16Tensor", Dtype::bfloat16}, {"torch.LongTensor", Dtype::int64},     {"torch.IntTensor", Dtype::int32},
+                                                        {"torch.ShortTensor", Dtype::int16},     {"torch.CharTensor", Dtype::int8},      {"torch.ByteTensor", Dtype::uint8},
+                                                        {"torch.BoolTensor", Dtype::boolean}};
+  const std::string_view path = wanted.is(Kind::library) ? wanted.as<values::LibrarySymbol>()->path : wanted.is(Kind::string) ? wanted.text() : std::string_view{};
+  for (const auto& [name, means] : old)
+    if (path == name) state.dtype = means;
+  return result(op.call, std::move(state));
+}
+Value type_as(Op& op) {
+  if (!op.must_be_tensor("other")) return op.unknown();
+  TensorState state = copy_of(op);
+  const TensorState* other = op.tensor("other");
+  state.dtype = other ? other->dtype : Dtype::unknown;
+  state.device = other ? other->device : nullptr;
+  return result(op.call, std::move(state));
+}
+template <Dtype wanted> Value cast(Op& op) {
+  TensorState state = copy_of(op);
+  state.dtype = wanted;
+  if (!values::is_floating(wanted) && !is_complex(wanted) && wanted != Dtype::unknown) state.requires_grad = Known::no;
+  return result(op.call, std::move(state));
+}
+Value to_cuda(Op& op) {
+  TensorState state = copy_of(op);
+  const Value wanted = op.argument("device");
+  state.device = !wanted ? op.run.heap().device("cuda").as<values::Device>() : device_of(op, wanted);
+  return result(op.call, std::move(state));
+}
+Value to_cpu(Op& op) {
+  TensorState state = copy_of(op);
+  state.device = op.run.heap().device("cpu").as<values::Device>();
+  return result(op.call, std::move(state));
+}
+Value detach(Op& op) {
+  TensorState state = copy_of(op);
+  state.requires_grad = Known::no;
+  state.graph.clear();
+  state.graph_complete = true;
+  state.scaled_by = nullptr;
+  return result(op.call, std::move(state));
+}
+
+// ---------------------------------------------------------------- in place
+
+Value itself(Op& op) {
+  (void)op.expect(op.call.row.parameters[0].text());
+  return op.argument(op.call.row.parameters[0].text());
+}
+Value detach_itself(Op& op) {
+  if (const TensorState* input = op.expect("input")) {
+    TensorState state = *input;
+    state.requires_grad = Known::no;
+    state.graph.clear();
+    state.graph_complete = true;
+    state.scaled_by = nullptr;
+    set_state(op.run, self(op), state);
+  }
+  return op.argument("input");
+}
+Value set_requires_grad(Op& op) {
+  if (const TensorState* input = op.expect("input")) {
+    TensorState state = *input;
+    state.requires_grad = op.flag("requires_grad");
+    set_state(op.run, self(op), state);
+  }
+  return op.argument("input");
+}
+Value filled(Op& op) {
+  const TensorState* value = op.tensor("value");
+  if (value && value->shape.rank_known && !value->shape.dims.empty())
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
+  return itself(op);
+}
+Value filled_copy(Op& op) {
+  const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
+  (void)filled(op);
+  return input && !op.failed() ? op.result(input->shape, input->dtype) : op.unknown();
+}
+// Each rank draws its own numbers.
+Value filled_at_random(Op& op) {
+  const std::string_view first = op.call.row.parameters[0].text();
+  if (const TensorState* input = op.expect(first)) {
+    TensorState state = *input;
+    state.sharing = Sharing::local;
+    state.content = {};
+    set_state(op.run, op.argument(first), state);
+  }
+  return op.argument(first);
+}
+Value normal(Op& op) {
+  if (const auto deviation = op.real("std"); deviation && *deviation < 0) return op.fail(ProblemKind::argument, "normal_ takes a std of at least 0");
+  return filled_at_random(op);
+}
+Value uniform(Op& op) {
+  if (const auto from = op.real("from"), until = op.real("to"); from && until && *from > *until)
+    return op.fail(ProblemKind::argument, "uniform_ draws between two bounds, and the lower one is above the upper one");
+  return filled_at_random(op);
+}
+Value bernoulli(Op& op) {
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) return op.fail(ProblemKind::argument, "bernoulli_ takes a p between 0 and 1");
+  return filled_at_random(op);
+}
+// What is copied is broadcast to the tensor.
+Value copy(Op& op) {
+  const TensorState *into = op.expect("input"), *from = op.tensor("src");
+  if (!into || !from) return op.argument("input");
+  if (into->shape.rank_known && from->shape.rank_known) {
+    bool fits = from->shape.dims.size() <= into->shape.dims.size();
+    for (std::size_t i = 0; fits && i < from->shape.dims.size(); ++i) {
+      const Dim have = from_right(from->shape, i), want = from_right(into->shape, i);
+      fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
+    }
+    if (!fits)
+      return op.fail(ProblemKind::broadcast, op.name("src") + " is " + op.words(from->shape) + " and cannot be copied into " + op.name("input") + ", which is " + op.words(into->shape));
+  }
+  const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
+  TensorState state = *into;
+  state.content = {};
+  state.sharing = from->sharing;
+  state.external = state.external || from->external;
+  state.graph = both.graph;
+  state.graph_complete = both.graph_complete;
+  if (from->requires_grad != Known::no) state.requires_grad = both.requires_grad;
+  set_state(op.run, self(op), state);
+  return op.argument("input");
+}
+
+// ---------------------------------------------------------------- torch.nn.init
+
+bool at_least(Op& op, std::size_t rank, std::string_view why) {
+  const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
+  if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
+  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) + ", and " + op.name("tensor") +
+                                     " is " + op.words(tensor->shape));
+  return false;
+}
+bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
+  const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
+  if (!tensor || !tensor->shape.rank_known || (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most)) return !op.failed();
+  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, and " + op.name("tensor") + " is " + op.words(tensor->shape));
+  return false;
+}
+Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? itself(op) : op.unknown(); }
+Value init_random(Op& op) { return op.must_be_tensor("tensor") ? filled_at_random(op) : op.unknown(); }
+Value init_fans(Op& op) { return at_least(op, 2, ", to count what goes in and out") ? filled_at_random(op) : op.unknown(); }
+Value init_kaiming(Op& op) {
+  constexpr std::string_view known[] = {"linear",          "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
+                                        "conv_transpose3d", "sigmoid", "tanh",   "relu",             "leaky_relu",       "selu"};
+  if (const auto mode = op.text("mode"); mode && *mode != "fan_in" && *mode != "fan_out")
+    return op.fail(ProblemKind::argument, "mode of " + std::string(op.title()) + " is 'fan_in' or 'fan_out', and not '" + std::string(*mode) + "'");
+  if (const auto function = op.text("nonlinearity"); function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
+  return init_fans(op);
+}
+Value init_orthogonal(Op& op) { return at_least(op, 2, "") ? filled_at_random(op) : op.unknown(); }
+Value init_matrix(Op& op) { return exactly(op, 2, 2, "two") ? init_constant(op) : op.unknown(); }
+Value init_dirac(Op& op) { return exactly(op, 3, 5, "three to five") ? init_constant(op) : op.unknown(); }
+Value gain(Op& op) {
+  Value made = unknown_of(op, Sharing::uniform);
+  made.as<values::Unknown>()->is_real = true;
+  return made;
+}
+
+// ---------------------------------------------------------------- the operators
+
+#define FORMAT "input, memory_format=None"
+
+constexpr Operator operators[] = {
+    {"shape", "input", "property", shape, Type::own},
+    {"size", "input, dim=None", "method", size, Type::own},
+    {"ndim", "input", "property", rank, Type::own},
+    {"dim", "input", "method torch.Tensor.ndimension", rank, Type::own},
+    {"numel", "input", "torch method torch.Tensor.nelement", elements, Type::own},
+    {"dtype", "input", "property", dtype, Type::own},
+    {"device", "input", "property", device, Type::own},
+    {"requires_grad", "input", "property", requires_grad, Type::own},
+    {"is_floating_point", "input", "torch method", is_floating_point, Type::own},
+    {"is_complex", "input", "torch method", is_complex_tensor, Type::own},
+    {"is_tensor", "obj", "torch", is_tensor, Type::own},
+    {"element_size", "input", "method", element_size, Type::own},
+    {"itemsize", "input", "property", element_size, Type::own},
+    {"is_contiguous", "input, memory_format=None", "method", something, Type::own},
+    {"stride", "input, dim=None", "method", something, Type::own},
+    {"storage_offset", "input", "method", something, Type::own},
+    {"data_ptr", "input", "method", something, Type::own},
+    {"tolist", "input", "method", something, Type::own},
+    {"item", "input", "method", item, Type::own},
+    {"result_type", "tensor1, tensor2", "torch", common_dtype, Type::own},
+    {"promote_types", "type1, type2", "torch", promoted_types, Type::own},
+    {"get_default_dtype", "", "torch", default_dtype, Type::own},
+
+    {"to", "input, *more, **options", "method", to, Type::own},
+    {"type", "input, dtype=None, non_blocking=False, **options", "method", type, Type::own},
+    {"type_as", "input, other", "method", type_as, Type::own},
+    {"float", FORMAT, "method", cast<Dtype::float32>, Type::own},
+    {"double", FORMAT, "method", cast<Dtype::float64>, Type::own},
+    {"half", FORMAT, "method", cast<Dtype::float16>, Type::own},
+    {"bfloat16", FORMAT, "method", cast<Dtype::bfloat16>, Type::own},
+    {"long", FORMAT, "method", cast<Dtype::int64>, Type::own},
+    {"int", FORMAT, "method", cast<Dtype::int32>, Type::own},
+    {"short", FORMAT, "method", cast<Dtype::int16>, Type::own},
+    {"char", FORMAT, "method", cast<Dtype::int8>, Type::own},
+    {"byte", FORMAT, "method", cast<Dtype::uint8>, Type::own},
+    {"bool", FORMAT, "method", cast<Dtype::boolean>, Type::own},
+    {"cfloat", FORMAT, "method", cast<Dtype::complex64>, Type::own},
+    {"cdouble", FORMAT, "method", cast<Dtype::complex128>, Type::own},
+    {"chalf", FORMAT, "method", cast<Dtype::unknown>, Type::own},
+    {"cuda", "input, device=None, non_blocking=False, memory_format=None", "method", to_cuda, Type::own},
+    {"cpu", FORMAT, "method", to_cpu, Type::own},
+    {"pin_memory", "input, device=None", "method", itself, Type::own},
+    {"detach", "input", "torch method", detach, Type::own},
+    {"data", "input", "property", detach, Type::own},
+
+    {"detach_", "input", "method", detach_itself, Type::own},
+    {"requires_grad_", "input, requires_grad=True", "method", set_requires_grad, Type::own},
+    {"share_memory_", "input", "method", itself, Type::own},
+    {"zero_", "input", "torch method", itself, Type::own},
+    {"fill_", "input, value", "torch method", filled, Type::own},
+    {"fill", "input, value", "torch", filled_copy, Type::own},
+    {"copy_", "input, src, non_blocking=False", "method", copy, Type::own},
+    {"normal_", "input, mean=0, std=1, *, generator=None", "method", normal, Type::own},
+    {"uniform_", "input, from=0, to=1, *, generator=None", "method", uniform, Type::own},
+    {"random_", "input, from=0, to=None, *, generator=None", "method", filled_at_random, Type::own},
+    {"bernoulli_", "input, p=0.5, *, generator=None", "method", bernoulli, Type::own},
+    {"exponential_", "input, lambd=1, *, generator=None", "method", filled_at_random, Type::own},
+    {"cauchy_", "input, median=0, sigma=1, *, generator=None", "method", filled_at_random, Type::own},
+    {"geometric_", "input, p, *, generator=None", "method", filled_at_random, Type::own},
+    {"log_normal_", "input, mean=1, std=2, *, generator=None", "method", filled_at_random, Type::own},
+
+    {"uniform_", "tensor, a=0.0, b=1.0, generator=None", "nn.init", init_random, Type::own},
+    {"normal_", "tensor, mean=0.0, std=1.0, generator=None", "nn.init", init_random, Type::own},
+    {"trunc_normal_", "tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None", "nn.init", init_random, Type::own},
+    {"constant_", "tensor, val", "nn.init", init_constant, Type::own},
+    {"ones_", "tensor", "nn.init", init_constant, Type::own},
+    {"zeros_", "tensor", "nn.init", init_constant, Type::own},
+    {"eye_", "tensor", "nn.init", init_matrix, Type::own},
+    {"sparse_", "tensor, sparsity, std=0.01, generator=None", "nn.init", init_matrix, Type::own},
+    {"dirac_", "tensor, groups=1", "nn.init", init_dirac, Type::own},
+    {"orthogonal_", "tensor, gain=1, generator=None", "nn.init", init_orthogonal, Type::own},
+    {"xavier_uniform_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_uniform", init_fans, Type::own},
+    {"xavier_normal_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_normal", init_fans, Type::own},
+    {"kaiming_uniform_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None", "nn.init torch.nn.init.kaiming_uniform", init_kaiming, Type::own},
+    {"kaiming_normal_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None", "nn.init torch.nn.init.kaiming_normal", init_kaiming, Type::own},
+    {"calculate_gain", "nonlinearity, param=None", "nn.init", gain, Type::own},
+};
+
+} // namespace
+
+std::vector<Row> property_rows() { return operator_rows(operators); }
+
 } // namespace stepzero::torch
