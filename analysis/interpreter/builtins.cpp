@@ -721,6 +721,8 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
     if (name.text() == "__class__") return type_of(object, where);
     return heap().unknown("", heap().sharing(object), where);
   case Kind::tuple:
+    for (std::size_t i = 0; i < object.as<values::Tuple>()->fields.size() && i < object.as<values::Tuple>()->items.size(); ++i)
+      if (object.as<values::Tuple>()->fields[i] == name.text()) return resolve(object.as<values::Tuple>()->items[i]);
     if (const auto* tuple = object.as<values::Tuple>(); tuple->cls) {
       for (std::size_t i = 0; i < tuple->cls->fields.size() && i < tuple->items.size(); ++i)
         if (tuple->cls->fields[i].name == name) return resolve(tuple->items[i]);

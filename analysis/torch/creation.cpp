@@ -254,6 +254,16 @@ Value from_array(Op& op) {
   state.external = op.run.heap().is_external(data);
   return result(op.call, std::move(state));
 }
+// torch.Tensor(2, 3) and torch.FloatTensor([1, 2]): sizes, or data.
+Value old_constructor(Op& op, Dtype dtype) {
+  const Value data = op.argument("data");
+  if (!op.given("data")) return op.fresh({true, {op.dim(std::int64_t{0})}}, dtype);
+  if (data.is(Kind::list) || data.is(Kind::tuple)) return tensor_of(op, data, dtype);
+  if (const TensorState* state = op.tensor(data)) return op.fresh(state->shape, dtype);
+  const auto shape = shape_asked(op, "data");
+  return op.failed() ? op.unknown() : op.fresh(shape.value_or(Shape{}), dtype);
+}
+template <Dtype dtype> Value old(Op& op) { return old_constructor(op, dtype); }
 Value scalar_tensor(Op& op) { return made(op, Shape{true, {}}, Dtype::float32); }
 
 // ---------------------------------------------------------------- like another tensor
@@ -502,6 +512,18 @@ constexpr Operator operators[] = {
     {"from_dlpack", "ndarray", "torch torch.utils.dlpack.from_dlpack", from_array, Type::own},
     {"frombuffer", "ndarray, *, dtype, count=-1, offset=0, requires_grad=False", "torch", from_array, Type::own},
 
+    {"FloatTensor", "data=None, *more", "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
+    {"DoubleTensor", "data=None, *more", "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
+    {"HalfTensor", "data=None, *more", "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
+    {"BFloat16Tensor", "data=None, *more", "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
+    {"LongTensor", "data=None, *more", "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
+    {"IntTensor", "data=None, *more", "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
+    {"ShortTensor", "data=None, *more", "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
+    {"CharTensor", "data=None, *more", "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
+    {"ByteTensor", "data=None, *more", "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
+    {"BoolTensor", "data=None, *more", "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
+    {"Tensor", "data=None, *more, **options", "torch", old<Dtype::float32>, Type::own},
+
     {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
     {"ones_like", "input, *, " LIKE, "torch", like, Type::own},
     {"empty_like", "input, *, " LIKE, "torch", like, Type::own},
@@ -534,6 +556,11 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> creation_rows() { return operator_rows(operators); }
+std::vector<Row> creation_rows() {
+  std::vector<Row> rows = operator_rows(operators);
+  for (Row& row : rows)
+    if (row.path == "torch.Tensor") row.kind = RowKind::class_;
+  return rows;
+}
 
 } // namespace stepzero::torch

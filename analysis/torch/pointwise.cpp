@@ -80,6 +80,18 @@ Value power(Op& op) {
     return op.fail(ProblemKind::argument, "pow takes a tensor, and both operands are numbers");
   return broadcasting(op);
 }
+// -x and the like, which bools do not have.
+Value not_of_bools(Op& op) {
+  const std::string_view first = op.call.row.parameters[0].text();
+  if (const TensorState* input = op.tensor(first); input && input->dtype == Dtype::boolean)
+    return op.fail(ProblemKind::dtype, op.name(first) + " is bool, which has no negative: ~" + op.name(first) + " inverts it");
+  return same(op);
+}
+Value close(Op& op) {
+  for (const std::string_view name : {"rtol", "atol"})
+    if (const auto tolerance = op.real(name); tolerance && *tolerance < 0) return op.fail(ProblemKind::argument, std::string(name) + " of isclose is at least 0");
+  return only_tensors(op);
+}
 // Bool tensors are squared as integers.
 Value square(Op& op) {
   const TensorState* input = op.expect("input");
@@ -253,7 +265,7 @@ Value clamp(Op& op) {
 constexpr Operator operators[] = {
     // of one tensor
     {"abs", "input, *, out=None", "torch method in_place torch.absolute torch.Tensor.absolute torch.absolute_ torch.Tensor.absolute_", same, Type::real},
-    {"neg", "input, *, out=None", "torch method in_place torch.negative torch.Tensor.negative torch.negative_ torch.Tensor.negative_", same, Type::input},
+    {"neg", "input, *, out=None", "torch method in_place torch.negative torch.Tensor.negative torch.negative_ torch.Tensor.negative_", not_of_bools, Type::input},
     {"positive", "input", "torch method", same, Type::input},
     {"resolve_conj", "input", "torch method", same, Type::input},
     {"resolve_neg", "input", "torch method", same, Type::input},
@@ -396,7 +408,7 @@ constexpr Operator operators[] = {
     {"le", "input, other, *, out=None", "torch method in_place torch.less_equal torch.Tensor.less_equal torch.less_equal_ torch.Tensor.less_equal_", first_tensor, Type::boolean},
     {"gt", "input, other, *, out=None", "torch method in_place torch.greater torch.Tensor.greater torch.greater_ torch.Tensor.greater_", first_tensor, Type::boolean},
     {"ge", "input, other, *, out=None", "torch method in_place torch.greater_equal torch.Tensor.greater_equal torch.greater_equal_ torch.Tensor.greater_equal_", first_tensor, Type::boolean},
-    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", only_tensors, Type::boolean},
+    {"isclose", "input, other, rtol=1e-05, atol=1e-08, equal_nan=False", "torch method", close, Type::boolean},
     {"clamp", "input, min=None, max=None, *, out=None", "torch method in_place torch.clip torch.Tensor.clip torch.clip_ torch.Tensor.clip_", clamp},
     {"clamp_min", "input, min, *, out=None", "torch method in_place", first_tensor},
     {"clamp_max", "input, max, *, out=None", "torch method in_place", first_tensor},

@@ -273,6 +273,12 @@ Value cross(Op& op) {
   if (shape->rank_known && op.argument("dim")) {
     const auto at = op.axis("dim", shape->dims.size());
     if (op.failed()) return op.unknown();
+    const bool linear = op.call.row.path.starts_with("torch.linalg");
+    if (at && linear)
+      for (const Shape* side : {&x, &y})
+        if (side->rank_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
+          return op.fail(ProblemKind::product, "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*side) + " has " +
+                                                   op.words(side->dims[*at]), {side->dims[*at]});
     if (at && !shape->dims.empty() && op.equal(shape->dims[*at], 3) == Answer::no)
       return op.fail(ProblemKind::product, "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*shape) + " has " + op.words(shape->dims[*at]),
                      {shape->dims[*at]});

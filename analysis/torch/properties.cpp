@@ -231,6 +231,25 @@ template <Dtype wanted> Value cast(Op& op) {
   if (!values::is_floating(wanted) && !is_complex(wanted) && wanted != Dtype::unknown) state.requires_grad = Known::no;
   return result(op.call, std::move(state));
 }
+// Pairs of floats as complex numbers, and back.
+Value pairs_as_complex(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.rank_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
+    return op.fail(ProblemKind::argument, "view_as_complex takes pairs of floats in the last dimension, and " + op.name("input") + " is " + op.words(shape));
+  if (!shape.dims.empty()) shape.dims.pop_back();
+  return op.result(shape, complex_part(input->dtype));
+}
+Value complex_as_pairs(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->dtype != Dtype::unknown && !is_complex(input->dtype))
+    return op.fail(ProblemKind::dtype, "view_as_real takes complex numbers, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
+  Shape shape = input->shape;
+  shape.dims.push_back(op.dim(2));
+  return op.result(shape, is_complex(input->dtype) ? real_part(input->dtype) : Dtype::unknown);
+}
 Value to_cuda(Op& op) {
   TensorState state = copy_of(op);
   const Value wanted = op.argument("device");
@@ -420,6 +439,8 @@ constexpr Operator operators[] = {
     {"cpu", FORMAT, "method", to_cpu, Type::own},
     {"pin_memory", "input, device=None", "method", itself, Type::own},
     {"detach", "input", "torch method", detach, Type::own},
+    {"view_as_complex", "input", "torch", pairs_as_complex, Type::own},
+    {"view_as_real", "input", "torch", complex_as_pairs, Type::own},
     {"data", "input", "property", detach, Type::own},
 
     {"detach_", "input", "method", detach_itself, Type::own},

@@ -54,6 +54,10 @@ Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
 } // namespace
 
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
+  if (shape.rank_known && shape.dims.size() > 64) {
+    op.fail(ProblemKind::argument, std::string(op.title()) + " takes tensors of up to 64 dimensions, and this one has " + std::to_string(shape.dims.size()));
+    return {};
+  }
   const Known keep = op.flag("keepdim");
   const Value value = op.argument(dim);
   if (!value) return reduced_to_one(op, shape, keep);
@@ -224,6 +228,24 @@ Value close(Op& op) {
   const TensorState *a = op.tensor("input"), *b = op.tensor("other");
   if (a && b) (void)op.broadcast(a->shape, b->shape);
   return anything(op);
+}
+
+// Adds up what was broadcast: the sizes asked for must broadcast to those of the tensor.
+Value sum_to_size(Op& op) {
+  const TensorState* input = operand(op);
+  const auto asked = op.sizes("size");
+  if (!input || !asked) return op.unknown();
+  Shape shape{true, {}};
+  for (const Int size : *asked) shape.dims.push_back(op.made(size));
+  if (input->shape.rank_known) {
+    bool fits = shape.dims.size() <= input->shape.dims.size();
+    for (std::size_t i = 0; fits && i < shape.dims.size(); ++i) {
+      const Dim want = from_right(shape, i), have = from_right(input->shape, i);
+      fits = op.equal(want, have) != Answer::no || op.equal(want, 1) != Answer::no;
+    }
+    if (!fits) return op.fail(ProblemKind::argument, op.words(input->shape) + " cannot be summed to " + op.words(shape) + ", which does not broadcast to it");
+  }
+  return op.result(shape, is_integral(input->dtype) ? Dtype::unknown : input->dtype);
 }
 
 // ---------------------------------------------------------------- values and where they are
@@ -572,6 +594,7 @@ constexpr Operator operators[] = {
     {"min", "input, dim=None, keepdim=False, *, other=None, out=None", "torch method", choose},
     {"norm", "input, p='fro', dim=None, keepdim=False, out=None, dtype=None", "torch method torch.functional.norm", norm, Type::own},
     {"logsumexp", "input, dim, keepdim=False, *, out=None", "torch method special", logsumexp, Type::floating},
+    {"sum_to_size", "input, size, *more", "method", sum_to_size, Type::own},
     {"std", "input, dim=None, unbiased=None, keepdim=False, *, correction=1, out=None", "torch method", deviation, Type::own},
     {"var", "input, dim=None, unbiased=None, keepdim=False, *, correction=1, out=None", "torch method", deviation, Type::own},
     {"std_mean", "input, dim=None, unbiased=None, keepdim=False, *, correction=1", "torch", deviation_and_mean, Type::own},

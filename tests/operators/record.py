@@ -244,7 +244,7 @@ def forms(torch, info):
     if info.operator_variant is not None and short in OPERATORS:
         yield "operator", OPERATORS[short], 3
     for alias in info.aliases:
-        path = f"torch.{alias.name}"
+        path = "torch." + alias.name.removeprefix("torch.")
         if resolves(torch, path):
             yield "function", path, 2
         if hasattr(torch.Tensor, alias.name):
