@@ -111,6 +111,9 @@ Value pseudo_inverse(Op& op) {
   const Matrices a = first_matrices(op);
   auto shape = a.state ? tolerated(op, a.with({})) : std::nullopt;
   if (!shape) return op.unknown();
+  // Without elements, tolerances are not looked at.
+  const bool has_elements = std::all_of(a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.equal(dim, 0) == Answer::no; });
+  if (!has_elements && shape->dims.size() + 2 != a.shape.dims.size()) return op.result({}, a.dtype);
   shape->dims.push_back(a.columns);
   shape->dims.push_back(a.rows);
   return op.result(*shape, a.dtype);

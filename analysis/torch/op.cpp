@@ -646,7 +646,13 @@ Value run_operator(Call& call) {
   if (!fits(op)) return op.unknown();
   if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
   const Value made = call.row.op->shape(op);
-  if (op.failed()) return made;
+  if (op.failed()) {
+    // What would have come of it is not known, so that nothing is said of what is made of it.
+    if (call.row.variant == values::Variant::in_place) return call.at(0);
+    Sharing sharing = Sharing::uniform;
+    for (const Value& value : op.tensors()) sharing = symbolic::mix(sharing, call.run.heap().sharing(value));
+    return call.run.heap().unknown("", sharing, call.place);
+  }
   if (call.row.variant == values::Variant::in_shape) {
     write_into(op, call.at(0), made, false);
     return call.at(0);

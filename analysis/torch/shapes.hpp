@@ -39,6 +39,5 @@ Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view 
 std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape);
 
 values::Dtype to_dtype(Value value);
-Value multiply_matrices(const Call& call, Value left, Value right);
 
 } // namespace stepzero::torch
