@@ -75,6 +75,32 @@ Value prelu(Op& op) {
   return op.result(shape);
 }
 
+
+// Numbers that the functions refuse.
+Value rrelu(Op& op) {
+  const auto lower = op.real("lower"), upper = op.real("upper");
+  if (lower && upper && *lower > *upper) return op.fail(ProblemKind::argument, "The lower bound of rrelu is above the upper one");
+  return same(op);
+}
+Value celu(Op& op) {
+  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, "celu divides by alpha, which is 0");
+  return same(op);
+}
+Value softshrink(Op& op) {
+  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.fail(ProblemKind::argument, "softshrink takes a lambd of at least 0");
+  return same(op);
+}
+Value gelu(Op& op) {
+  if (const auto how = op.text("approximate"); how && *how != "none" && *how != "tanh")
+    return op.fail(ProblemKind::argument, "approximate of gelu is 'none' or 'tanh', and not '" + std::string(*how) + "'");
+  return same(op);
+}
+Value gumbel_softmax(Op& op) {
+  const TensorState* input = op.expect("logits");
+  if (input && input->shape.rank_known) (void)op.axis("dim", input->shape.dims.size());
+  return input && !op.failed() ? op.result(input->shape) : op.unknown();
+}
+
 constexpr Layer layers[] = {
     {"torch.nn.ReLU", "inplace=False", nullptr, "input", same, Type::input, false},
     {"torch.nn.ReLU6", "inplace=False", nullptr, "input", same, Type::input, false},
@@ -109,13 +135,13 @@ constexpr Layer layers[] = {
 constexpr Operator operators[] = {
     {"relu", "input, inplace=False", "F F_", same, Type::input},
     {"relu6", "input, inplace=False", "F", same, Type::input},
-    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_", same, Type::input},
+    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_", rrelu, Type::input},
     {"leaky_relu", "input, negative_slope=0.01, inplace=False", "F F_", same, Type::input},
     {"prelu", "input, weight", "F torch method", prelu, Type::input},
     {"elu", "input, alpha=1.0, inplace=False", "F F_", same, Type::input},
-    {"celu", "input, alpha=1.0, inplace=False", "F F_ torch", same, Type::input},
+    {"celu", "input, alpha=1.0, inplace=False", "F F_ torch", celu, Type::input},
     {"selu", "input, inplace=False", "F F_ torch", same, Type::input},
-    {"gelu", "input, approximate='none'", "F", same, Type::input},
+    {"gelu", "input, approximate='none'", "F", gelu, Type::input},
     {"silu", "input, inplace=False", "F", same, Type::input},
     {"mish", "input, inplace=False", "F", same, Type::input},
     {"tanh", "input", "F", same, Type::floating},
@@ -125,7 +151,7 @@ constexpr Operator operators[] = {
     {"hardsigmoid", "input, inplace=False", "F", same, Type::input},
     {"hardswish", "input, inplace=False", "F", same, Type::input},
     {"hardshrink", "input, lambd=0.5", "F torch method", same, Type::input},
-    {"softshrink", "input, lambd=0.5", "F", same, Type::input},
+    {"softshrink", "input, lambd=0.5", "F", softshrink, Type::input},
     {"tanhshrink", "input", "F", same, Type::floating},
     {"softplus", "input, beta=1, threshold=20", "F", same, Type::input},
     {"softsign", "input", "F", same, Type::floating},
@@ -136,7 +162,7 @@ constexpr Operator operators[] = {
     {"softmin", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
     {"softmax", "input, dim, dtype=None", "torch method special", softmax, Type::own},
     {"log_softmax", "input, dim, dtype=None", "torch method special", softmax, Type::own},
-    {"gumbel_softmax", "input, tau=1, hard=False, eps=1e-10, dim=-1", "F", softmax, Type::own},
+    {"gumbel_softmax", "logits, tau=1, hard=False, eps=1e-10, dim=-1", "F", gumbel_softmax, Type::input},
 };
 
 } // namespace

@@ -456,18 +456,6 @@ Value block_diagonal(Op& op) {
   }
   return op.result(Shape{true, {op.made(rows), op.made(columns)}});
 }
-Value one_hot(Op& op) {
-  if (!op.must_be_tensor("tensor")) return op.unknown();
-  const TensorState* input = op.expect("tensor");
-  if (!input) return op.unknown();
-  if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64)
-    return op.fail(ProblemKind::dtype, "one_hot takes indices of int64, and " + op.name("tensor") + " is " + std::string(values::name(input->dtype)));
-  Shape shape = input->shape;
-  const auto classes = op.integer("num_classes");
-  if (classes && (*classes < -1 || *classes == 0) && op.call.node) return op.fail(ProblemKind::argument, "one_hot is asked for " + text(*classes) + " classes");
-  shape.dims.push_back(classes == -1 ? Dim{} : op.made(op.size("num_classes")));
-  return op.result(shape, Dtype::int64);
-}
 Value vander(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -550,7 +538,6 @@ constexpr Operator operators[] = {
     {"cartesian_prod", "*tensors", "torch", cartesian_product, Type::own},
     {"combinations", "input, r=2, with_replacement=False", "torch", combinations, Type::input},
     {"block_diag", "*tensors", "torch", block_diagonal},
-    {"one_hot", "tensor, num_classes=-1", "F", one_hot, Type::int64},
     {"vander", "input, N=None, increasing=False", "torch", vander, Type::input},
     {"vander", "input, *, N=None", "linalg", vander, Type::input},
 };

@@ -1,5 +1,6 @@
 // Linear layers, embeddings, and layers that keep, cut or rearrange what they are given: flatten, shuffles, dropout, distances.
 #include "torch/layer.hpp"
+#include "torch/operators.hpp"
 
 #include <cmath>
 
@@ -289,7 +290,7 @@ Value pairwise_distance(Op& op) {
   if (!both->rank_known || both->dims.empty() || keeps == Known::unknown) return op.result({});
   if (keeps == Known::yes) both->dims.back() = op.dim(1);
   else both->dims.pop_back();
-  return op.result(*both);
+  return op.result(*both, real_part(op.result_type(Type::floating)));
 }
 Value one_hot(Op& op) {
   const TensorState* input = op.expect("tensor");

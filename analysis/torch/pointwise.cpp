@@ -1,4 +1,4 @@
-// Operators that work element by element: their operands broadcast. Activations, too.
+// Operators that work element by element: their operands broadcast.
 #include "torch/operators.hpp"
 
 namespace stepzero::torch {
@@ -152,94 +152,6 @@ Value masked_fill(Op& op) {
     return op.fail(ProblemKind::argument, "masked_fill takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
   const auto shape = op.broadcast(input->shape, mask->shape);
   return shape ? op.result(*shape, input->dtype) : op.unknown();
-}
-
-// ---------------------------------------------------------------- activations
-
-Value dropout(Op& op) {
-  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1))
-    return op.fail(ProblemKind::argument, "The probability p of " + std::string(op.title()) + " lies between 0 and 1");
-  return same(op);
-}
-Value rrelu(Op& op) {
-  const auto lower = op.real("lower"), upper = op.real("upper");
-  if (lower && upper && *lower > *upper) return op.fail(ProblemKind::argument, "The lower bound of rrelu is above the upper one");
-  return same(op);
-}
-Value softshrink(Op& op) {
-  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.fail(ProblemKind::argument, "softshrink takes a lambd of at least 0");
-  return same(op);
-}
-Value gelu(Op& op) {
-  if (const auto how = op.text("approximate"); how && *how != "none" && *how != "tanh")
-    return op.fail(ProblemKind::argument, "approximate of gelu is 'none' or 'tanh', and not '" + std::string(*how) + "'");
-  return same(op);
-}
-Value celu(Op& op) {
-  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, "celu divides by alpha, which is 0");
-  return same(op);
-}
-// One weight, or one for each channel.
-Value prelu(Op& op) {
-  const TensorState* input = op.expect("input");
-  const TensorState* weight = op.expect("weight");
-  if (!input || !weight) return op.unknown();
-  const Shape& x = input->shape;
-  if (weight->shape.rank_known && weight->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument, "prelu takes weights of one dimension, and " + op.name("weight") + " has shape " + op.words(weight->shape));
-  if (weight->shape.rank_known && weight->shape.dims.size() == 1 && x.rank_known && op.equal(weight->shape.dims[0], 1) == symbolic::Answer::no) {
-    if (x.dims.empty())
-      return op.fail(ProblemKind::argument, "prelu of a tensor without dimensions takes one weight, and there are " + op.words(weight->shape.dims[0]),
-                     {weight->shape.dims[0]});
-    const Dim channels = x.dims.size() > 1 ? x.dims[1] : op.dim(1);
-    if (op.equal(channels, weight->shape.dims[0]) == symbolic::Answer::no)
-      return op.fail(ProblemKind::layer_input,
-                     "prelu has " + op.words(weight->shape.dims[0]) + " weights, but " + op.name("input") + " is " + op.words(x) + " and has " +
-                         op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels"),
-                     {weight->shape.dims[0], channels});
-  }
-  return op.result(x);
-}
-// Half of the dimension is the gate of the other half.
-Value glu(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (!input->shape.rank_known && !(op.integer("dim") < 0)) return op.unknown();
-  Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty()) return op.fail(ProblemKind::argument, "glu halves a dimension, and " + op.name("input") + " has none");
-  std::optional<std::size_t> at;
-  if (shape.rank_known) at = op.axis("dim", shape.dims.size());
-  else if (static_cast<std::size_t>(-*op.integer("dim")) <= shape.dims.size()) at = shape.dims.size() - static_cast<std::size_t>(-*op.integer("dim"));
-  if (!at) return op.failed() ? op.unknown() : op.result(shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{});
-  Dim& dim = shape.dims[*at];
-  if (dim.size) {
-    if (op.s.divides(op.s.constant(2), dim.size) == symbolic::Answer::no)
-      return op.fail(ProblemKind::argument,
-                     "glu halves dimension " + std::to_string(*at) + " of " + op.name("input") + ", which is " + op.words(dim) + " and not even", {dim});
-    const Int half = op.s.exact_quotient(dim.size, op.s.constant(2)).value_or(nullptr);
-    dim = op.made(half ? half : op.s.floordiv(dim.size, op.s.constant(2)));
-  }
-  return op.result(shape);
-}
-Value normalize(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known) (void)op.axes("dim", input->shape.dims.size());
-  return op.failed() ? op.unknown() : op.result(input->shape);
-}
-Value cosine_similarity(Op& op) {
-  for (const std::string_view name : {"input", "other"})
-    if (!op.must_be_tensor(name)) return op.unknown();
-  const auto shape = op.broadcast(op.shape("input"), op.shape("other"));
-  if (!shape || !shape->rank_known) return op.unknown();
-  const auto at = op.axis("dim", shape->dims.size());
-  return at ? op.result(without(op, *shape, *at, false)) : op.unknown();
-}
-Value pairwise_distance(Op& op) {
-  const auto shape = op.broadcast(op.shape("input"), op.shape("other"));
-  if (!shape || shape->dims.empty()) return op.unknown();
-  if (op.flag("keepdim") == Known::unknown) return op.unknown();
-  return op.result(without(op, *shape, shape->dims.size() - 1, op.flag("keepdim") == Known::yes), real_part(op.result_type(Type::floating)));
 }
 
 Value polygamma(Op& op) {
@@ -421,45 +333,7 @@ constexpr Operator operators[] = {
     {"where", "input, condition, other", "method", where, Type::own},
     {"masked_fill", "input, mask, value", "torch method in_place", masked_fill, Type::own},
 
-    // activations
-    {"relu6", "input, inplace=False", "F", same, Type::input},
-    {"silu", "input, inplace=False", "F", same, Type::input},
-    {"mish", "input, inplace=False", "F", same, Type::input},
-    {"hardswish", "input, inplace=False", "F", same, Type::input},
-    {"hardsigmoid", "input, inplace=False", "F", same, Type::input},
-    {"relu", "input, inplace=False", "F F_", same, Type::input},
     {"relu", "input", "torch method in_place", same, Type::input},
-    {"selu", "input, inplace=False", "F F_ torch torch.selu_", same, Type::input},
-    {"celu", "input, alpha=1.0, inplace=False", "F F_ torch torch.celu_", celu, Type::input},
-    {"elu", "input, alpha=1.0, inplace=False", "F F_", same, Type::input},
-    {"leaky_relu", "input, negative_slope=0.01, inplace=False", "F F_", same, Type::input},
-    {"rrelu", "input, lower=0.125, upper=0.3333333333333333, training=False, inplace=False", "F F_ torch torch.rrelu_", rrelu, Type::input},
-    {"threshold", "input, threshold, value, inplace=False", "F F_ torch torch.threshold_", same, Type::input},
-    {"hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False", "F F_", same, Type::input},
-    {"gelu", "input, *, approximate='none'", "F", gelu, Type::input},
-    {"logsigmoid", "input", "F", same, Type::input},
-    {"softsign", "input", "F", same, Type::floating},
-    {"tanhshrink", "input", "F", same, Type::floating},
-    {"softplus", "input, beta=1, threshold=20", "F", same, Type::input},
-    {"hardshrink", "input, lambd=0.5", "F torch method", same, Type::input},
-    {"softshrink", "input, lambd=0.5", "F", softshrink, Type::input},
-    {"tanh", "input", "F", same, Type::floating},
-    {"sigmoid", "input", "F", same, Type::floating},
-    {"prelu", "input, weight", "F torch method", prelu, Type::input},
-    {"glu", "input, dim=-1", "F", glu, Type::input},
-    {"dropout", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
-    {"alpha_dropout", "input, p=0.5, training=False, inplace=False", "F", dropout, Type::input},
-    {"feature_alpha_dropout", "input, p=0.5, training=False, inplace=False", "F", dropout, Type::input},
-    {"dropout1d", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
-    {"dropout2d", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
-    {"dropout3d", "input, p=0.5, training=True, inplace=False", "F", dropout, Type::input},
-    {"dropout", "input, p, train", "torch torch.dropout_", dropout, Type::input},
-    {"alpha_dropout", "input, p, train", "torch torch.alpha_dropout_", dropout, Type::input},
-    {"feature_dropout", "input, p, train", "torch torch.feature_dropout_", dropout, Type::input},
-    {"feature_alpha_dropout", "input, p, train", "torch torch.feature_alpha_dropout_", dropout, Type::input},
-    {"normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", "F", normalize, Type::input},
-    {"cosine_similarity", "input, other, dim=1, eps=1e-8", "F torch", cosine_similarity},
-    {"pairwise_distance", "input, other, p=2.0, eps=1e-6, keepdim=False", "F torch", pairwise_distance},
 };
 
 } // namespace

@@ -371,11 +371,6 @@ Value running_log(Op& op) {
   return op.result(input->shape, input->dtype);
 }
 Value running_extreme(Op& op) { return sort(op); }
-Value softmax(Op& op) {
-  const TensorState* input = operand(op);
-  if (!input || !has_axis(op, input->shape) || !needs_floats(op, *input, "give dtype=torch.float32, or convert it")) return op.unknown();
-  return op.result(input->shape, op.dtype("dtype", input->dtype));
-}
 Value diff(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
@@ -623,12 +618,6 @@ constexpr Operator operators[] = {
     {"logcumsumexp", "input, dim, *, out=None", "torch method", running_log, Type::input},
     {"cummax", "input, dim, *, out=None", "torch method", running_extreme, Type::input},
     {"cummin", "input, dim, *, out=None", "torch method", running_extreme, Type::input},
-    {"softmax", "input, dim, dtype=None, *, out=None", "torch method special", softmax, Type::own},
-    {"log_softmax", "input, dim, dtype=None, *, out=None", "torch method special", softmax, Type::own},
-    {"softmax", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
-    {"softmin", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
-    {"log_softmax", "input, dim=None, _stacklevel=3, dtype=None", "F", softmax, Type::own},
-    {"gumbel_softmax", "logits, tau=1, hard=False, eps=1e-10, dim=-1", "F", softmax, Type::input},
     {"diff", "input, n=1, dim=-1, prepend=None, append=None, *, out=None", "torch method", diff, Type::input},
     {"gradient", "input, *, spacing=1, dim=None, edge_order=1", "torch", gradient, Type::own},
     {"trapezoid", "y, x=None, *, dx=None, dim=-1", "torch torch.trapz", area, Type::own},

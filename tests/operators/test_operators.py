@@ -6,8 +6,8 @@ import judge
 import pytest
 
 # In percent. They only ever rise.
-KNOWN = 10    # of the results, exactly known
-FOUND = 10    # of the wrong calls, reported
+KNOWN = 94    # of the results, exactly known
+FOUND = 88    # of the wrong calls, reported
 
 OPERATORS = sorted({call.operator for call in judge.load()})
 
