@@ -242,10 +242,6 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
 Value pixel_shuffle(Op& op) { return pixels(op, "upscale_factor", false); }
 Value pixel_unshuffle(Op& op) { return pixels(op, "downscale_factor", true); }
 
-Value same(Op& op) {
-  const TensorState* input = op.expect(op.call.row.parameters[0].text());
-  return input ? op.result(input->shape) : op.unknown();
-}
 Value channel_shuffle(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
