@@ -66,6 +66,8 @@ Value prelu(Op& op) {
   if (!input) return op.unknown();
   const bool module = op.call.self.is(Kind::instance);
   const TensorState* weight = module ? nullptr : op.tensor("weight");
+  if (weight && weight->shape.rank_known && weight->shape.dims.size() > 1)
+    return op.fail(ProblemKind::argument, "prelu takes one slope, or a vector of them, and " + op.name("weight") + " is " + op.words(weight->shape));
   const Dim slopes = module ? setting_dim(op, "num_parameters") : weight && weight->shape.rank_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0] : Dim{};
   const Shape& shape = input->shape;
   const Dim channels = !shape.rank_known ? Dim{} : shape.dims.size() >= 2 ? shape.dims[1] : op.dim(1);

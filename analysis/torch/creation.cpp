@@ -126,6 +126,7 @@ Value arange(Op& op) {
   bool known = true;
   for (const Value& value : {start, end, step})
     known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
+  if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "arange from or to infinity never ends");
   if (from && to && by && *by != 0) {
     const double count = std::ceil((*to - *from) / *by);
     if (count < 0) return op.fail(ProblemKind::argument, "arange never arrives: its end lies on the other side of its start");

@@ -121,7 +121,8 @@ Value embedding_bag(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const bool module = op.call.self.is(Kind::instance);
-  if (!module && values::is_floating(input->dtype)) {
+  const TensorState* second = module ? nullptr : op.tensor("weight");
+  if (!module && (values::is_floating(input->dtype) || (second && is_integral(second->dtype)))) {
     // The old order of the function's arguments, weight first, is still taken.
     std::swap(op.call.arguments[0], op.call.arguments[1]);
     input = op.expect("input");

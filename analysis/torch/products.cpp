@@ -115,6 +115,7 @@ Value multiply(Op& op, Value left, Value right) {
     shape.dims.back() = y.dims[1];
   } else if (matrix_right) {
     shape.dims = {from_right(y, 0)};
+    if (x.dims.size() >= 2) shape.dims.insert(shape.dims.begin(), from_right(x, 1));
   }
   if (!op.failed() && !dtypes_fit(op, left, right)) return op.unknown();
   return op.result(shape, dtype);

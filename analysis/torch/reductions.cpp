@@ -245,7 +245,7 @@ Value sum_to_size(Op& op) {
     }
     if (!fits) return op.fail(ProblemKind::argument, op.words(input->shape) + " cannot be summed to " + op.words(shape) + ", which does not broadcast to it");
   }
-  return op.result(shape, is_integral(input->dtype) ? Dtype::unknown : input->dtype);
+  return op.result(shape, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
 }
 
 // ---------------------------------------------------------------- values and where they are

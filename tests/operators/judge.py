@@ -6,6 +6,9 @@
                                                 not known, wrong, falsely reported, or wrong and not reported
     tests/operators/judge.py --all NAME…        all of their calls, with what was inferred
     tests/operators/judge.py --missed           every wrong call that is not reported
+    tests/operators/judge.py --symbols [NAME…]  the same calls with symbols for the sizes of the tensors that they make: what is
+                                                inferred has to be right for the sizes that were recorded
+    tests/operators/judge.py --unknown [NAME…]  the same calls of tensors of which nothing is known: nothing wrong is to be said
 
 A name matches the operator's full name ("nn.functional.conv2d"), its last part, and what stands in front of '/'.
 """
@@ -30,6 +33,9 @@ LINES = 150  # of a generated program
 # Their shapes depend on the values in their operands, not on the operands' shapes.
 BY_VALUE = {"nonzero", "argwhere", "unique", "unique_consecutive", "masked_select", "bincount", "combinations/values",
             "linalg.lstsq", "linalg.lstsq/grad_oriented"}
+
+# What PyTorch 1.13 still takes with a warning: unknown operands are held to be right for later versions, too.
+OLD = {"torch.ones(()).mT", "torch.ones(()).mH"}
 
 # Wrong calls that are wrong for another reason than sizes, indices or the arguments' values: told apart.
 OTHER_REASON = re.compile(
@@ -79,6 +85,8 @@ def compare(inferred, seen):
     if inferred is None or not inferred.get("kind"):
         return "unknown"
     kind = inferred["kind"]
+    if kind in ("bool", "int") and inferred.get("value") == "?":  # what comparing unknowns gives is taken for Python's own
+        return "unknown"
     if isinstance(seen, dict):
         return "known"
     if isinstance(seen, list):
@@ -132,9 +140,48 @@ def judge_call(call):
     return "value" if call.operator in BY_VALUE or not has_tensor(call.outcome) else verdict
 
 
-def judge(patterns=()):
-    """All calls with their verdicts."""
+MADE = re.compile(r"(torch\.(?:ones|zeros|rand)\(\()([\d, ]*)(\))")
+
+
+def with_symbols(text):
+    """The call with every size above 1 of the tensors that it makes replaced by a name: n5 for 5."""
+    return MADE.sub(lambda made: made[1] + re.sub(r"\b([2-9]|\d\d+)\b", r"n\1", made[2]) + made[3], text)
+
+
+WHOLE = re.compile(r"torch\.(?:ones|zeros|rand)\(\([\d, ]*\)(?:, dtype=torch\.\w+)?\)")
+
+
+def with_unknowns(text):
+    """The call with every tensor that it makes replaced by a name: x0, x1…"""
+    numbers = iter(range(100))
+    return WHOLE.sub(lambda _: f"x{next(numbers)}", text)
+
+
+def evaluated(place):
+    """What was inferred, with the sizes put in where the symbols stand. What is not known stays "?"."""
+    def dim(text):
+        if isinstance(text, int) or text in ("...", "?"):
+            return text
+        try:
+            names = {name: int(name[1:]) for name in re.findall(r"\bn\d+\b", text)}
+            return eval(text, {"__builtins__": {}, "min": min, "max": max}, names)
+        except Exception:
+            return "?"
+    place = dict(place)
+    if place.get("kind") == "tensor" and place.get("shape") is not None:
+        place["shape"] = [dim(size) for size in place["shape"]]
+    elif place.get("kind") == "int" and isinstance(place.get("value"), str):
+        place["value"] = dim(place["value"])
+    if "items" in place:
+        place["items"] = [item and evaluated(item) for item in place["items"]]
+    return place
+
+
+def judge(patterns=(), rewrite=None):
+    """All calls with their verdicts; with `rewrite`, the right ones as functions of the names that it puts in, which nobody calls."""
     calls = load(patterns)
+    if rewrite:
+        calls = [call for call in calls if not call.fails and rewrite(call.text) != call.text and call.text not in OLD]
     with tempfile.TemporaryDirectory() as folder:
         programs = {}
         for wrong in (False, True):
@@ -142,7 +189,11 @@ def judge(patterns=()):
             for start in range(0, len(chosen), LINES):
                 part = chosen[start:start + LINES]
                 name = f"{'wrong' if wrong else 'right'}{start}.py"
-                lines = ["import torch", "import torch.nn.functional as F", *(f"r{i} = {call.text}" for i, call in enumerate(part))]
+                lines = ["import torch", "import torch.nn.functional as F"]
+                for i, call in enumerate(part):
+                    text = rewrite(call.text) if rewrite else call.text
+                    names = ", ".join(sorted(set(re.findall(r"\b[nx]\d+\b", text))))
+                    lines.append(f"def f{i}({names}): r{i} = {text}" if rewrite else f"r{i} = {text}")
                 Path(folder, name).write_text("\n".join(lines) + "\n")
                 programs[name] = part
         names = list(programs)
@@ -152,8 +203,8 @@ def judge(patterns=()):
             findings = list(pool.map(lambda half: asked("check", folder, half), halves))
         for each in (file for answer in shapes for file in answer["files"]):
             for place in each["shapes"]:
-                if place["line"] > 2:
-                    programs[each["path"]][place["line"] - 3].inferred = place
+                if place["line"] > 2 and place["name"].startswith("r"):
+                    programs[each["path"]][place["line"] - 3].inferred = evaluated(place) if rewrite else place
         for finding in (finding for answer in findings for finding in answer["diagnostics"]):
             if finding["range"]["start"]["line"] > 2:
                 programs[finding["path"]][finding["range"]["start"]["line"] - 3].findings.append(finding)
@@ -219,8 +270,10 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--missed", action="store_true")
+    parser.add_argument("--symbols", action="store_true")
+    parser.add_argument("--unknown", action="store_true")
     options = parser.parse_args()
-    calls = judge(options.names)
+    calls = judge(options.names, with_symbols if options.symbols else with_unknowns if options.unknown else None)
     for call in calls:
         bad = ("wrong", "alarm", "missed") if options.missed else ("wrong", "alarm", "missed", "unknown") if options.names else ("wrong", "alarm")
         if options.all or call.verdict in bad:
