@@ -658,6 +658,12 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
 }
 
 Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Place where, const CallExpr* expr) {
+  // `zip(*rows)` of rows that are not known: any number of arguments.
+  constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print"};
+  if (arguments.spread && std::find(std::begin(take_any), std::end(take_any), name) == std::end(take_any)) {
+    for (const Value& argument : arguments.positional) escape(argument);
+    return heap().external("", where);
+  }
   auto& positional = arguments.positional;
   for (Value& argument : positional) argument = resolve(argument);
   if (!positional.empty() && positional[0].is(Kind::choice) && is_plain_function(name))

@@ -349,7 +349,7 @@ Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
 
 Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
   if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(operand)));
-  operand = resolve(operand);
+  operand = settled(operand);
   if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
   if (operand.is(Kind::boolean))
     if (const auto constant = to_constant(operand)) operand = heap().integer(*constant);
@@ -370,15 +370,31 @@ Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
   return result;
 }
 
+Value Interpreter::settled(Value value) {
+  value = resolve(value);
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor)) return value.as<values::Unknown>()->state.value;
+  return value;
+}
+
 Value Interpreter::evaluate_compare(const CompareExpr& expr) {
   Value left = evaluate(*expr.left);
   Value result;
   for (std::size_t i = 0; i < expr.ops.size(); ++i) {
     const Value right = evaluate(*expr.rights[i]);
     const bool of_values = expr.ops[i] <= CompareOp::ge;
-    const Value part = of_values && (resolve(left).is(Kind::tensor) || resolve(right).is(Kind::tensor))
-                           ? library_.compare(*this, expr.ops[i], left, right, expr, here(expr))
-                           : compare(expr.ops[i], left, right);
+    const Value a = settled(left), b = settled(right);
+    Value part = of_values && (a.is(Kind::tensor) || b.is(Kind::tensor)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
+                                                                         : compare(expr.ops[i], left, right);
+    // Compared with something unknown, it may be a tensor of truths: a value of which only its truth is known.
+    const auto may_be_tensor = [](Value value) { return value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real; };
+    const auto may_meet_tensor = [](Value value) { return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean); };
+    if (of_values && expr.ops.size() == 1 && part.is(Kind::boolean) && ((may_be_tensor(a) && may_meet_tensor(b)) || (may_be_tensor(b) && may_meet_tensor(a))) &&
+        symbols().form(part.condition()) != symbolic::Context::Form::constant) {
+      const Value made = heap().unknown("", symbols().sharing(part.condition()), here(expr));
+      made.as<values::Unknown>()->truth = part.condition();
+      made.as<values::Unknown>()->external = record_.external.contains(part.condition());
+      part = made;
+    }
     result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;
     if (i + 1 < expr.ops.size() && symbols().decide(truth(result)) == symbolic::Answer::no) break;  // the rest is not evaluated
     left = right;
@@ -722,8 +738,8 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
 }
 
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
-  left = plain_member(resolve(left));
-  right = plain_member(resolve(right));
+  left = plain_member(settled(left));
+  right = plain_member(settled(right));
   for (Value* side : {&left, &right})
     if (side->is(Kind::boolean) && !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
       if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);
@@ -849,9 +865,12 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   }
   const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
   const auto is_real = [](Value value) { return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real); };
+  // Something unknown times a float may be a tensor.
+  const auto is_number_surely = [&](Value value) { return value.is(Kind::integer) || value.is(Kind::boolean) || is_real(value); };
+  const bool numbers = is_number_surely(left) && is_number_surely(right);
   if (!may_be_int || is_real(left) || is_real(right)) {
     Value made = unknown();
-    made.as<values::Unknown>()->is_real = is_real(left) || is_real(right);
+    made.as<values::Unknown>()->is_real = numbers && (is_real(left) || is_real(right));
     return made;
   }
   Int result = nullptr;
@@ -878,7 +897,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   if (!result) {
     Value made = unknown();
     // A true division, or arithmetic with a float, gives a float.
-    made.as<values::Unknown>()->is_real = op == BinaryOp::div;
+    made.as<values::Unknown>()->is_real = numbers && op == BinaryOp::div;
     return made;
   }
   if (integers) return Value::of(result);

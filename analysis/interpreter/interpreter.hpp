@@ -107,6 +107,7 @@ public:
   // What a call answers that fails with one of Python's exceptions. Where somebody may catch it, the path ends.
   Value raise_builtin(std::string_view exception, Place place);
   bool of_any_use() const { return any_use_; }  // the run of a class that nobody constructs
+  Value settled(Value value);         // resolved; an unknown that was found to be a tensor is that tensor
   Value resolve(Value value);         // a choice whose condition is decided becomes its side
   // Applies `each` to both sides of choices.
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});

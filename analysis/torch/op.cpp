@@ -643,6 +643,7 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
 
 Value run_operator(Call& call) {
   Op op(call);
+  if (call.self.is(Kind::instance) && op.kept("$failed")) return op.unknown();  // its constructor raised
   if (!fits(op)) return op.unknown();
   if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
   const Value made = call.row.op->shape(op);
@@ -686,8 +687,9 @@ static Value make_layer(Call& call) {
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     // `bias` is asked for as a flag and becomes a parameter.
     if (call.arguments[i]) op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), call.arguments[i]);
-  if (call.spread || !fits(op)) return {};
-  if (call.row.op->make) call.row.op->make(op);
+  if (call.spread) return {};
+  if (fits(op) && call.row.op->make) call.row.op->make(op);
+  if (op.failed()) op.keep("$failed", call.run.heap().boolean(true));
   return {};
 }
 
