@@ -182,6 +182,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   }
   if (name.text() == "__class__") return type_of(self, where);
   if (name.text() == "__dict__") return attributes_dict(object);
+  if (name.text() == "__module__") return heap().unknown("", Sharing::uniform, where);
   if (const Value inner = held(object)) {
     constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault", "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
     if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return attribute(inner, name, where);

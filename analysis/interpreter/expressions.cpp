@@ -249,6 +249,9 @@ Value Interpreter::lookup(Name name, const Expr& node) {
   }
   if (const values::Scope* globals = frame_->scope->globals)
     if (const values::Slot* slot = globals->names.find(name); slot && slot->value) return resolve(slot->value);
+  if (!installed_.empty())
+    if (ModuleRun* module = installed_module(frame_->scope->globals))
+      if (const Value found = lazy_name(*module, name)) return found;
   if (const Value found = builtin(name)) return found;
   return heap().external(name.text(), here(node));
 }

@@ -159,10 +159,21 @@ private:
     bool yield_killed = false;  // the consumer of a yield left for good
     Frame* outer = nullptr;
   };
+  // A name of an installed library's module that is bound once somebody asks for it. Empty: the module itself.
+  struct LazyName {
+    program::Target target;
+    syntax::Name name;
+  };
   struct ModuleRun {
     values::ModuleObject* object = nullptr;
     std::string path;
     bool is_package = false;
+    bool is_installed = false;
+    std::shared_ptr<const syntax::Module> syntax;
+    std::unordered_map<syntax::Name, LazyName> lazy;
+    std::vector<program::Target> stars;  // `from … import *`, in order
+    std::vector<syntax::Name> exported;  // its `__all__`, as far as the text shows it
+    bool looked_for_exports = false;
   };
 
   // How deep the run is in itself, whatever the program is made of: its own stack has to hold.
@@ -217,6 +228,7 @@ private:
 
   // loops.cpp
   Flow run_for(const syntax::ForStmt& stmt);
+  bool building() const;
   Flow run_while(const syntax::WhileStmt& stmt);
   bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow);
   struct LoopShape {
@@ -324,6 +336,11 @@ private:
 
   // modules.cpp
   values::ModuleObject* import_file(const program::Target& target);
+  void load(values::ModuleObject& module);
+  ModuleRun* installed_module(const values::Scope* globals);
+  Value lazy_name(ModuleRun& module, syntax::Name name);
+  const std::vector<syntax::Name>& exports(ModuleRun& module);
+  std::optional<program::Target> find_import(std::span<const std::string_view> names, const std::string& from);
   Value import_dotted(syntax::List<syntax::Name> path, bool whole);
   Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
   void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
@@ -356,6 +373,7 @@ private:
   Record& record_;
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
+  std::unordered_map<const values::Scope*, ModuleRun*> installed_;  // modules of installed libraries, by their globals
   std::unordered_map<std::string, values::LibrarySymbol*> library_symbols_;
   struct TextHash {
     using is_transparent = void;

@@ -145,6 +145,10 @@ public:
   virtual bool knows(std::string_view top_level) const = 0;
   // Is the library there wherever the program runs: Python's own, and PyTorch?
   virtual bool always_there(std::string_view top_level) const = 0;
+  // Are all names that the library has there in every version that programs are written for?
+  virtual bool complete(std::string_view top_level) const = 0;
+  // Is the library read where it is installed? Of the others that are not known here nothing is assumed.
+  virtual bool reads(std::string_view top_level) const = 0;
   // The class whose rows are the methods and attributes of tensors.
   virtual std::string_view tensor_class() const = 0;
   // The names of a library module that `from … import *` brings.

@@ -15,6 +15,7 @@ constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run rou
 constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
+constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int max_rehearsals = 3;
 } // namespace
 
@@ -248,6 +249,15 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   return merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, loose);
 }
 
+// Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of training steps.
+bool Interpreter::building() const {
+  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+    if (frame->function && frame->function->name.text() == "__init__") return true;
+    if (frame->scope && !installed_.empty() && installed_.contains(frame->scope->globals)) return true;
+  }
+  return false;
+}
+
 Flow Interpreter::run_for(const ForStmt& stmt) {
   Value iterable = resolve(evaluate(*stmt.iterable));
   if (killed_) {
@@ -260,7 +270,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     Flow flow;
     // What an early exit leaves in an iterator is not known.
     if (is_iterator) heap().set_list(iterable, {});
-    const std::uint64_t budget = iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
+    const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
   }
   LoopShape shape;

@@ -2,11 +2,17 @@
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepzero::interpreter {
 
 using namespace syntax;
 using values::Kind;
+
+namespace {
+constexpr int max_import_depth = 40;
+constexpr std::uint64_t installed_module_steps = 12'000;  // of one module's own code
+} // namespace
 
 std::uint32_t Interpreter::add_chunk(const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
   record_.chunks.push_back({path, std::move(module), item.chunk, item.offset});
@@ -18,6 +24,8 @@ void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> mo
   globals->globals = globals;
   run_of.object->globals = globals;
   run_of.object->loading = true;
+  run_of.object->pending = false;
+  if (run_of.is_installed) installed_.emplace(globals, &run_of);
   heap().set(heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
   heap().set(heap().slot_of(globals->names, Name("__file__")), heap().string(run_of.path));
 
@@ -51,28 +59,110 @@ values::ModuleObject* Interpreter::import_file(const program::Target& target) {
   if (!inserted) return run_of.object;
   run_of.path = target.path;
   run_of.is_package = target.is_package;
+  run_of.is_installed = imports_.is_installed(target.path);
   run_of.object = heap().make<values::ModuleObject>();
   run_of.object->path = heap().keep(target.path);
-  const auto module = target.is_namespace ? nullptr : sources_.module(target.path);
-  if (!module || depth_ > 30) {
+  run_of.object->pending = true;
+  if (!target.is_namespace) run_of.syntax = sources_.module(target.path);
+  if (!run_of.is_installed) load(*run_of.object);
+  return run_of.object;
+}
+
+// Runs the module, if it has not run. That of an installed library has a budget of its own, and what it imports waits
+// until it is asked for.
+void Interpreter::load(values::ModuleObject& object) {
+  if (!object.pending) return;
+  object.pending = false;
+  ModuleRun& run_of = modules_[std::string(object.path)];
+  if (!run_of.syntax || depth_ > max_import_depth) {
     auto* globals = heap().make<values::Scope>();
     globals->globals = globals;
-    run_of.object->globals = globals;
-    return run_of.object;
+    object.globals = globals;
+    return;
   }
   Block scratch;
   Block* const block = block_;
   block_ = &scratch;  // what an import does is not part of the importer's schedule
   ++depth_;
-  const int guards = guards_;
-  guards_ = 1;
+  const int guards = std::exchange(guards_, 1);
+  const int catching = std::exchange(catching_, 0);
+  const int generic = std::exchange(generic_depth_, 0);
+  const int rehearsals = std::exchange(rehearsals_, 0);
+  const bool killed = std::exchange(killed_, false);
+  const std::uint64_t limit = step_limit_;
+  const bool out_of_budget = record_.out_of_budget;
+  const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
+  if (run_of.is_installed) step_limit_ = std::min(limit, record_.steps + installed_module_steps);
   const auto mark = heap().mark();
-  run_module(run_of, module, false);
+  run_module(run_of, run_of.syntax, false);
   heap().settle(mark);
+  if (run_of.is_installed && record_.steps < limit && !record_.cancelled) {
+    step_limit_ = limit;
+    record_.out_of_budget = out_of_budget;
+    if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
+  }
+  killed_ = killed;
+  rehearsals_ = rehearsals;
+  generic_depth_ = generic;
+  catching_ = catching;
   guards_ = guards;
   --depth_;
   block_ = block;
-  return run_of.object;
+}
+
+Interpreter::ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
+  const auto found = installed_.find(globals);
+  return found == installed_.end() ? nullptr : found->second;
+}
+
+// The names of `__all__ = [...]` at the top of the module: read, not run.
+const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
+  if (std::exchange(module.looked_for_exports, true) || !module.syntax) return module.exported;
+  for (const Item& item : module.syntax->items) {
+    const Stmt* stmt = item.chunk->stmt;
+    if (!stmt || stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets.size() != 1) continue;
+    const Expr* target = as<AssignStmt>(*stmt).targets[0];
+    if (target->kind != ExprKind::name || as<NameExpr>(*target).id.text() != "__all__") continue;
+    const Expr* value = as<AssignStmt>(*stmt).value;
+    if (value->kind != ExprKind::list && value->kind != ExprKind::tuple) continue;
+    for (const Expr* each : value->kind == ExprKind::list ? as<ListExpr>(*value).elements : as<TupleExpr>(*value).elements)
+      if (each->kind == ExprKind::string) module.exported.emplace_back(as<StringExpr>(*each).value);
+  }
+  return module.exported;
+}
+
+Value Interpreter::lazy_name(ModuleRun& module, Name name) {
+  const auto bind = [&](Value value) {
+    if (value && module.object->globals) heap().slot_of(module.object->globals->names, name).value = value;  // as if it had always been there
+    return value;
+  };
+  if (const auto found = module.lazy.find(name); found != module.lazy.end()) {
+    const LazyName lazy = found->second;
+    module.lazy.erase(found);
+    values::ModuleObject* source = import_file(lazy.target);
+    return bind(lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
+  }
+  for (std::size_t i = module.stars.size(); i-- > 0;) {
+    values::ModuleObject* source = import_file(module.stars[i]);
+    ModuleRun& from = modules_[std::string(source->path)];
+    const auto& names = exports(from);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return bind(module_attribute(*source, name, {}));
+    // Without a list every name without an underscore is meant, those that it has from others included.
+    if (names.empty() && !name.text().starts_with("_")) {
+      load(*source);
+      if (source->globals)
+        if (const values::Slot* slot = source->globals->names.find(name); slot && slot->value) return bind(resolve(slot->value));
+      if (from.is_installed)
+        if (const Value found_there = lazy_name(from, name)) return bind(found_there);
+    }
+  }
+  return {};
+}
+
+// The file that an import means, seen from another.
+std::optional<program::Target> Interpreter::find_import(std::span<const std::string_view> names, const std::string& from) {
+  if (auto found = imports_.absolute(names, from)) return found;
+  return !names.empty() && library_.reads(names[0]) ? imports_.installed(names) : std::nullopt;
 }
 
 Value Interpreter::import_dotted(List<Name> path, bool whole) {
@@ -84,7 +174,7 @@ Value Interpreter::import_dotted(List<Name> path, bool whole) {
   Value first, last;
   for (const Name name : path) {
     names.push_back(name.text());
-    const auto target = imports_.absolute(names, record_.chunks[chunk_].path);
+    const auto target = find_import(names, record_.chunks[chunk_].path);
     if (!target) {
       last = heap().external(dotted);
       if (!first) first = last;
@@ -100,8 +190,11 @@ Value Interpreter::import_dotted(List<Name> path, bool whole) {
 }
 
 Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Place where) {
+  load(module);
   if (module.globals)
     if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value) return resolve(slot->value);
+  if (ModuleRun* installed = installed_module(module.globals))
+    if (const Value found = lazy_name(*installed, name)) return found;
   const auto it = modules_.find(std::string(module.path));
   if (it != modules_.end() && it->second.is_package) {
     const bool is_namespace = !it->first.ends_with(".py");
@@ -115,6 +208,7 @@ Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Pla
 }
 
 void Interpreter::run_import(const ImportStmt& stmt) {
+  if (!stmt.names.empty() && !stmt.names[0].path.empty() && !library_.always_there(stmt.names[0].path[0].text()) && library_.knows(stmt.names[0].path[0].text())) ++may_raise_;
   for (const Alias& alias : stmt.names) {
     if (alias.path.empty()) continue;
     if (!alias.alias.empty()) heap().set(variable(alias.alias), import_dotted(alias.path, true));
@@ -138,22 +232,46 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   }
   if (stmt.level == 0 && !stmt.module.empty() && library_.knows(stmt.module[0].text())) {
     const Value module = library_symbol(dotted);
-    for (const Alias& alias : stmt.names)
-      if (!alias.path.empty()) bind_name(alias, attribute(module, alias.path.back(), {chunk_, alias.span}));
+    if (!library_.always_there(stmt.module[0].text())) ++may_raise_;
+    for (const Alias& alias : stmt.names) {
+      if (alias.path.empty()) continue;
+      const Value found = attribute(module, alias.path.back(), {chunk_, alias.span});
+      // Which names a version of a library has that are not known here is open.
+      if (!library_.always_there(stmt.module[0].text()) || (found.is(Kind::library) && !found.as<values::LibrarySymbol>()->row && !library_.complete(stmt.module[0].text()))) ++may_raise_;
+      bind_name(alias, found);
+    }
     if (stmt.star)
       for (const Name name : library_.members(dotted)) heap().set(variable(name), attribute(module, name, {chunk_, stmt.span}));
     return;
   }
   const std::string& from = record_.chunks[chunk_].path;
-  const auto target = stmt.level == 0 ? imports_.absolute(names, from) : imports_.relative(stmt.level, names, from);
+  const auto target = stmt.level == 0 ? find_import(names, from) : imports_.relative(stmt.level, names, from);
   if (!target) {
     for (const Alias& alias : stmt.names)
       if (!alias.path.empty()) bind_name(alias, heap().external(alias.path.back().text(), {chunk_, alias.span}));
     return;
   }
+  // In a library's own module the names wait until they are asked for.
+  if (ModuleRun* importer = frame_->scope == frame_->scope->globals ? installed_module(frame_->scope) : nullptr; importer && imports_.is_installed(target->path)) {
+    for (const Alias& alias : stmt.names) {
+      if (alias.path.empty()) continue;
+      const Name name = alias.path.back();
+      const Name bound = alias.alias.empty() ? name : alias.alias;
+      const auto submodule = target->path == importer->path || stmt.module.empty() ? imports_.within(*target, name.text()) : std::nullopt;
+      importer->lazy[bound] = submodule ? LazyName{*submodule, {}} : LazyName{*target, name};
+    }
+    if (stmt.star) importer->stars.push_back(*target);
+    return;
+  }
   values::ModuleObject* module = import_file(*target);
   for (const Alias& alias : stmt.names)
     if (!alias.path.empty()) bind_name(alias, module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
+  if (stmt.star) load(*module);
+  if (stmt.star && imports_.is_installed(target->path)) {
+    ModuleRun& from_module = modules_[target->path];
+    for (const Name name : std::vector(exports(from_module))) heap().set(variable(name), module_attribute(*module, name, {chunk_, stmt.span}));
+    if (!from_module.exported.empty()) return;
+  }
   if (stmt.star && module->globals) {
     std::vector<std::pair<Name, Value>> all;
     // __all__ says what a star means, where it stands there as plain names.

@@ -607,6 +607,11 @@ Cond Interpreter::match_condition(const Pattern& pattern, Value subject) {
       if (!mapping.rest.empty()) heap().set(variable(mapping.rest), heap().dict(std::move(rest)));
       return all;
     }
+    switch (dict.kind) {
+    case Kind::none: case Kind::integer: case Kind::real: case Kind::boolean: case Kind::string: case Kind::tuple: case Kind::list:
+      return symbols().boolean(false);
+    default: break;
+    }
     for (const Pattern* part : mapping.patterns) match_condition(*part, heap().external(""));
     if (!mapping.rest.empty()) heap().set(variable(mapping.rest), heap().external(""));
     return open();

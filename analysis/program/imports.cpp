@@ -56,6 +56,19 @@ std::optional<Target> Imports::absolute(std::span<const std::string_view> names,
   return folder;
 }
 
+std::optional<Target> Imports::installed(std::span<const std::string_view> names) const {
+  if (names.empty()) return std::nullopt;
+  for (const std::string& folder : sources_.libraries())
+    if (auto found = below(folder, names); found && !(found->is_namespace && names.size() == 1)) return found;
+  return std::nullopt;
+}
+
+bool Imports::is_installed(const std::string& path) const {
+  for (const std::string& folder : sources_.libraries())
+    if (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/') return true;
+  return false;
+}
+
 std::optional<Target> Imports::relative(std::uint32_t level, std::span<const std::string_view> names,
                                         const std::string& from) const {
   std::string package = folder_of(from);

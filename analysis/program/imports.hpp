@@ -27,6 +27,10 @@ public:
   std::optional<Target> absolute(std::span<const std::string_view> names, const std::string& from) const;
   // `from ..a import …` with `level` dots; an empty `names` is the package itself.
   std::optional<Target> relative(std::uint32_t level, std::span<const std::string_view> names, const std::string& from) const;
+  // `import a.b` among the installed libraries.
+  std::optional<Target> installed(std::span<const std::string_view> names) const;
+  // Does the file belong to an installed library?
+  bool is_installed(const std::string& path) const;
   // The module `name` inside a package.
   std::optional<Target> within(const Target& package, std::string_view name) const;
 

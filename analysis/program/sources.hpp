@@ -22,6 +22,11 @@ public:
   // The folders that absolute imports start from, before the importing file's own package root is tried:
   // workspace folders and their src/.
   virtual const std::vector<std::string>& roots() const = 0;
+  // The folders of installed libraries (site-packages), asked for what no root has. None by default.
+  virtual const std::vector<std::string>& libraries() const {
+    static const std::vector<std::string> none;
+    return none;
+  }
 };
 
 } // namespace stepzero::program

@@ -45,7 +45,7 @@ Parts parts_of(Interpreter& run, const Instance& module) {
   Parts parts;
   parts.complete = !module.symbolic && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
-    if (!slot->value || name.text().starts_with('$')) continue;
+    if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
     if (run.is_a(value, module_class)) parts.list.push_back({std::string(name.text()), value});
     else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) parts.complete = false;

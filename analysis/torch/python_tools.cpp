@@ -733,6 +733,7 @@ Value signature_of(Call& call) {
     constexpr std::string_view kinds[] = {"POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY", "VAR_POSITIONAL", "VAR_KEYWORD"};
     Instance* one = call.run.make_native("inspect.Parameter", call.place);
     const Value name = call.run.heap().string(list[i].name.text());
+    for (const std::string_view kind : kinds) keep(call, *one, kind, call.run.library_symbol("inspect.Parameter." + std::string(kind)));
     keep(call, *one, "name", name);
     keep(call, *one, "kind", call.run.library_symbol("inspect.Parameter." + std::string(kinds[static_cast<int>(list[i].kind)])));
     keep(call, *one, "default", i < known->defaults.size() && known->defaults[i] ? known->defaults[i] : call.run.library_symbol("inspect.Parameter.empty"));

@@ -1,6 +1,7 @@
 // Finding rows: signatures read once, old homes and re-exports resolved, names that programs give to ranks.
 #include "torch/table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -206,6 +207,13 @@ bool Table::knows(std::string_view top_level) const {
   for (const std::string_view name : libraries)
     if (name == top_level) return true;
   return false;
+}
+
+// Libraries of models: ordinary PyTorch code, and small enough to run what a program uses of them.
+bool Table::reads(std::string_view top_level) const {
+  constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers", "efficientnet_pytorch",
+                                       "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch"};
+  return std::find(std::begin(read), std::end(read), top_level) != std::end(read);
 }
 
 bool Table::always_there(std::string_view top_level) const {

@@ -48,6 +48,8 @@ public:
   const Row* find(std::string_view path) const override;
   bool knows(std::string_view top_level) const override;
   bool always_there(std::string_view top_level) const override;
+  bool complete(std::string_view top_level) const override { return top_level != "torch" && always_there(top_level); }
+  bool reads(std::string_view top_level) const override;
   std::string_view tensor_class() const override { return "torch.Tensor"; }
   std::vector<syntax::Name> members(std::string_view module_path) const override;
   std::optional<interpreter::Presumption> presume(std::string_view name) const override;

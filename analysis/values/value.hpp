@@ -242,6 +242,7 @@ struct ModuleObject : Object {
   std::string_view path;
   Scope* globals = nullptr;
   bool loading = false;
+  bool pending = false;  // of an installed library, and not run before it is asked for something
 };
 struct Row;  // what is known of a library name; see interpreter/library.hpp
 struct LibrarySymbol : Object {

@@ -28,6 +28,7 @@ public:
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override { return files_.is_folder(path); }
   const std::vector<std::string>& roots() const override { return files_.roots(); }
+  const std::vector<std::string>& libraries() const override { return files_.libraries(); }
 
 private:
   ParsedDraft::State open(const std::string& path) const;

@@ -1,5 +1,7 @@
 #include "server/workspace/files.hpp"
 
+#include "server/workspace/libraries.hpp"
+
 #include <sys/stat.h>
 
 namespace stepzero::server {
@@ -56,7 +58,7 @@ void ModuleCache::clear() {
 
 FileSources::FileSources(std::shared_ptr<ModuleCache> cache, std::vector<std::string> roots,
                          std::shared_ptr<const Overlay> overlay)
-    : cache_(std::move(cache)), roots_(std::move(roots)), overlay_(std::move(overlay)) {}
+    : cache_(std::move(cache)), roots_(std::move(roots)), libraries_(library_folders(roots_)), overlay_(std::move(overlay)) {}
 
 std::shared_ptr<const syntax::Module> FileSources::module(const std::string& path) const {
   if (overlay_) {

@@ -59,6 +59,7 @@ public:
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override;
   const std::vector<std::string>& roots() const override { return roots_; }
+  const std::vector<std::string>& libraries() const override { return libraries_; }
 
 private:
   enum class Kind { nothing, file, folder };
@@ -66,6 +67,7 @@ private:
 
   std::shared_ptr<ModuleCache> cache_;
   std::vector<std::string> roots_;
+  std::vector<std::string> libraries_;
   std::shared_ptr<const Overlay> overlay_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const syntax::Module>> modules_;

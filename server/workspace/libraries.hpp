@@ -1,0 +1,13 @@
+// Where installed Python libraries lie. Knows the layouts of virtual environments and of Debian, and starts no Python.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+// The site-packages folders that a program in these folders would see, in the order of their precedence: of the active virtual
+// environment (VIRTUAL_ENV, CONDA_PREFIX), of one that lies in a root or above it, and of the system. Only what exists.
+const std::vector<std::string>& library_folders(const std::vector<std::string>& roots);
+
+} // namespace stepzero::server
