@@ -207,7 +207,7 @@ void Interpreter::finish_enum(values::Class& cls) {
     if (value.is(Kind::integer)) last = to_constant(value);
     Value member;
     for (const Value& other : cls.members)
-      if (const values::Slot* known = other.as<values::Instance>()->attributes.find(Name("$value")); known && known_key(value) && same_key(known->value, value)) member = other;
+      if (const values::Slot* known = other.as<values::Instance>()->attributes.find(Name("$value")); known && (known->value == value || (known_key(value) && same_key(known->value, value)))) member = other;
     if (!member) {
       auto* object = heap().make<values::Instance>();
       object->cls = &cls;

@@ -40,7 +40,7 @@ def missing():
 
 def verdict(real, inferred):
     """known, unknown or wrong"""
-    if not inferred:
+    if not inferred or not inferred.get("kind"):
         return "unknown"
     if real["kind"] != inferred["kind"]:
         return "wrong"

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""Records what every model builder of the installed torchvision answers: tests/torchvision/record.py writes facts.json.
+"""Records what every model builder of the installed torchvision answers: tests/torchvision/record.py [PATTERN…] writes facts.json,
+the builders that match, if any pattern is given; the others stay.
 
 The models run on PyTorch's meta device, and their weights are left as they were allocated: shapes are computed, nothing else, so
-that the largest models fit.
+that the largest models fit. What has no kernel there is left out.
 """
 
+import fnmatch
 import json
 import pathlib
 import sys
@@ -52,26 +54,27 @@ def main():
         if name.endswith("_") and not name.startswith("_"):
             setattr(torch.nn.init, name, lambda tensor, *_, **__: tensor)
     zeros = torch.zeros
-    models = []
+    patterns = sys.argv[1:]
+    old = json.loads(FACTS.read_text())["models"] if patterns else []
+    models = {model["builder"]: model for model in old}
     for family, name, options, call, size in builders():
-        *build, last = program(name, options, call, size).splitlines()
-        for device in ("meta", "cpu"):  # what has no meta kernel runs in earnest
-            names = {}
-            try:
-                with torch.no_grad():
-                    exec("\n".join(build), names)
-                    names["m"].to(device)
-                    torch.zeros = lambda *sizes, **rest: zeros(*sizes, **{**rest, "device": device})
-                    exec(last, names)
-                break
-            except Exception as error:
-                print(f"{name} on {device}: {type(error).__name__}: {str(error)[:150]}", file=sys.stderr)
-            finally:
-                torch.zeros = zeros
-        else:
+        if patterns and not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
             continue
-        models.append({"family": family, "builder": name, "options": options, "call": call, "size": list(size), "result": encoded(names["y"])})
-        lines = ",\n".join("  " + json.dumps(model) for model in models)
+        *build, last = program(name, options, call, size).splitlines()
+        names = {}
+        try:
+            with torch.no_grad():
+                exec("\n".join(build), names)
+                names["m"].to("meta")
+                torch.zeros = lambda *sizes, **rest: zeros(*sizes, **{**rest, "device": "meta"})
+                exec(last, names)
+        except Exception as error:  # what fails here is not asked for there
+            print(f"{name}: {type(error).__name__}: {str(error)[:150]}", file=sys.stderr)
+            continue
+        finally:
+            torch.zeros = zeros
+        models[name] = {"family": family, "builder": name, "options": options, "call": call, "size": list(size), "result": encoded(names["y"])}
+        lines = ",\n".join("  " + json.dumps(model) for model in models.values())
         versions = json.dumps({"torch": torch.__version__, "torchvision": torchvision.__version__})
         FACTS.write_text(versions[:-1] + ', "models": [\n' + lines + "\n]}\n")
 
