@@ -173,7 +173,10 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
   if (data.is(Kind::list) || data.is(Kind::tuple)) {
     const auto items = op.run.elements(data, op.call.place);
     if (!items) {
-      found.shape_known = found.dtype_known = false;
+      // So many, of which one stands for all.
+      const auto* list = data.is(Kind::list) ? values::Heap::list_state(data) : nullptr;
+      if (found.sizes.size() == depth) found.sizes.push_back(list ? list->length : nullptr);
+      look_into(op, op.run.element(data, op.call.place), found, depth + 1, budget);
       return;
     }
     const Int size = op.s.constant(static_cast<std::int64_t>(items->size()));

@@ -1,6 +1,9 @@
 // Asking tensors (shape, dtype, number of elements), moving and converting them, filling them in place, and torch.nn.init.
 #include "torch/operators.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace stepzero::torch {
 
 using symbolic::Answer;
@@ -478,6 +481,26 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> property_rows() { return operator_rows(operators); }
+namespace {
+template <int which> Value constant(Call&) {
+  constexpr double pi = 3.141592653589793, e = 2.718281828459045, infinity = std::numeric_limits<double>::infinity();
+  return Value::of(which == 0 ? pi : which == 1 ? e : which == 2 ? infinity : std::numeric_limits<double>::quiet_NaN());
+}
+} // namespace
+
+std::vector<Row> property_rows() {
+  std::vector<Row> rows = operator_rows(operators);
+  const std::pair<std::string_view, Value (*)(Call&)> constants[] = {
+      {"torch.pi", constant<0>}, {"torch.e", constant<1>}, {"torch.inf", constant<2>}, {"torch.nan", constant<3>}};
+  for (const auto& [path, run] : constants) {
+    Row row;
+    row.path = path;
+    row.kind = RowKind::constant;
+    row.run = run;
+    row.source = "PyTorch documentation";
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 } // namespace stepzero::torch

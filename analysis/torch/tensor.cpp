@@ -54,6 +54,7 @@ Value to_scalar_tensor(Call& call) {
         else state.shape.dims.erase(state.shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
       }
   }
+  if (state.dtype == values::Dtype::complex64 || state.dtype == values::Dtype::complex128) state.dtype = values::Dtype::unknown;
   return result(call, state);
 }
 // F.linear(input, weight[out, in])
