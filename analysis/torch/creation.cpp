@@ -158,6 +158,7 @@ Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_leng
 struct Nested {
   Dtype dtype = Dtype::unknown;
   bool shape_known = true, dtype_known = true, ragged = false;
+  bool open = false;  // not all items are known: one that is unknown may be a list
   std::vector<Int> sizes;
 };
 void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget) {
@@ -174,6 +175,7 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     const auto items = op.run.elements(data, op.call.place);
     if (!items) {
       // So many, of which one stands for all.
+      found.open = true;
       const auto* list = data.is(Kind::list) ? values::Heap::list_state(data) : nullptr;
       if (found.sizes.size() == depth) found.sizes.push_back(list ? list->length : nullptr);
       look_into(op, op.run.element(data, op.call.place), found, depth + 1, budget);
@@ -191,7 +193,7 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
   }
   if (data.is(Kind::unknown) && !op.tensor(data)) {
     // Where a list is given, an unknown item is nearly always a number; alone it may be anything.
-    if (data.as<values::Unknown>()->shape_of || depth == 0 || data.as<values::Unknown>()->of_many) found.shape_known = false;
+    if (found.open || data.as<values::Unknown>()->shape_of || depth == 0 || data.as<values::Unknown>()->of_many) found.shape_known = false;
     at_end(data.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown);
     return;
   }
