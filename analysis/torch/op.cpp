@@ -607,21 +607,46 @@ std::optional<std::vector<Int>> Op::per_axis(Value value, std::size_t count) con
 namespace {
 
 // The call does not fit the signature: Python raises a TypeError.
+// Does one of them become the other by at most two letters more, less or other?
+bool is_slip_of(std::string_view written, std::string_view meant) {
+  if (written == meant || written.size() < 3 || meant.size() < 3) return false;
+  std::vector<std::size_t> row(meant.size() + 1);
+  for (std::size_t k = 0; k <= meant.size(); ++k) row[k] = k;
+  for (std::size_t i = 1; i <= written.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t k = 1; k <= meant.size(); ++k) {
+      const std::size_t above = row[k];
+      row[k] = std::min({above + 1, row[k - 1] + 1, diagonal + (written[i - 1] != meant[k - 1])});
+      diagonal = above;
+    }
+  }
+  return row.back() <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
+}
+
+// The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters have other names, and
+// get new ones with each release of PyTorch: a name that looks like none of theirs says nothing, and makes the result unknown.
 bool fits(Op& op) {
   const Call& call = op.call;
   if (call.spread) return true;
-  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+  const auto& parameters = call.row.parameters;
+  if (!call.options.empty() && !call.row.takes_options) {
+    const std::string_view written = call.options.front().first.text();
+    const auto meant = std::find_if(parameters.begin(), parameters.end(), [&](syntax::Name name) { return is_slip_of(written, name.text()); });
+    const bool is_slip = meant != parameters.end();
+    if (call.row.kind == RowKind::class_ || is_slip)
+      op.fail(ProblemKind::argument, std::string(op.title()) + " has no argument '" + std::string(written) + "'" +
+                                         (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
+    return false;
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
-      op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(call.row.parameters[i].text()) + "'");
+      op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
     op.fail(ProblemKind::argument, std::string(op.title()) + " takes " + std::to_string(call.row.positional - call.row.self_first) + " arguments by place, and " +
                                        std::to_string(call.row.positional - call.row.self_first + call.rest.size()) + " are given");
-    return false;
-  }
-  if (!call.options.empty() && !call.row.takes_options) {
-    op.fail(ProblemKind::argument, std::string(op.title()) + " has no argument '" + std::string(call.options.front().first.text()) + "'");
     return false;
   }
   return true;

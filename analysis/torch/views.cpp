@@ -84,6 +84,8 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
     items.push_back(first);
   } else if (first) {
     items.push_back(first);
+  } else if (!call.rest.empty()) {
+    return std::nullopt;  // None in the first place
   }
   if (static_cast<std::size_t>(at) + 1 >= call.row.positional) items.insert(items.end(), call.rest.begin(), call.rest.end());
   for (const Value& item : items) found.sizes.push_back(item_size(op, item));
