@@ -72,7 +72,8 @@ Value full(Op& op) {
 Value randint(Op& op) {
   const Value second = op.argument("high");
   const bool two = second.is(Kind::tuple) || second.is(Kind::list);
-  return made(op, !op.given("size") && (two || op.call.given[1]) ? shape_asked(op, two ? "high" : "size") : shape_asked(op, "size"), Dtype::int64, true);
+  return made(op, !op.given("size") && (two || op.call.given[1]) ? shape_asked(op, two ? "high" : "size") : shape_asked(op, "size"), Dtype::int64,
+              true);
 }
 Value one_size(Op& op) {
   const Int size = op.size("n");
@@ -110,7 +111,8 @@ Value arange(Op& op) {
     if (from && to && by && *by != 0) {
       const Int count = steps_between(op, from, to, *by);
       if (op.s.compare(*by > 0 ? symbolic::Compare::lt : symbolic::Compare::gt, to, from) == Answer::yes)
-        return op.fail(ProblemKind::argument, "arange from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
+        return op.fail(ProblemKind::argument,
+                       "arange from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
       length = op.made(count);
     } else if (by == 0) {
       return op.fail(ProblemKind::argument, "arange makes steps of 0");
@@ -125,7 +127,8 @@ Value arange(Op& op) {
   const auto from = number(start), to = number(end), by = number(step);
   bool known = true;
   for (const Value& value : {start, end, step})
-    known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
+    known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) ||
+                      (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
   if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "arange from or to infinity never ends");
   if (from && to && by && *by != 0) {
     const double count = std::ceil((*to - *from) / *by);
@@ -147,7 +150,8 @@ Value linspace(Op& op) {
 Value range(Op& op) {
   const auto start = op.real("start"), end = op.real("end"), step = op.real("step");
   Dim length;
-  if (start && end && step && *step != 0 && (*end - *start) / *step >= 0) length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
+  if (start && end && step && *step != 0 && (*end - *start) / *step >= 0)
+    length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
   return made(op, Shape{true, {length}}, Dtype::float32);
 }
 Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, Dtype::float32); }
@@ -347,7 +351,8 @@ Value multinomial(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
-    return op.fail(ProblemKind::argument, "multinomial takes a vector of weights or a matrix of them, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::argument,
+                   "multinomial takes a vector of weights or a matrix of them, and " + op.name("input") + " is " + op.words(shape));
   const Int samples = op.size("num_samples");
   if (samples && op.s.compare(symbolic::Compare::le, samples, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, "multinomial is asked for " + op.words(op.dim(samples)) + " samples");

@@ -43,7 +43,10 @@ Value transform(Op& op, const std::vector<std::size_t>& axes, const std::vector<
     const Int n = i < asked.size() && asked[i] && op.s.value(asked[i]) != -1 ? asked[i] : nullptr;
     if (too_small(op, n)) return op.unknown();
     if (!n && op.value(dim) == 0)
-      return op.fail(ProblemKind::argument, std::string(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " + op.words(input->shape) + " is empty", {dim});
+      return op.fail(ProblemKind::argument,
+                     std::string(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " + op.words(input->shape) +
+                         " is empty",
+                     {dim});
     if (last && ends == Ends::half) dim = op.made(halved(op, n ? n : dim.size));
     else if (last && ends == Ends::whole) dim = op.made(n ? n : doubled(op, dim.size));
     else if (n) dim = op.made(n);
@@ -51,27 +54,30 @@ Value transform(Op& op, const std::vector<std::size_t>& axes, const std::vector<
   return op.result(shape, dtype_of(ends, input->dtype));
 }
 // Refuses what no transform takes; null then.
-const TensorState* signal(Op& op, Ends ends) {
+const TensorState* signal(Op& op) {
   if (!op.must_be_tensor("input")) return nullptr;
   const TensorState* input = op.expect("input");
   if (!input) return nullptr;
   const bool needs_real = op.title().starts_with("rfft") || op.title().starts_with("ihfft");
   if (needs_real && is_complex(input->dtype)) {
-    op.fail(ProblemKind::dtype, std::string(op.title()) + " takes a real signal, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
+    op.fail(ProblemKind::dtype,
+            std::string(op.title()) + " takes a real signal, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
     return nullptr;
   }
   if (const auto norm = op.text("norm"); norm && *norm != "forward" && *norm != "backward" && *norm != "ortho") {
-    op.fail(ProblemKind::argument, "norm of " + std::string(op.title()) + " is 'forward', 'backward' or 'ortho', and not '" + std::string(*norm) + "'");
+    op.fail(ProblemKind::argument,
+            "norm of " + std::string(op.title()) + " is 'forward', 'backward' or 'ortho', and not '" + std::string(*norm) + "'");
     return nullptr;
   }
-  (void)ends;
   return input;
 }
 Value along_one(Op& op, Ends ends) {
-  const TensorState* input = signal(op, ends);
+  const TensorState* input = signal(op);
   if (!input) return op.unknown();
   if (!input->shape.rank_known) return op.result({}, dtype_of(ends, input->dtype));
-  if (input->shape.dims.empty()) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a signal of at least one dimension, and " + op.name("input") + " has none");
+  if (input->shape.dims.empty())
+    return op.fail(ProblemKind::argument,
+                   std::string(op.title()) + " takes a signal of at least one dimension, and " + op.name("input") + " has none");
   const auto axis = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
   if (!axis) return op.result({true, std::vector<Dim>(input->shape.dims.size())}, dtype_of(ends, input->dtype));
@@ -83,7 +89,7 @@ Value along_one(Op& op, Ends ends) {
   return transform(op, {*axis}, {op.argument("n") ? op.size("n") : nullptr}, ends);
 }
 Value along_many(Op& op, Ends ends) {
-  const TensorState* input = signal(op, ends);
+  const TensorState* input = signal(op);
   if (!input) return op.unknown();
   const Dtype dtype = dtype_of(ends, input->dtype);
   if (!input->shape.rank_known) return op.result({}, dtype);
@@ -100,11 +106,13 @@ Value along_many(Op& op, Ends ends) {
   } else {
     const std::size_t count = two ? 2 : op.argument("s") ? asked->size() : rank;
     if (count > rank)
-      return op.fail(ProblemKind::argument, std::string(op.title()) + " transforms " + std::to_string(count) + " dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+      return op.fail(ProblemKind::argument, std::string(op.title()) + " transforms " + std::to_string(count) + " dimensions, and " +
+                                                op.name("input") + " is " + op.words(input->shape));
     for (std::size_t i = rank - count; i < rank; ++i) axes.push_back(i);
   }
   if (op.argument("s") && asked->size() != axes.size())
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " + std::to_string(axes.size()) + " dimensions");
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " +
+                                              std::to_string(axes.size()) + " dimensions");
   if (axes.empty() && ends != Ends::same) return op.fail(ProblemKind::argument, std::string(op.title()) + " transforms at least one dimension");
   return transform(op, axes, *asked, ends);
 }
@@ -137,10 +145,14 @@ Value stft(Op& op) {
     return op.fail(ProblemKind::argument, "stft takes a signal or a batch of them, and " + op.name("input") + " is " + op.words(shape));
   const Int fft = op.size("n_fft");
   const auto length = op.argument("hop_length") ? op.size("hop_length") : fft ? op.s.floordiv(fft, op.s.constant(4)) : nullptr;
-  if (length && op.s.compare(Compare::lt, length, op.s.constant(1)) == Answer::yes) return op.fail(ProblemKind::argument, "stft takes a hop_length of at least 1");
+  if (length && op.s.compare(Compare::lt, length, op.s.constant(1)) == Answer::yes)
+    return op.fail(ProblemKind::argument, "stft takes a hop_length of at least 1");
   const TensorState* window = op.tensor("window");
   const bool complex_input = is_complex(input->dtype);
-  Known onesided = op.argument("onesided") ? op.flag("onesided") : input->dtype == Dtype::unknown ? Known::unknown : complex_input ? Known::no : Known::yes;
+  Known onesided = op.argument("onesided")          ? op.flag("onesided")
+                   : input->dtype == Dtype::unknown ? Known::unknown
+                   : complex_input                  ? Known::no
+                                                    : Known::yes;
   if (window && is_complex(window->dtype)) onesided = op.argument("onesided") ? onesided : Known::no;
   Known complex_output = op.argument("return_complex") ? op.flag("return_complex") : complex_input ? Known::yes : Known::no;
   if (!op.argument("return_complex") && window && is_complex(window->dtype)) complex_output = Known::yes;
@@ -149,12 +161,16 @@ Value stft(Op& op) {
   Dim frames;
   const Dim signal_length = from_right(shape, 0);
   if (fft && length && signal_length.size && op.flag("center") != Known::unknown) {
-    const Int padded = op.flag("center") == Known::yes ? op.s.add(signal_length.size, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2)))) : signal_length.size;
+    const Int padded = op.flag("center") == Known::yes
+                           ? op.s.add(signal_length.size, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2))))
+                           : signal_length.size;
     if (op.s.compare(Compare::lt, padded, fft) == Answer::yes)
-      return op.fail(ProblemKind::argument, "stft takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length), {signal_length});
+      return op.fail(ProblemKind::argument, "stft takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length),
+                     {signal_length});
     frames = op.made(op.s.add(op.s.floordiv(op.s.sub(padded, fft), length), op.s.constant(1)));
   }
-  const Dtype floating = to_floating(input->dtype), dtype = complex_output == Known::yes ? (is_complex(floating) ? floating : complex_part(floating)) : real_part(floating);
+  const Dtype floating = to_floating(input->dtype),
+              dtype = complex_output == Known::yes ? (is_complex(floating) ? floating : complex_part(floating)) : real_part(floating);
   if (!shape.rank_known || complex_output == Known::unknown) return op.result({}, complex_output == Known::unknown ? Dtype::unknown : dtype);
   Shape out{true, {}};
   if (shape.dims.size() == 2) out.dims.push_back(shape.dims[0]);
@@ -168,13 +184,16 @@ Value istft(Op& op) {
   if (!input) return op.unknown();
   const Known complex_output = op.flag("return_complex");
   const Dtype floating = to_floating(input->dtype);
-  const Dtype dtype = complex_output == Known::no ? real_part(floating) : complex_output == Known::yes ? (is_complex(floating) ? floating : complex_part(floating)) : Dtype::unknown;
+  const Dtype dtype = complex_output == Known::no    ? real_part(floating)
+                      : complex_output == Known::yes ? (is_complex(floating) ? floating : complex_part(floating))
+                                                     : Dtype::unknown;
   if (!input->shape.rank_known || input->dtype == Dtype::unknown) return op.result({}, dtype);
   // Real tensors hold both parts in their last dimension.
   std::vector<Dim> dims = input->shape.dims;
   if (!is_complex(input->dtype)) {
     if (dims.empty() || op.equal(dims.back(), 2) == Answer::no)
-      return op.fail(ProblemKind::argument, "istft takes complex numbers, or pairs of floats in the last dimension, and " + op.name("input") + " is " + op.words(input->shape));
+      return op.fail(ProblemKind::argument, "istft takes complex numbers, or pairs of floats in the last dimension, and " + op.name("input") +
+                                                " is " + op.words(input->shape));
     dims.pop_back();
   }
   if (dims.size() < 2 || dims.size() > 3)

@@ -35,7 +35,8 @@ Matrices matrices(Op& op, std::string_view name) {
   const TensorState* state = op.expect(name);
   if (!state) return found;
   if (state->shape.rank_known && state->shape.dims.size() < 2) {
-    op.fail(ProblemKind::argument, std::string(op.title()) + " takes matrices, in the last two dimensions, and " + op.name(name) + " is " + op.words(state->shape));
+    op.fail(ProblemKind::argument,
+            std::string(op.title()) + " takes matrices, in the last two dimensions, and " + op.name(name) + " is " + op.words(state->shape));
     return found;
   }
   if (is_integral(state->dtype) && op.title() != "matrix_power") {
@@ -54,7 +55,8 @@ Matrices square_matrices(Op& op, std::string_view name) {
   Matrices found = matrices(op, name);
   if (found.state && op.equal(found.rows, found.columns) == Answer::no) {
     op.fail(ProblemKind::argument,
-            std::string(op.title()) + " takes square matrices, and " + op.name(name) + " is " + op.words(found.shape) + ": " + op.words(found.rows) + " by " + op.words(found.columns),
+            std::string(op.title()) + " takes square matrices, and " + op.name(name) + " is " + op.words(found.shape) + ": " + op.words(found.rows) +
+                " by " + op.words(found.columns),
             {found.rows, found.columns});
     found.state = nullptr;
   }
@@ -68,7 +70,10 @@ Dim least(Op& op, const Dim& a, const Dim& b) {
   return a.size && b.size ? op.dim(op.s.min(a.size, b.size)) : Dim{};
 }
 
-template <std::size_t n> Value named(Op& op, std::vector<Value> items, const std::string_view (&fields)[n]) { return op.named_tuple(std::move(items), fields); }
+template <std::size_t n>
+Value named(Op& op, std::vector<Value> items, const std::string_view (&fields)[n]) {
+  return op.named_tuple(std::move(items), fields);
+}
 
 // ---------------------------------------------------------------- one result
 
@@ -158,7 +163,8 @@ Value norm_over(Op& op, const TensorState& input) {
 Value vector_norm(Op& op) {
   const TensorState* input = floats(op);
   if (!input) return op.unknown();
-  if (op.argument("ord").is(Kind::string)) return op.fail(ProblemKind::argument, "vector_norm takes a number as ord, and not '" + std::string(*op.text("ord")) + "'");
+  if (op.argument("ord").is(Kind::string))
+    return op.fail(ProblemKind::argument, "vector_norm takes a number as ord, and not '" + std::string(*op.text("ord")) + "'");
   return norm_over(op, *input);
 }
 // Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.
@@ -170,11 +176,15 @@ Value norm(Op& op) {
   if (given && given->size() > 2 && op.argument("dim"))
     return op.fail(ProblemKind::argument, "norm takes one dimension or two, and is given " + std::to_string(given->size()));
   if (ord.is(Kind::string)) {
-    if (ord.text() != "fro" && ord.text() != "nuc") return op.fail(ProblemKind::argument, "norm knows the orders 'fro' and 'nuc', and not '" + std::string(ord.text()) + "'");
+    if (ord.text() != "fro" && ord.text() != "nuc")
+      return op.fail(ProblemKind::argument, "norm knows the orders 'fro' and 'nuc', and not '" + std::string(ord.text()) + "'");
     const std::size_t over = given ? given->size() : op.argument("dim") ? 2 : input->shape.rank_known ? input->shape.dims.size() : 2;
-    if (over != 2) return op.fail(ProblemKind::argument, "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " + std::to_string(over) + " dimensions");
+    if (over != 2)
+      return op.fail(ProblemKind::argument,
+                     "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " + std::to_string(over) + " dimensions");
   } else if (ord && !op.argument("dim") && input->shape.rank_known && input->shape.dims.size() > 2) {
-    return op.fail(ProblemKind::argument, "norm with ord= and without dim= takes vectors or matrices, and " + op.name(op.call.row.parameters[0].text()) + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument, "norm with ord= and without dim= takes vectors or matrices, and " +
+                                              op.name(op.call.row.parameters[0].text()) + " is " + op.words(input->shape));
   }
   return norm_over(op, *input);
 }
@@ -221,7 +231,9 @@ Value symmetric_eigen(Op& op) {  // deprecated: vectors only where asked for
   if (!a.state) return op.unknown();
   constexpr static std::string_view fields[] = {"eigenvalues", "eigenvectors"};
   const Known vectors = op.flag("eigenvectors");
-  const Value second = vectors == Known::yes ? op.result(a.shape, a.dtype) : vectors == Known::no ? op.result({true, {op.dim(std::int64_t{0})}}, a.dtype) : op.result({}, a.dtype);
+  const Value second = vectors == Known::yes  ? op.result(a.shape, a.dtype)
+                       : vectors == Known::no ? op.result({true, {op.dim(std::int64_t{0})}}, a.dtype)
+                                              : op.result({}, a.dtype);
   return named(op, {op.result(a.with({a.rows}), real_part(a.dtype)), second}, fields);
 }
 Value lu(Op& op) {
@@ -229,7 +241,9 @@ Value lu(Op& op) {
   if (!a.state) return op.unknown();
   const Dim k = least(op, a.rows, a.columns);
   constexpr static std::string_view fields[] = {"P", "L", "U"};
-  return named(op, {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.with({a.rows, k}), a.dtype), op.result(a.with({k, a.columns}), a.dtype)}, fields);
+  return named(op,
+               {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.with({a.rows, k}), a.dtype), op.result(a.with({k, a.columns}), a.dtype)},
+               fields);
 }
 Value lu_unpack(Op& op) {
   const Matrices a = first_matrices(op);
@@ -282,7 +296,12 @@ Value svd(Op& op) {
   if (old) full = op.flag("some") == Known::yes ? Known::no : op.flag("some") == Known::no ? Known::yes : Known::unknown;
   if (old && op.flag("compute_uv") == Known::no) full = Known::yes;
   const Dim k = least(op, a.rows, a.columns);
-  const Dim left = full == Known::yes ? a.rows : full == Known::no ? k : Dim{}, right = full == Known::yes ? a.columns : full == Known::no ? k : Dim{};
+  const Dim left = full == Known::yes  ? a.rows
+                   : full == Known::no ? k
+                                       : Dim{},
+            right = full == Known::yes  ? a.columns
+                    : full == Known::no ? k
+                                        : Dim{};
   constexpr static std::string_view fields[] = {"U", "S", "Vh"}, old_fields[] = {"U", "S", "V"};
   std::vector<Value> items{op.result(a.with({a.rows, left}), a.dtype), op.result(a.with({k}), real_part(a.dtype))};
   items.push_back(op.result(old ? a.with({a.columns, right}) : a.with({right, a.columns}), a.dtype));
@@ -295,7 +314,8 @@ Value low_rank(Op& op) {
   Dim q = op.dim(op.size("q"));
   if (!op.argument("q")) q = least(op, op.dim(6), least(op, a.rows, a.columns));
   if (q.size && a.columns.size && op.s.compare(Compare::gt, q.size, least(op, a.rows, a.columns).size) == Answer::yes)
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " + op.words(a.rows) + " by " + op.words(a.columns));
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " +
+                                              op.words(a.rows) + " by " + op.words(a.columns));
   return op.tuple({op.result(a.with({a.rows, q}), a.dtype), op.result(a.with({q}), a.dtype), op.result(a.with({a.columns, q}), a.dtype)});
 }
 Value reflectors(Op& op) {  // geqrf
@@ -328,7 +348,9 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
   }
   const Dim have = left == Known::yes ? from_right(b->shape, vectors ? 0 : 1) : from_right(b->shape, 0);
   if (!op.must_equal(a.rows, have)) {
-    op.fail(ProblemKind::product, std::string(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " + op.words(b->shape) + " has " + op.words(have),
+    op.fail(ProblemKind::product,
+            std::string(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " + op.words(b->shape) + " has " +
+                op.words(have),
             {a.rows, have});
     return std::nullopt;
   }
@@ -386,7 +408,8 @@ Value least_squares(Op& op) {
     const bool vectors = is_vectors(op, a, b->shape);
     const Dim have = from_right(b->shape, vectors ? 0 : 1);
     if (b->shape.dims.empty() || !op.must_equal(a.rows, have))
-      return op.fail(ProblemKind::product, "lstsq has " + op.words(a.rows) + " equations, and " + op.name("B") + " is " + op.words(b->shape), {a.rows, have});
+      return op.fail(ProblemKind::product, "lstsq has " + op.words(a.rows) + " equations, and " + op.name("B") + " is " + op.words(b->shape),
+                     {a.rows, have});
     const std::size_t own = vectors ? 1 : 2;
     const auto batch = op.broadcast(a.with({}), {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
     if (op.failed()) return op.unknown();
@@ -407,9 +430,11 @@ Value tensorinv(Op& op) {
   if (!ind || !a->shape.rank_known || static_cast<std::size_t>(*ind) > a->shape.dims.size()) return op.unknown();
   Shape shape{true, {a->shape.dims.begin() + *ind, a->shape.dims.end()}};
   shape.dims.insert(shape.dims.end(), a->shape.dims.begin(), a->shape.dims.begin() + *ind);
-  const Int first = op.product(std::span(a->shape.dims).first(static_cast<std::size_t>(*ind))), rest = op.product(std::span(a->shape.dims).subspan(static_cast<std::size_t>(*ind)));
+  const Int first = op.product(std::span(a->shape.dims).first(static_cast<std::size_t>(*ind))),
+            rest = op.product(std::span(a->shape.dims).subspan(static_cast<std::size_t>(*ind)));
   if (op.equal(op.dim(first), op.dim(rest)) == Answer::no)
-    return op.fail(ProblemKind::argument, "tensorinv reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " + op.words(op.dim(rest)) + ", which is not square");
+    return op.fail(ProblemKind::argument, "tensorinv reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " +
+                                              op.words(op.dim(rest)) + ", which is not square");
   return op.result(shape, a->dtype);
 }
 Value tensorsolve(Op& op) {

@@ -22,6 +22,8 @@ struct Synonym {
 constexpr std::array synonyms = {
     Synonym{"axis", "dim"}, Synonym{"keepdims", "keepdim"}, Synonym{"x", "input"}, Synonym{"a", "input"},
     Synonym{"x1", "input"}, Synonym{"x2", "other"},         Synonym{"axes", "dim"},
+    // torch.linalg names its matrices A in the documentation and input in some of its functions.
+    Synonym{"A", "input"},  Synonym{"input", "A"},          Synonym{"b", "B"},
 };
 
 std::string_view last_part(std::string_view path) {

@@ -89,7 +89,8 @@ Value not_of_bools(Op& op) {
 }
 Value close(Op& op) {
   for (const std::string_view name : {"rtol", "atol"})
-    if (const auto tolerance = op.real(name); tolerance && *tolerance < 0) return op.fail(ProblemKind::argument, std::string(name) + " of isclose is at least 0");
+    if (const auto tolerance = op.real(name); tolerance && *tolerance < 0)
+      return op.fail(ProblemKind::argument, std::string(name) + " of isclose is at least 0");
   return only_tensors(op);
 }
 // Bool tensors are squared as integers.

@@ -36,7 +36,8 @@ bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string
   if (!state) return true;
   if (!state->shape.rank_known) {
     if (state->shape.dims.size() > rank) {
-      op.fail(ProblemKind::product, std::string(op.title()) + " takes " + std::string(what) + ", and " + op.name(name) + " is " + op.words(state->shape));
+      op.fail(ProblemKind::product,
+              std::string(op.title()) + " takes " + std::string(what) + ", and " + op.name(name) + " is " + op.words(state->shape));
       return false;
     }
     Shape shape{true, std::vector<Dim>(rank)};
@@ -59,8 +60,8 @@ Dtype product_dtype(Op& op, Value left, Value right) {
 bool dtypes_fit(Op& op, Value left, Value right) {
   const TensorState *a = op.tensor(left), *b = op.tensor(right);
   if (!a || !b || a->dtype == Dtype::unknown || b->dtype == Dtype::unknown || is_integral(a->dtype) == is_integral(b->dtype)) return true;
-  op.fail(ProblemKind::dtype, std::string(op.title()) + " takes operands of one dtype, and is given " + std::string(values::name(a->dtype)) + " and " +
-                                  std::string(values::name(b->dtype)));
+  op.fail(ProblemKind::dtype, std::string(op.title()) + " takes operands of one dtype, and is given " + std::string(values::name(a->dtype)) +
+                                  " and " + std::string(values::name(b->dtype)));
   return false;
 }
 
@@ -137,7 +138,9 @@ Value multiply_exact(Op& op, std::size_t rank) {
     }
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view name = op.call.row.parameters[i].text();
-    if (const TensorState* state = op.expect(name); state && !state->shape.rank_known && !must_have_rank(op, name, rank, "tensors of that many dimensions")) return op.unknown();
+    if (const TensorState* state = op.expect(name);
+        state && !state->shape.rank_known && !must_have_rank(op, name, rank, "tensors of that many dimensions"))
+      return op.unknown();
   }
   if (rank == 3) {
     const Dim a = dim_at(op.shape(op.call.row.parameters[0].text()), 0), b = dim_at(op.shape(op.call.row.parameters[1].text()), 0);
@@ -164,7 +167,8 @@ Value added(Op& op, const Shape& product, Dtype dtype) {
       fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::broadcast, "The product is " + op.words(product) + ", and " + op.name("input") + " " + op.words(input->shape) + " cannot be broadcast to it");
+      return op.fail(ProblemKind::broadcast, "The product is " + op.words(product) + ", and " + op.name("input") + " " + op.words(input->shape) +
+                                                 " cannot be broadcast to it");
   }
   return op.result(product, dtype);
 }
@@ -278,10 +282,14 @@ Value cross(Op& op) {
     if (at && linear)
       for (const Shape* side : {&x, &y})
         if (side->rank_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
-          return op.fail(ProblemKind::product, "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*side) + " has " +
-                                                   op.words(side->dims[*at]), {side->dims[*at]});
+          return op.fail(ProblemKind::product,
+                         "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*side) + " has " +
+                             op.words(side->dims[*at]),
+                         {side->dims[*at]});
     if (at && !shape->dims.empty() && op.equal(shape->dims[*at], 3) == Answer::no)
-      return op.fail(ProblemKind::product, "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*shape) + " has " + op.words(shape->dims[*at]),
+      return op.fail(ProblemKind::product,
+                     "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*shape) + " has " +
+                         op.words(shape->dims[*at]),
                      {shape->dims[*at]});
   } else if (shape->rank_known) {
     if (std::all_of(shape->dims.begin(), shape->dims.end(), [&](const Dim& dim) { return op.equal(dim, 3) == Answer::no; }))
@@ -305,7 +313,8 @@ Value tensordot(Op& op) {
     if (*count < 0) return op.fail(ProblemKind::product, "tensordot sums over " + std::to_string(*count) + " dimensions");
     const auto n = static_cast<std::size_t>(*count);
     if (n > x.dims.size() || n > y.dims.size())
-      return op.fail(ProblemKind::product, "tensordot sums over " + std::to_string(n) + " dimensions, and is given " + op.words(x) + " and " + op.words(y));
+      return op.fail(ProblemKind::product,
+                     "tensordot sums over " + std::to_string(n) + " dimensions, and is given " + op.words(x) + " and " + op.words(y));
     for (std::size_t i = 0; i < n; ++i) {
       over_a.push_back(x.dims.size() - n + i);
       over_b.push_back(i);
@@ -374,7 +383,8 @@ Value chain(Op& op) {
     const auto& dims = state->shape.dims;
     const bool end = vectors && (i == 0 || i + 1 == parts.size());
     if (dims.size() != 2 && !(end && dims.size() == 1))
-      return op.fail(ProblemKind::product, std::string(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " + op.words(state->shape));
+      return op.fail(ProblemKind::product,
+                     std::string(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " + op.words(state->shape));
     const Dim inner_dim = dims[0];
     if (i == 0) {
       first_is_vector = dims.size() == 1;
@@ -405,8 +415,10 @@ Value cdist(Op& op) {
   const Shape x = a->shape, y = b->shape;
   const Dim left = from_right(x, 0), right = from_right(y, 0);
   if (!op.must_equal(left, right))
-    return op.fail(ProblemKind::product, "cdist compares points of as many coordinates: " + op.name("input") + " is " + op.words(x) + " and " + op.name("other") + " is " +
-                                             op.words(y) + ", so " + op.words(left) + " would meet " + op.words(right), {left, right});
+    return op.fail(ProblemKind::product,
+                   "cdist compares points of as many coordinates: " + op.name("input") + " is " + op.words(x) + " and " + op.name("other") + " is " +
+                       op.words(y) + ", so " + op.words(left) + " would meet " + op.words(right),
+                   {left, right});
   if (!x.rank_known || !y.rank_known) return op.unknown();
   const auto batch = op.broadcast({true, {x.dims.begin(), x.dims.end() - 2}}, {true, {y.dims.begin(), y.dims.end() - 2}});
   if (!batch) return op.unknown();
@@ -429,8 +441,10 @@ Value bilinear(Op& op) {
   for (const auto& [name, at] : sides) {
     const Dim have = from_right(op.shape(name), 0), want = dim_at(w, at);
     if (!op.must_equal(have, want))
-      return op.fail(ProblemKind::product, "bilinear has a weight of " + op.words(w) + ", and " + op.name(name) + " " + op.words(op.shape(name)) + " brings " + op.words(have) +
-                                               " features where " + op.words(want) + " are expected", {have, want});
+      return op.fail(ProblemKind::product,
+                     "bilinear has a weight of " + op.words(w) + ", and " + op.name(name) + " " + op.words(op.shape(name)) + " brings " +
+                         op.words(have) + " features where " + op.words(want) + " are expected",
+                     {have, want});
   }
   Shape shape = op.shape("input1");
   if (shape.dims.empty()) return op.result(shape.rank_known ? Shape{} : Shape{false, {dim_at(w, 0)}});
@@ -486,7 +500,8 @@ Value einsum(Op& op) {
   }
   const auto plural = [](std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   if (terms.size() != operands.size())
-    return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' is about " + plural(terms.size(), "operand") + ", and einsum is given " + std::to_string(operands.size()));
+    return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' is about " + plural(terms.size(), "operand") + ", and einsum is given " +
+                                             std::to_string(operands.size()));
 
   struct Met {
     Dim dim;
@@ -507,7 +522,8 @@ Value einsum(Op& op) {
       return true;
     }
     if (is_one(op, dim) && it->second.operand != operand) return true;
-    if (op.equal(known, dim) == Answer::no && (it->second.operand == operand || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
+    if (op.equal(known, dim) == Answer::no &&
+        (it->second.operand == operand || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
       refuse_inner(op, operands[it->second.operand], operands[operand], known, dim);
       return false;
     }
@@ -528,8 +544,8 @@ Value einsum(Op& op) {
     dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
     Shape shape = state->shape;
     if (shape.dims.size() > term.letters() ? !term.ellipsis : shape.rank_known && shape.dims.size() < term.letters())
-      return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' names " + plural(term.letters(), "dimension") + " of operand " + std::to_string(i) + ", which is " +
-                                               op.words(shape));
+      return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' names " + plural(term.letters(), "dimension") + " of operand " +
+                                               std::to_string(i) + ", which is " + op.words(shape));
     if (!shape.rank_known && !term.ellipsis) {
       // It has as many dimensions as the equation has letters for it.
       Shape whole{true, std::vector<Dim>(term.letters())};
@@ -551,7 +567,9 @@ Value einsum(Op& op) {
       if (!shape.rank_known || !ellipsis.rank_known) {
         ellipsis = {};
       } else {
-        Shape rest{true, {shape.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()), shape.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
+        Shape rest{true,
+                   {shape.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()),
+                    shape.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
         const auto both = op.broadcast(ellipsis, rest);
         if (!both) return op.unknown();
         ellipsis = *both;
@@ -574,7 +592,8 @@ Value einsum(Op& op) {
   const auto put = [&](const std::string& letters) {
     for (const char c : letters) {
       if (!times.contains(c) || ++seen[c] > 1) {
-        op.fail(ProblemKind::product, std::string("'") + std::string(*equation) + "' puts '" + c + (times.contains(c) ? "' into the result twice" : "' into the result, which no operand has"));
+        op.fail(ProblemKind::product, std::string("'") + std::string(*equation) + "' puts '" + c +
+                                          (times.contains(c) ? "' into the result twice" : "' into the result, which no operand has"));
         return;
       }
       const auto it = sizes.find(c);

@@ -56,7 +56,8 @@ Value size(Op& op) {
   const auto at = op.integer("dim");
   if (all.is(Kind::tuple) && at) {
     const auto& items = all.as<values::Tuple>()->items;
-    if (items.empty()) return op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked of " + op.name("input") + ", which has no dimensions");
+    if (items.empty())
+      return op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked of " + op.name("input") + ", which has no dimensions");
     const auto axis = op.axis(*at, items.size());
     if (axis) return items[*axis];
     return unknown_of(op, sharing_of(op));
@@ -102,7 +103,8 @@ Value is_complex_tensor(Op& op) {
 Value is_tensor(Op& op) {
   const Value value = op.argument("obj");
   if (op.tensor(value)) return op.run.heap().boolean(true);
-  return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance) ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(false);
+  return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance) ? unknown_of(op, Sharing::uniform)
+                                                                                                 : op.run.heap().boolean(false);
 }
 std::int64_t bytes_of(Dtype of) {
   switch (of) {
@@ -211,11 +213,14 @@ Value type(Op& op) {
   if (!wanted) return unknown_of(op, Sharing::uniform);
   TensorState state = copy_of(op);
   state.dtype = to_dtype(wanted);
-  constexpr std::pair<std::string_view, Dtype> old[] = {{"torch.FloatTensor", Dtype::float32},   {"torch.DoubleTensor", Dtype::float64}, {"torch.HalfTensor", Dtype::float16},
-                                                        {"torch.BFloat16Tensor", Dtype::bfloat16}, {"torch.LongTensor", Dtype::int64},     {"torch.IntTensor", Dtype::int32},
-                                                        {"torch.ShortTensor", Dtype::int16},     {"torch.CharTensor", Dtype::int8},      {"torch.ByteTensor", Dtype::uint8},
-                                                        {"torch.BoolTensor", Dtype::boolean}};
-  const std::string_view path = wanted.is(Kind::library) ? wanted.as<values::LibrarySymbol>()->path : wanted.is(Kind::string) ? wanted.text() : std::string_view{};
+  constexpr std::pair<std::string_view, Dtype> old[] = {{"torch.FloatTensor", Dtype::float32}, {"torch.DoubleTensor", Dtype::float64},
+                                                        {"torch.HalfTensor", Dtype::float16},  {"torch.BFloat16Tensor", Dtype::bfloat16},
+                                                        {"torch.LongTensor", Dtype::int64},    {"torch.IntTensor", Dtype::int32},
+                                                        {"torch.ShortTensor", Dtype::int16},   {"torch.CharTensor", Dtype::int8},
+                                                        {"torch.ByteTensor", Dtype::uint8},    {"torch.BoolTensor", Dtype::boolean}};
+  const std::string_view path = wanted.is(Kind::library)  ? wanted.as<values::LibrarySymbol>()->path
+                                : wanted.is(Kind::string) ? wanted.text()
+                                                          : std::string_view{};
   for (const auto& [name, means] : old)
     if (path == name) state.dtype = means;
   return result(op.call, std::move(state));
@@ -240,7 +245,8 @@ Value pairs_as_complex(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
-    return op.fail(ProblemKind::argument, "view_as_complex takes pairs of floats in the last dimension, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::argument,
+                   "view_as_complex takes pairs of floats in the last dimension, and " + op.name("input") + " is " + op.words(shape));
   if (!shape.dims.empty()) shape.dims.pop_back();
   return op.result(shape, complex_part(input->dtype));
 }
@@ -248,7 +254,8 @@ Value complex_as_pairs(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && !is_complex(input->dtype))
-    return op.fail(ProblemKind::dtype, "view_as_real takes complex numbers, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
+    return op.fail(ProblemKind::dtype,
+                   "view_as_real takes complex numbers, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
   Shape shape = input->shape;
   shape.dims.push_back(op.dim(2));
   return op.result(shape, is_complex(input->dtype) ? real_part(input->dtype) : Dtype::unknown);
@@ -301,7 +308,8 @@ Value set_requires_grad(Op& op) {
 Value filled(Op& op) {
   const TensorState* value = op.tensor("value");
   if (value && value->shape.rank_known && !value->shape.dims.empty())
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
+    return op.fail(ProblemKind::argument,
+                   std::string(op.title()) + " takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
   return itself(op);
 }
 Value filled_copy(Op& op) {
@@ -344,7 +352,8 @@ Value copy(Op& op) {
       fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::broadcast, op.name("src") + " is " + op.words(from->shape) + " and cannot be copied into " + op.name("input") + ", which is " + op.words(into->shape));
+      return op.fail(ProblemKind::broadcast, op.name("src") + " is " + op.words(from->shape) + " and cannot be copied into " + op.name("input") +
+                                                 ", which is " + op.words(into->shape));
   }
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
   TensorState state = *into;
@@ -363,14 +372,15 @@ Value copy(Op& op) {
 bool at_least(Op& op, std::size_t rank, std::string_view why) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
-  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) + ", and " + op.name("tensor") +
-                                     " is " + op.words(tensor->shape));
+  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) +
+                                     ", and " + op.name("tensor") + " is " + op.words(tensor->shape));
   return false;
 }
 bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.rank_known || (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most)) return !op.failed();
-  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, and " + op.name("tensor") + " is " + op.words(tensor->shape));
+  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, and " + op.name("tensor") +
+                                     " is " + op.words(tensor->shape));
   return false;
 }
 Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? itself(op) : op.unknown(); }

@@ -55,7 +55,8 @@ Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
 
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
   if (shape.rank_known && shape.dims.size() > 64) {
-    op.fail(ProblemKind::argument, std::string(op.title()) + " takes tensors of up to 64 dimensions, and this one has " + std::to_string(shape.dims.size()));
+    op.fail(ProblemKind::argument,
+            std::string(op.title()) + " takes tensors of up to 64 dimensions, and this one has " + std::to_string(shape.dims.size()));
     return {};
   }
   const Known keep = op.flag("keepdim");
@@ -100,7 +101,8 @@ bool needs_floats(Op& op, const TensorState& input, std::string_view what) {
   const Dtype asked = op.dtype("dtype", input.dtype);
   if (!is_integral(asked)) return true;
   const std::string_view first = op.call.row.parameters[0].text();
-  op.fail(ProblemKind::dtype, std::string(op.title()) + " takes floats, and " + op.name(first) + " is " + std::string(values::name(asked)) + ": " + std::string(what));
+  op.fail(ProblemKind::dtype,
+          std::string(op.title()) + " takes floats, and " + op.name(first) + " is " + std::string(values::name(asked)) + ": " + std::string(what));
   return false;
 }
 // A dimension without elements has no greatest one. False after fail().
@@ -195,16 +197,18 @@ Value least_and_greatest(Op& op) {
 Value quantile(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
-  if (const auto q = op.real("q"); q && (*q < 0 || *q > 1)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a q between 0 and 1");
+  if (const auto q = op.real("q"); q && (*q < 0 || *q > 1))
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a q between 0 and 1");
   Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
   if (op.is_number("q")) return op.result(shape, input->dtype);
   const TensorState* q = op.tensor("q");
   if (!q || !q->shape.rank_known) return op.unknown();
-  if (q->shape.dims.size() > 1) return op.fail(ProblemKind::argument, "q of " + std::string(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
+  if (q->shape.dims.size() > 1)
+    return op.fail(ProblemKind::argument, "q of " + std::string(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
   if (q->dtype != Dtype::unknown && input->dtype != Dtype::unknown && q->dtype != input->dtype)
-    return op.fail(ProblemKind::dtype, "q of " + std::string(op.title()) + " is " + std::string(values::name(q->dtype)) + ", and " + op.name("input") + " is " +
-                                           std::string(values::name(input->dtype)));
+    return op.fail(ProblemKind::dtype, "q of " + std::string(op.title()) + " is " + std::string(values::name(q->dtype)) + ", and " +
+                                           op.name("input") + " is " + std::string(values::name(input->dtype)));
   if (!q->shape.dims.empty()) {
     if (!shape.rank_known) return op.unknown();
     shape.dims.insert(shape.dims.begin(), q->shape.dims.front());
@@ -243,7 +247,8 @@ Value sum_to_size(Op& op) {
       const Dim want = from_right(shape, i), have = from_right(input->shape, i);
       fits = op.equal(want, have) != Answer::no || op.equal(want, 1) != Answer::no;
     }
-    if (!fits) return op.fail(ProblemKind::argument, op.words(input->shape) + " cannot be summed to " + op.words(shape) + ", which does not broadcast to it");
+    if (!fits)
+      return op.fail(ProblemKind::argument, op.words(input->shape) + " cannot be summed to " + op.words(shape) + ", which does not broadcast to it");
   }
   return op.result(shape, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
 }
@@ -288,7 +293,8 @@ Value kth_value(Op& op) {
   if (!input) return op.unknown();
   const auto dim = along(op, input->shape);
   const Int k = op.size("k");
-  if (!op.failed() && k && (op.s.compare(Compare::lt, k, op.s.constant(1)) == Answer::yes || (dim && dim->size && op.s.compare(Compare::gt, k, dim->size) == Answer::yes)))
+  if (!op.failed() && k &&
+      (op.s.compare(Compare::lt, k, op.s.constant(1)) == Answer::yes || (dim && dim->size && op.s.compare(Compare::gt, k, dim->size) == Answer::yes)))
     return op.fail(ProblemKind::argument, "kthvalue is asked for number " + op.words(op.dim(k)) + (dim ? " of " + op.words(*dim) + " elements" : ""));
   const Shape shape = op.failed() ? Shape{} : reduced(op, input->shape);
   return op.failed() ? op.unknown() : values_and_indices(op, shape, input->dtype);
@@ -300,7 +306,8 @@ Value top_k(Op& op) {
   const Int k = op.size("k");
   const auto axes = named_axes(op, shape, "dim");
   if (op.failed()) return op.unknown();
-  if (k && op.s.compare(Compare::lt, k, op.s.constant(0)) == Answer::yes) return op.fail(ProblemKind::index, "topk is asked for " + op.words(op.dim(k)) + " elements");
+  if (k && op.s.compare(Compare::lt, k, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::index, "topk is asked for " + op.words(op.dim(k)) + " elements");
   if (!axes) {
     if (shape.rank_known) shape.dims.assign(shape.dims.size(), Dim{});
     else shape = {};
@@ -375,7 +382,8 @@ Value diff(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   Shape shape = input->shape;
-  if (shape.rank_known && shape.dims.empty()) return op.fail(ProblemKind::argument, "diff takes a tensor of at least one dimension, and " + op.name("input") + " has none");
+  if (shape.rank_known && shape.dims.empty())
+    return op.fail(ProblemKind::argument, "diff takes a tensor of at least one dimension, and " + op.name("input") + " has none");
   const auto n = op.integer("n");
   if (n && *n < 0) return op.fail(ProblemKind::argument, "diff is asked for differences of order " + std::to_string(*n));
   const auto axes = named_axes(op, shape, "dim");
@@ -387,8 +395,8 @@ Value diff(Op& op) {
     if (!op.argument(name)) continue;
     const Shape& more = op.shape(name);
     if (more.rank_known && shape.rank_known && more.dims.size() != shape.dims.size())
-      return op.fail(ProblemKind::argument, std::string(name) + " of diff has shape " + op.words(more) + ", and " + op.name("input") + " has " + op.words(shape) +
-                                                ": they need the same number of dimensions");
+      return op.fail(ProblemKind::argument, std::string(name) + " of diff has shape " + op.words(more) + ", and " + op.name("input") + " has " +
+                                                op.words(shape) + ": they need the same number of dimensions");
     const Dim extra = shape.dims.size() - at <= more.dims.size() ? more.dims[more.dims.size() - (shape.dims.size() - at)] : Dim{};
     size = op.add(size, extra.size);
   }
@@ -403,7 +411,8 @@ Value gradient(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   const auto order = op.integer("edge_order");
-  if (order && *order != 1 && *order != 2) return op.fail(ProblemKind::argument, "edge_order of gradient is 1 or 2, and not " + std::to_string(*order));
+  if (order && *order != 1 && *order != 2)
+    return op.fail(ProblemKind::argument, "edge_order of gradient is 1 or 2, and not " + std::to_string(*order));
   const Value spacing = op.argument("spacing");
   std::size_t count = shape.dims.size();
   std::vector<std::size_t> over;
@@ -420,11 +429,14 @@ Value gradient(Op& op) {
   }
   if (spacing.is(Kind::list) || spacing.is(Kind::tuple))
     if (const auto items = op.run.elements(spacing, op.call.place); items && items->size() != count)
-      return op.fail(ProblemKind::argument, "gradient is given " + std::to_string(items->size()) + " spacings for " + std::to_string(count) + " dimensions");
+      return op.fail(ProblemKind::argument,
+                     "gradient is given " + std::to_string(items->size()) + " spacings for " + std::to_string(count) + " dimensions");
   for (const std::size_t at : over)
     if (order && op.value(shape.dims[at]) && *op.value(shape.dims[at]) < *order + 1)
-      return op.fail(ProblemKind::argument, "gradient needs " + std::to_string(*order + 1) + " elements along each dimension, and dimension " + std::to_string(at) + " of " +
-                                                op.words(shape) + " has " + op.words(shape.dims[at]), {shape.dims[at]});
+      return op.fail(ProblemKind::argument,
+                     "gradient needs " + std::to_string(*order + 1) + " elements along each dimension, and dimension " + std::to_string(at) + " of " +
+                         op.words(shape) + " has " + op.words(shape.dims[at]),
+                     {shape.dims[at]});
   std::vector<Value> parts;
   for (std::size_t i = 0; i < count; ++i) parts.push_back(op.result(shape, to_floating(input->dtype)));
   return op.tuple(std::move(parts));
@@ -437,7 +449,8 @@ Value area(Op& op) {
   const TensorState* x = op.tensor("x");
   if (op.argument("x") && !x) return op.unknown();
   if (!shape.rank_known || (x && !x->shape.rank_known)) return op.unknown();
-  if (shape.dims.empty()) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of at least one dimension, and " + op.name("y") + " has none");
+  if (shape.dims.empty())
+    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of at least one dimension, and " + op.name("y") + " has none");
   const auto at = op.axis("dim", shape.dims.size());
   if (!at) return op.unknown();
   if (x && x->shape.dims.size() > 1) {
@@ -507,7 +520,8 @@ Value searched(Op& op) {
   const Dtype dtype = small == Known::yes ? Dtype::int32 : small == Known::no ? Dtype::int64 : Dtype::unknown;
   const TensorState* sorted = op.tensor(buckets ? "boundaries" : "sorted_sequence");
   if (buckets && sorted && sorted->shape.rank_known && sorted->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument, "bucketize takes boundaries of one dimension, and " + op.name("boundaries") + " is " + op.words(sorted->shape));
+    return op.fail(ProblemKind::argument,
+                   "bucketize takes boundaries of one dimension, and " + op.name("boundaries") + " is " + op.words(sorted->shape));
   if (op.is_number(values_name)) return op.result({true, {}}, dtype);
   const TensorState* wanted = op.tensor(values_name);
   if (!wanted) return op.result({}, dtype);
@@ -515,8 +529,8 @@ Value searched(Op& op) {
     bool fit = sorted->shape.dims.size() == wanted->shape.dims.size();
     for (std::size_t i = 0; fit && i + 1 < wanted->shape.dims.size(); ++i) fit = op.equal(sorted->shape.dims[i], wanted->shape.dims[i]) != Answer::no;
     if (!fit && !sorted->shape.dims.empty())
-      return op.fail(ProblemKind::argument, "searchsorted needs sequences and values that agree in all dimensions but the last, and is given " + op.words(sorted->shape) +
-                                                " and " + op.words(wanted->shape));
+      return op.fail(ProblemKind::argument, "searchsorted needs sequences and values that agree in all dimensions but the last, and is given " +
+                                                op.words(sorted->shape) + " and " + op.words(wanted->shape));
   }
   return op.result(wanted->shape, dtype);
 }
@@ -535,13 +549,15 @@ Value covariance(Op& op) {
   const Shape& shape = input->shape;
   const Dtype dtype = to_floating(input->dtype);
   if (shape.rank_known && shape.dims.size() > 2)
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a matrix with a variable in each row, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::argument,
+                   std::string(op.title()) + " takes a matrix with a variable in each row, and " + op.name("input") + " is " + op.words(shape));
   for (const std::string_view name : {"fweights", "aweights"}) {
     const Shape& weights = op.shape(name);
     if (!weights.rank_known) continue;
     if (weights.dims.size() > 1) return op.fail(ProblemKind::argument, std::string(name) + " of cov has one dimension, and is " + op.words(weights));
     if (!weights.dims.empty() && shape.rank_known && !shape.dims.empty() && op.equal(weights.dims[0], shape.dims.back()) == Answer::no)
-      return op.fail(ProblemKind::argument, std::string(name) + " of cov has " + op.words(weights.dims[0]) + " weights for " + op.words(shape.dims.back()) + " observations",
+      return op.fail(ProblemKind::argument,
+                     std::string(name) + " of cov has " + op.words(weights.dims[0]) + " weights for " + op.words(shape.dims.back()) + " observations",
                      {weights.dims[0], shape.dims.back()});
   }
   if (!shape.rank_known) return op.result({}, dtype);
@@ -553,7 +569,8 @@ Value renorm(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::argument, "renorm takes a tensor of at least two dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument,
+                   "renorm takes a tensor of at least two dimensions, and " + op.name("input") + " is " + op.words(input->shape));
   return has_axis(op, input->shape) ? op.result(input->shape, input->dtype) : op.unknown();
 }
 Value segments(Op& op) {
