@@ -16,7 +16,13 @@ using values::ListKind;
 bool Interpreter::known_key(Value key) const {
   switch (key.kind) {
   case Kind::string: case Kind::none: case Kind::ellipsis: case Kind::real: case Kind::dtype: case Kind::class_: case Kind::function:
-  case Kind::library: case Kind::module: return true;
+  case Kind::module: return true;
+  case Kind::library: {
+    // sys.platform and its like are values that are not known.
+    const auto* found = key.as<values::LibrarySymbol>();
+    return found->path.starts_with("builtins.") || found->path.starts_with("inspect.Parameter.") ||
+           (found->row && (found->row->kind == values::RowKind::function || found->row->kind == values::RowKind::class_));
+  }
   case Kind::integer: return record_.symbols.value(key.integer()).has_value();
   case Kind::boolean: return record_.symbols.form(key.condition()) == symbolic::Context::Form::constant;
   case Kind::tuple: {

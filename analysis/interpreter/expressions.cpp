@@ -574,6 +574,10 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       return negate_if(negative, unknown->is_none);
     }
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);
+    // Values of different kinds are not equal; numbers are compared below.
+    if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && known_key(left) && known_key(right) &&
+        !(is_number(left) && is_number(right)))
+      return heap().boolean(same_key(left, right) != negative);
     // os.environ["RANK"] == "0": what the environment holds is text.
     for (const auto& [text, number] : {std::pair{left, right}, std::pair{right, left}})
       if (text.is(Kind::string) && number.is(Kind::integer) && !s.value(number.integer())) {
