@@ -472,6 +472,20 @@ Value module_dict_init(Call& call) {
   keep(call, "$dict", dict);
   return {};
 }
+// A part of a ModuleDict as an attribute, and a module that is set as one.
+Value dict_part_by_name(Call& call) {
+  const Value dict = kept(call, "$dict"), name = call.run.resolve(call.at(0));
+  if (!name.is(Kind::string) || !dict.is(Kind::dict)) return {};
+  for (const Part& part : parts_of(call.run, object(call)).list)
+    if (part.name == name.text()) return part.module;
+  return {};
+}
+Value set_dict_part(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
+  call.run.dict_set(dict, call.at(0), call.at(1));
+  return Value::none();
+}
 Value dict_item(Call& call) {
   const Value dict = kept(call, "$dict");
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
@@ -603,6 +617,9 @@ std::vector<Row> module_rows() {
       row("torch.nn.ModuleList.insert", method, "index, module", list_change),
       row("torch.nn.ModuleList.pop", method, "key=-1", list_change),
       row("torch.nn.ModuleDict", class_, "modules=None", module_dict_init, "torch.nn.Module"),
+      row("torch.nn.ModuleDict.__getattr__", method, "name", dict_part_by_name),
+      row("torch.nn.ModuleDict.__setattr__", method, "name, value", set_dict_part),
+      row("torch.nn.ModuleDict.__setitem__", method, "name, value", set_dict_part),
       row("torch.nn.ModuleDict.__getitem__", method, "key", dict_item),
       row("torch.nn.ModuleDict.__len__", method, "", dict_length),
       row("torch.nn.ModuleDict.__contains__", method, "key", dict_has),
