@@ -423,6 +423,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
       for (const values::Object* source : part.graph)
         if (state.graph.size() < 64 && std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) state.graph.push_back(source);
       if (part.scaled_by) state.scaled_by = part.scaled_by;
+      state.blamed = state.blamed || part.blamed;
       if (!state.device) state.device = part.device;
     }
   }
@@ -430,6 +431,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
     state.requires_grad = Known::yes;
     state.graph.push_back(call.self.object());
   }
+  state.blamed = state.blamed || failed_;
   state.shape = shape;
   state.dtype = dtype;
   return torch::result(call, std::move(state));
@@ -670,7 +672,10 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
 
 Value run_operator(Call& call) {
   Op op(call);
-  if (call.self.is(Kind::instance) && op.kept("$failed")) return op.unknown();  // its constructor raised
+  if (call.self.is(Kind::instance) && op.kept("$failed")) {  // its constructor raised
+    op.blame();
+    return op.unknown();
+  }
   if (!fits(op)) return op.unknown();
   if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
   const Value made = call.row.op->shape(op);

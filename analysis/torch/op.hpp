@@ -153,6 +153,7 @@ public:
   // The same where a rule words it: the event, to be filled.
   interpreter::ProblemEvent& refuse(values::ProblemKind kind);
   bool failed() const { return failed_; }
+  void blame() { failed_ = true; }  // it fails because of what was told before
   // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
   // "Set `parameter` to `size`" where the layer was made; offered where the size is a number.
   void cure_constructor(std::string_view parameter, const Dim& size, bool sure = true);

@@ -102,6 +102,7 @@ TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
       if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) state.graph.push_back(source);
     state.graph_complete = state.graph_complete && from->graph_complete;
     if (from->scaled_by) state.scaled_by = from->scaled_by;
+    state.blamed = state.blamed || from->blamed;
     if (!any_device) state.device = from->device;
     any_device = true;
     if (state.dtype == values::Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;

@@ -300,6 +300,7 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     const Sharing both = symbolic::mix(mine->sharing, theirs->sharing);
     joined.sharing = symbolic::mix(both, condition ? symbols_.sharing(condition) : how);
     joined.external = mine->external || theirs->external;
+    joined.blamed = mine->blamed || theirs->blamed;
     if (mine->scaled_by != theirs->scaled_by) joined.scaled_by = nullptr;
     for (const Object* source : theirs->graph)
       if (std::find(joined.graph.begin(), joined.graph.end(), source) == joined.graph.end()) joined.graph.push_back(source);

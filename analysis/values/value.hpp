@@ -292,7 +292,8 @@ struct TensorState : Object {
   std::vector<const Object*> graph;  // modules and parameters that it was computed from
   bool graph_complete = false;       // nothing else is in the graph
   Value content;                     // of a tensor made from a known value
-  bool blamed = false;               // an operation on it was proven to fail: what follows from that is not told again
+  // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
+  bool blamed = false;
   bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
   mutable Value shape_value;         // its shape, where the rank is not known: the same each time it is asked for
 };
