@@ -152,15 +152,10 @@ Shape with_last(const Shape& shape, std::span<const Dim> last) {
   return made;
 }
 
-Value keep_tensor(Interpreter& run, values::Instance& module, std::string_view name, TensorState state) {
-  const Value made = run.heap().tensor(std::move(state), module.born);
-  run.heap().slot_of(module.attributes, syntax::Name(name)).value = made;  // it was always there: no write
-  return made;
-}
-
 std::vector<Row> nn_rows() {
   std::vector<Row> rows;
-  for (auto family : {convolution_rows, pooling_rows, norm_rows, linear_rows, activation_rows})
+  for (auto family : {convolution_rows, pooling_rows, norm_rows, linear_rows, activation_rows, resizing_rows, recurrent_rows, attention_rows, loss_rows, data_rows,
+                      parameter_rows})
     for (Row& row : family()) rows.push_back(std::move(row));
   return rows;
 }

@@ -43,14 +43,17 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
 // A shape whose last dimensions are replaced: of a tensor of known rank, all others stay.
 Shape with_last(const Shape& shape, std::span<const Dim> last);
 
-// Creates the parameter or buffer `name` of the module, once: it was always there.
-Value keep_tensor(Interpreter& run, values::Instance& module, std::string_view name, TensorState state);
-
 // The families of torch.nn.
 std::vector<Row> convolution_rows();
 std::vector<Row> pooling_rows();
 std::vector<Row> norm_rows();
 std::vector<Row> linear_rows();
 std::vector<Row> activation_rows();
+std::vector<Row> resizing_rows();
+std::vector<Row> recurrent_rows();
+std::vector<Row> attention_rows();
+std::vector<Row> loss_rows();
+std::vector<Row> data_rows();
+std::vector<Row> parameter_rows();
 
 } // namespace stepzero::torch

@@ -289,18 +289,6 @@ Value pairwise_distance(Op& op) {
   else both->dims.pop_back();
   return op.result(*both, real_part(op.result_type(Type::floating)));
 }
-Value one_hot(Op& op) {
-  const TensorState* input = op.expect("tensor");
-  if (!input) return op.unknown();
-  if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64)
-    return op.fail(ProblemKind::dtype, "one_hot takes int64, and " + op.name("tensor") + " is " + std::string(values::name(input->dtype)));
-  Shape shape = input->shape;
-  const Int classes = op.size("num_classes");
-  const bool known = classes && op.s.compare(Compare::gt, classes, op.s.constant(0)) == Answer::yes;
-  shape.dims.push_back(known || (classes && !op.s.value(classes)) ? op.made(classes) : Dim{});
-  return op.result(shape, Dtype::int64);
-}
-
 // ---------------------------------------------------------------- rows
 
 constexpr std::string_view table_made =
@@ -350,7 +338,6 @@ constexpr Operator operators[] = {
     {"dropout", "input, p, train", "torch", dropout, Type::input},
     {"cosine_similarity", "x1, x2, dim=1, eps=1e-08", "F torch", cosine_similarity, Type::floating},
     {"pairwise_distance", "x1, x2, p=2.0, eps=1e-06, keepdim=False", "F torch", pairwise_distance, Type::floating},
-    {"one_hot", "tensor, num_classes=-1", "F", one_hot, Type::own},
 };
 
 } // namespace

@@ -721,7 +721,12 @@ static Value make_layer(Call& call) {
     if (call.arguments[i]) op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), call.arguments[i]);
   if (call.spread) return {};
   if (fits(op) && call.row.op->make) call.row.op->make(op);
-  if (op.failed()) op.keep("$failed", call.run.heap().boolean(true));
+  if (op.failed()) {
+    op.keep("$failed", call.run.heap().boolean(true));
+    return {};
+  }
+  if (call.row.op->has_parameters) hold_parameters(op);
+  else op.keep("$complete", call.run.heap().boolean(true));
   return {};
 }
 
@@ -748,8 +753,7 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     cls.kind = RowKind::class_;
     cls.signature = layer.signature;
     cls.run = make_layer;
-    cls.op = &operations.emplace_back();
-    operations.back().make = layer.make;
+    cls.op = &operations.emplace_back(values::OperatorInfo{nullptr, Type::own, layer.has_parameters, layer.make});
     cls.base = layer.base;
     cls.source = "PyTorch documentation of torch.nn";
     rows.push_back(std::move(cls));

@@ -62,6 +62,8 @@ struct Layer {
   std::string_view base = "torch.nn.Module";
 };
 std::vector<Row> rows_of_layers(std::span<const Layer> layers);
+// Gives the layer that is made the tensors that it holds, as attributes: weight, bias, running_mean…
+void hold_parameters(Op& op);
 
 class Op {
 public:

@@ -204,7 +204,7 @@ Table::Table() {
            pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
            view_rows(), join_rows(), indexing_rows(),
            python_rows(), python_tool_rows(),
-           tensor_rows(), module_rows(), layer_rows(),
+           tensor_rows(), module_rows(),
            training_rows(), distributed_rows(), framework_rows(),
        })
     for (Row& row : family) rows_.push_back(std::move(row));

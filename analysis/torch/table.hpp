@@ -36,7 +36,6 @@ std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place
 std::vector<Row> tensor_rows();
 std::vector<Row> nn_rows();           // the layers of torch.nn and their functions
 std::vector<Row> module_rows();       // nn.Module itself and the containers
-std::vector<Row> layer_rows();
 std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders
 std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
 std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics

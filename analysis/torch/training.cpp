@@ -62,29 +62,6 @@ Value scaler_is_enabled(Call& call) {
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 
-Value data_loader_init(Call& call) {
-  keep(call, "$dataset", call.at(0));
-  keep(call, "dataset", call.at(0));
-  Value sampler;
-  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.row.parameters[i].text() == "sampler") sampler = call.at(i);
-  keep(call, "sampler", sampler);
-  return {};
-}
-// One batch: per-rank data. How many there are is not known here.
-Value loader_iter(Call& call) {
-  Value batch = call.run.heap().unknown("", Sharing::local, call.place);
-  symbolic::AtomInfo info;
-  info.lower = 0;
-  info.sharing = Sharing::local;
-  return call.run.heap().open_list(batch, call.run.symbols().fresh(info));
-}
-Value loader_len(Call& call) {
-  symbolic::AtomInfo info;
-  info.lower = 0;
-  info.sharing = Sharing::local;
-  return Value::of(call.run.symbols().fresh(info));
-}
 Value decorator_or_context(Call& call) {
   // @torch.no_grad() and `with torch.no_grad():` alike
   return Value::of(Kind::instance, call.run.make_native("torch.context", call.place));
@@ -147,11 +124,6 @@ std::vector<Row> training_rows() {
       row("torch.set_grad_enabled", function, "mode", decorator_or_context),
       row("torch.context", class_, "", nullptr),
 
-      row("torch.utils.data.DataLoader", class_,
-          "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, **options", data_loader_init),
-      row("torch.utils.data.DataLoader.__iter__", method, "", loader_iter),
-      row("torch.utils.data.DataLoader.__len__", method, "", loader_len),
-      row("torch.utils.data.Dataset", class_, "*arguments, **options", nullptr),
       row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
       row("torch.utils.data.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
       row("torch.utils.data.distributed.DistributedSampler.set_epoch", method, "epoch", nothing),

@@ -1,0 +1,390 @@
+// Data sets, loaders and what default collation makes of a batch. Semantics as in the documentation of torch.utils.data.
+#include "torch/layer.hpp"
+
+#include <cmath>
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using symbolic::Compare;
+using syntax::Name;
+using values::Dtype;
+using values::Instance;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+Value kept(Interpreter& run, Value object, std::string_view name) {
+  if (!object.is(Kind::instance)) return {};
+  const values::Slot* slot = object.as<Instance>()->attributes.find(Name(name));
+  const Value value = slot ? run.resolve(slot->value) : Value{};
+  return value.is(Kind::none) ? Value{} : value;
+}
+void keep(Interpreter& run, Value object, std::string_view name, Value value) {
+  run.heap().set(run.heap().slot_of(object.as<Instance>()->attributes, Name(name)), value);
+}
+Value unseen(Interpreter& run, values::Place place) { return run.heap().unknown("", Sharing::local, place); }
+
+// len(dataset), where it is known to be an integer.
+Int length_of(Interpreter& run, Value dataset, values::Place place) {
+  dataset = run.resolve(dataset);
+  const bool counted = dataset.is(Kind::list) || dataset.is(Kind::tuple) || dataset.is(Kind::tensor) || dataset.is(Kind::range) || dataset.is(Kind::dict) ||
+                       (dataset.is(Kind::instance) && run.find_method(dataset.as<Instance>(), Name("__len__")));
+  if (!counted) return nullptr;
+  const Value length = run.resolve(run.call(run.library_symbol("builtins.len"), {{dataset}, {}, false}, place));
+  return length.is(Kind::integer) ? length.integer() : nullptr;
+}
+
+// Any one sample. A class of the program is run once, for an index that may be any.
+struct Sample {
+  Value value;
+  Int index = nullptr;
+};
+Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth = 0);
+
+Value without_first(Interpreter& run, Value tensor, values::Place place) {
+  const TensorState* from = require_tensor(run, tensor);
+  if (!from) return unseen(run, place);
+  TensorState state = computed(run, {tensor});
+  state.shape = from->shape;
+  state.dtype = from->dtype;
+  state.sharing = Sharing::local;
+  if (state.shape.rank_known) {
+    if (state.shape.dims.empty()) return unseen(run, place);
+    state.shape.dims.erase(state.shape.dims.begin());
+  }
+  return run.heap().tensor(state, place);
+}
+Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth) {
+  dataset = run.resolve(dataset);
+  if (depth > 8) return {};
+  if (dataset.is(Kind::list) || dataset.is(Kind::tuple)) return {run.element(dataset, place), nullptr};
+  if (dataset.is(Kind::tensor)) return {without_first(run, dataset, place), nullptr};
+  if (!dataset.is(Kind::instance)) return {};
+  if (const Value tensors = kept(run, dataset, "$tensors"); tensors.is(Kind::tuple)) {
+    std::vector<Value> items;
+    for (const Value& tensor : tensors.as<values::Tuple>()->items) items.push_back(without_first(run, tensor, place));
+    return {run.heap().tuple(std::move(items)), nullptr};
+  }
+  if (const Value inner = kept(run, dataset, "$dataset")) return sample_of(run, inner, place, depth + 1);
+  if (!dataset.as<Instance>()->cls) return {};
+  const Value known = kept(run, dataset, "$sample"), at = kept(run, dataset, "$sample_index");
+  if (known) return {known, at.is(Kind::integer) ? at.integer() : nullptr};
+  if (run.is_a(dataset, "torch.utils.data.IterableDataset")) return {run.element(dataset, place), nullptr};
+  const Value method = run.find_method(dataset.as<Instance>(), Name("__getitem__"));
+  if (!method) return {};
+  symbolic::AtomInfo info;
+  info.name = "index";
+  info.lower = 0;
+  if (const Int length = length_of(run, dataset, place))
+    if (const auto number = run.symbols().value(length); number && *number > 0) info.upper = *number - 1;
+  info.sharing = Sharing::local;
+  const Int index = run.symbols().fresh(info);
+  const Value made = run.call(method, {{Value::of(index)}, {}, false}, place);
+  keep(run, dataset, "$sample", made);
+  keep(run, dataset, "$sample_index", Value::of(index));
+  return {made, index};
+}
+
+// ---------------------------------------------------------------- collation
+
+Value batched(Interpreter& run, TensorState state, const Dim& batch, Int index, values::Place place) {
+  for (Dim& dim : state.shape.dims) {
+    bool depends = false;
+    // Of samples whose size depends on their index, all of one batch have the same; which is not known.
+    if (dim.size && index) run.symbols().atoms(dim.size, [&](Int atom) { depends = depends || atom == index; });
+    if (depends) dim = {};
+  }
+  if (state.shape.rank_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
+  state.sharing = Sharing::local;
+  state.content = {};
+  state.shape_value = {};
+  return run.heap().tensor(std::move(state), place);
+}
+Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place place) {
+  TensorState state;
+  state.dtype = dtype;
+  state.shape = {true, {}};
+  state.requires_grad = Known::no;
+  state.graph_complete = true;
+  state.device = run.heap().device("cpu").as<values::Device>();
+  return batched(run, state, batch, nullptr, place);
+}
+Value collate(Interpreter& run, Value sample, const Dim& batch, Int index, values::Place place, int depth = 0) {
+  sample = run.resolve(sample);
+  if (depth > 6) return unseen(run, place);
+  if (const TensorState* state = tensor_state(run, sample)) return batched(run, *state, batch, index, place);
+  switch (sample.kind) {
+  case Kind::integer: return number(run, Dtype::int64, batch, place);
+  case Kind::real: return number(run, Dtype::float64, batch, place);
+  case Kind::boolean: return number(run, Dtype::boolean, batch, place);
+  case Kind::string: return run.heap().open_list(run.heap().unknown("", Sharing::local, place), batch.size);
+  case Kind::tuple:
+  case Kind::list: {
+    const auto items = run.elements(sample, place);
+    if (!items) return unseen(run, place);
+    std::vector<Value> parts;
+    for (const Value& item : *items) parts.push_back(collate(run, item, batch, index, place, depth + 1));
+    if (sample.is(Kind::tuple) && !sample.as<values::Tuple>()->fields.empty()) {
+      const Value made = run.heap().tuple(std::move(parts));
+      made.as<values::Tuple>()->fields = sample.as<values::Tuple>()->fields;
+      return made;
+    }
+    return run.heap().list(std::move(parts));
+  }
+  case Kind::dict: {
+    const auto* state = values::Heap::dict_state(sample);
+    if (state->open) return unseen(run, place);
+    std::vector<std::pair<Value, Value>> items;
+    for (const auto& [key, value] : state->items) items.push_back({key, collate(run, value, batch, index, place, depth + 1)});
+    return run.heap().dict(std::move(items));
+  }
+  default: return unseen(run, place);
+  }
+}
+
+// ---------------------------------------------------------------- DataLoader
+
+Value loader_init(Call& call) {
+  Op op(call);
+  for (const std::string_view name : {"dataset", "batch_size", "sampler", "batch_sampler", "collate_fn", "drop_last", "num_workers", "pin_memory"})
+    if (const Value value = op.argument(name)) op.keep(name, value);
+    else op.keep(name, Value::none());
+  op.keep("$dataset", call.at(0));
+  if (call.spread) op.keep("$open", call.run.heap().boolean(true));
+  return {};
+}
+struct Loading {
+  Int length = nullptr;  // of what is loaded
+  Int size = nullptr;    // batch_size
+  Known drops = Known::unknown;
+  bool batches = true;
+};
+Loading loading_of(Call& call) {
+  Interpreter& run = call.run;
+  Loading found;
+  if (kept(run, call.self, "$open")) return found;
+  const bool sampled = kept(run, call.self, "sampler") || kept(run, call.self, "batch_sampler");
+  if (!sampled) found.length = length_of(run, kept(run, call.self, "dataset"), call.place);
+  const Value size = kept(run, call.self, "batch_size");
+  if (kept(run, call.self, "batch_sampler")) return found;
+  if (!size) found.batches = false;
+  else if (size.is(Kind::integer) || size.is(Kind::unknown)) found.size = run.to_int(size);
+  const Value drops = kept(run, call.self, "drop_last");
+  const Answer answer = drops ? run.symbols().decide(run.truth(drops)) : Answer::no;
+  found.drops = answer == Answer::yes ? Known::yes : answer == Answer::no ? Known::no : Known::unknown;
+  return found;
+}
+// How many samples a batch holds: any of them, the last one included.
+Dim batch_of(Call& call, const Loading& loading) {
+  auto& s = call.run.symbols();
+  // 0: not known
+  const std::int64_t size = loading.size ? s.value(loading.size).value_or(0) : 0;
+  const std::int64_t length = loading.length ? s.value(loading.length).value_or(0) : 0;
+  if (loading.size && loading.drops == Known::yes) return known_dim(call.run, loading.size, call.self.object()->born, "batch_size");
+  if (loading.size && loading.length && s.divides(loading.size, loading.length) == Answer::yes)
+    return known_dim(call.run, loading.size, call.self.object()->born, "batch_size");
+  if (length > 0 && length < size) return known_dim(call.run, loading.length, call.self.object()->born, "length of the data");
+  symbolic::AtomInfo info;
+  info.name = "batch";
+  info.lower = 1;
+  if (size > 0) info.upper = size;
+  info.sharing = Sharing::local;
+  return known_dim(call.run, s.fresh(info), call.self.object()->born, "batch_size");
+}
+Value loader_iter(Call& call) {
+  Interpreter& run = call.run;
+  const Value dataset = kept(run, call.self, "dataset"), collating = kept(run, call.self, "collate_fn");
+  const Loading loading = loading_of(call);
+  symbolic::AtomInfo info;
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  const Int trips = run.symbols().fresh(info);
+  Value batch = unseen(run, call.place);
+  if (const Sample sample = dataset ? sample_of(run, dataset, call.place) : Sample{}; sample.value && !kept(run, call.self, "$open")) {
+    if (!loading.batches) {
+      batch = collating ? run.call(collating, {{sample.value}, {}, false}, call.place) : sample.value;
+    } else {
+      const Dim size = batch_of(call, loading);
+      batch = collating ? run.call(collating, {{run.heap().open_list(sample.value, size.size)}, {}, false}, call.place)
+                        : collate(run, sample.value, size, sample.index, call.place);
+    }
+  }
+  return run.heap().open_list(batch, trips);
+}
+Value loader_len(Call& call) {
+  auto& s = call.run.symbols();
+  const Loading loading = loading_of(call);
+  if (loading.length && !loading.batches) return Value::of(loading.length);
+  if (loading.length && loading.size && s.compare(Compare::gt, loading.size, s.constant(0)) == Answer::yes) {
+    if (loading.drops == Known::yes) return Value::of(s.floordiv(loading.length, loading.size));
+    if (loading.drops == Known::no) return Value::of(s.floordiv(s.add(loading.length, s.sub(loading.size, s.constant(1))), loading.size));
+  }
+  symbolic::AtomInfo info;
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  return Value::of(s.fresh(info));
+}
+
+// ---------------------------------------------------------------- data sets
+
+Value tensors_init(Call& call) {
+  Op op(call);
+  std::vector<Value> tensors;
+  for (const Value& value : call.rest) tensors.push_back(call.run.resolve(value));
+  const Value made = call.run.heap().tuple(tensors);
+  if (!call.spread) op.keep("$tensors", made);
+  op.keep("tensors", made);
+  Dim first;
+  for (const Value& tensor : tensors) {
+    const TensorState* state = op.tensor(tensor);
+    if (!state || !state->shape.rank_known || state->shape.dims.empty()) continue;
+    const Dim& size = state->shape.dims[0];
+    if (op.equal(first, size) == Answer::no) {
+      op.fail(ProblemKind::argument, "TensorDataset takes tensors of one length, and these have " + op.words(first) + " and " + op.words(size), {first, size});
+      break;
+    }
+    first = op.better(first, size);
+  }
+  return {};
+}
+Value tensors_length(Call& call) {
+  const Value tensors = kept(call.run, call.self, "$tensors");
+  if (tensors.is(Kind::tuple))
+    for (const Value& tensor : tensors.as<values::Tuple>()->items)
+      if (const TensorState* state = tensor_state(call.run, tensor); state && state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+        return Value::of(state->shape.dims[0].size);
+  return call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+Value any_sample(Call& call) {
+  const Sample sample = sample_of(call.run, call.self, call.place);
+  return sample.value ? sample.value : unseen(call.run, call.place);
+}
+
+Value part_of(Call& call, Value dataset, Int length) {
+  Instance* made = call.run.make_native("torch.utils.data.Subset", call.place);
+  const Value subset = Value::of(Kind::instance, made);
+  keep(call.run, subset, "$dataset", dataset);
+  keep(call.run, subset, "dataset", dataset);
+  if (length) keep(call.run, subset, "$length", Value::of(length));
+  return subset;
+}
+Value subset_init(Call& call) {
+  keep(call.run, call.self, "$dataset", call.at(0));
+  keep(call.run, call.self, "dataset", call.at(0));
+  keep(call.run, call.self, "indices", call.at(1));
+  if (const Int length = length_of(call.run, call.at(1), call.place)) keep(call.run, call.self, "$length", Value::of(length));
+  return {};
+}
+Value kept_length(Call& call) {
+  const Value length = kept(call.run, call.self, "$length");
+  return length ? length : call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+Value random_split(Call& call) {
+  Op op(call);
+  const Value dataset = op.argument("dataset");
+  const auto parts = op.sequence("lengths");
+  if (!dataset || !parts) return call.run.heap().open_list(part_of(call, dataset, nullptr));
+  auto& s = call.run.symbols();
+  const Int whole = length_of(call.run, dataset, call.place);
+  std::vector<Int> lengths;
+  Int sum = s.constant(0);
+  bool integers = true;
+  for (const Value& part : *parts) {
+    const Value length = call.run.resolve(part);
+    lengths.push_back(length.is(Kind::integer) ? length.integer() : nullptr);
+    integers = integers && length.is(Kind::integer);
+    if (lengths.back()) sum = s.add(sum, lengths.back());
+  }
+  if (integers && whole && s.compare(Compare::eq, sum, whole) == Answer::no)
+    op.fail(ProblemKind::argument, "The lengths come to " + op.words(op.dim(sum)) + ", and " + op.name("dataset") + " has " + op.words(op.dim(whole)) + " samples");
+  else if (const auto total = whole ? s.value(whole) : std::nullopt; total && !integers) {
+    // Fractions: what is left over goes to the first parts, one each.
+    std::vector<std::int64_t> sizes;
+    std::int64_t left = *total;
+    for (const Value& part : *parts) {
+      const Value fraction = call.run.resolve(part);
+      if (!fraction.is(Kind::real) || !(fraction.real() >= 0 && fraction.real() <= 1)) break;
+      sizes.push_back(static_cast<std::int64_t>(std::floor(static_cast<double>(*total) * fraction.real())));
+      left -= sizes.back();
+    }
+    if (sizes.size() == parts->size() && left >= 0 && left < static_cast<std::int64_t>(sizes.size()))
+      for (std::size_t i = 0; i < sizes.size(); ++i) lengths[i] = s.constant(sizes[i] + (static_cast<std::int64_t>(i) < left));
+  }
+  std::vector<Value> made;
+  for (const Int length : lengths) made.push_back(part_of(call, dataset, length));
+  return call.run.heap().list(std::move(made));
+}
+Value joined_init(Call& call) {
+  const auto parts = call.run.elements(call.at(0), call.place);
+  keep(call.run, call.self, "datasets", call.at(0));
+  if (!parts || parts->empty()) return {};
+  keep(call.run, call.self, "$dataset", parts->front());
+  Int sum = call.run.symbols().constant(0);
+  for (const Value& part : *parts) {
+    const Int length = length_of(call.run, part, call.place);
+    sum = sum && length ? call.run.symbols().add(sum, length) : nullptr;
+  }
+  if (sum) keep(call.run, call.self, "$length", Value::of(sum));
+  return {};
+}
+Value joined(Call& call) {
+  Instance* made = call.run.make_native("torch.utils.data.ConcatDataset", call.place);
+  const Value both = Value::of(Kind::instance, made);
+  keep(call.run, both, "$dataset", call.self);
+  const Int a = length_of(call.run, call.self, call.place), b = length_of(call.run, call.at(0), call.place);
+  if (a && b) keep(call.run, both, "$length", Value::of(call.run.symbols().add(a, b)));
+  return both;
+}
+Value default_collate(Call& call) {
+  const Value samples = call.run.resolve(call.at(0));
+  const auto items = call.run.elements(samples, call.place);
+  auto& s = call.run.symbols();
+  Int count = items ? s.constant(static_cast<std::int64_t>(items->size())) : samples.is(Kind::list) ? values::Heap::list_state(samples)->length : nullptr;
+  const Value any = items ? (items->empty() ? Value{} : items->front()) : call.run.element(samples, call.place);
+  if (!any) return unseen(call.run, call.place);
+  return collate(call.run, any, count ? known_dim(call.run, count, call.place, "batch") : Dim{}, nullptr, call.place);
+}
+
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
+  Row made;
+  made.path = path;
+  made.kind = kind;
+  made.signature = signature;
+  made.run = run;
+  made.base = base;
+  made.source = "PyTorch documentation of torch.utils.data";
+  return made;
+}
+
+} // namespace
+
+std::vector<Row> data_rows() {
+  using enum RowKind;
+  constexpr std::string_view base = "torch.utils.data.Dataset";
+  return {
+      row("torch.utils.data.DataLoader", class_,
+          "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, **options", loader_init),
+      row("torch.utils.data.DataLoader.__iter__", method, "", loader_iter),
+      row("torch.utils.data.DataLoader.__len__", method, "", loader_len),
+      row("torch.utils.data.Dataset", class_, "*arguments, **options", nullptr),
+      row("torch.utils.data.Dataset.__add__", method, "other", joined),
+      row("torch.utils.data.IterableDataset", class_, "*arguments, **options", nullptr, base),
+      row("torch.utils.data.TensorDataset", class_, "*tensors", tensors_init, base),
+      row("torch.utils.data.TensorDataset.__len__", method, "", tensors_length),
+      row("torch.utils.data.TensorDataset.__getitem__", method, "index", any_sample),
+      row("torch.utils.data.Subset", class_, "dataset, indices", subset_init, base),
+      row("torch.utils.data.Subset.__len__", method, "", kept_length),
+      row("torch.utils.data.Subset.__getitem__", method, "index", any_sample),
+      row("torch.utils.data.ConcatDataset", class_, "datasets", joined_init, base),
+      row("torch.utils.data.ConcatDataset.__len__", method, "", kept_length),
+      row("torch.utils.data.ConcatDataset.__getitem__", method, "index", any_sample),
+      row("torch.utils.data.random_split", function, "dataset, lengths, generator=None", random_split),
+      row("torch.utils.data.default_collate", function, "batch", default_collate),
+      row("torch.utils.data._utils.collate.default_collate", function, "batch", default_collate),
+      row("torch.utils.data.dataloader.default_collate", function, "batch", default_collate),
+  };
+}
+
+} // namespace stepzero::torch

@@ -1,0 +1,270 @@
+// Losses: modules and functions. Their targets are checked; a reduction makes a single number of them.
+#include "torch/layer.hpp"
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Dtype;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// The loss as a result: a single number, or what each element has.
+Value reduced(Op& op, const Shape& each, Dtype dtype) {
+  const Value reduction = setting(op, "reduction");
+  if (setting(op, "size_average") || setting(op, "reduce")) return op.result({}, dtype);  // the old way to say it
+  if (!reduction.is(Kind::string)) return op.result({}, dtype);
+  if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean") return op.result({true, {}}, dtype);
+  if (reduction.text() == "none") return op.result(each, dtype);
+  return op.fail(ProblemKind::argument, called(op) + " has no reduction '" + std::string(reduction.text()) + "': it is 'mean', 'sum' or 'none'");
+}
+
+bool known_unequal(Op& op, const Shape& a, const Shape& b) {
+  if (!a.rank_known || !b.rank_known) return false;
+  if (a.dims.size() != b.dims.size()) return true;
+  for (std::size_t i = 0; i < a.dims.size(); ++i)
+    if (op.equal(a.dims[i], b.dims[i]) == Answer::no) return true;
+  return false;
+}
+bool certainly_equal(Op& op, const Shape& a, const Shape& b) {
+  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size()) return false;
+  for (std::size_t i = 0; i < a.dims.size(); ++i)
+    if (op.equal(a.dims[i], b.dims[i]) != Answer::yes) return false;
+  return true;
+}
+// Where both are known and one is not, the other is it.
+Shape better_shape(Op& op, const Shape& a, const Shape& b) {
+  if (!a.rank_known) return b.rank_known ? b : a;
+  if (!b.rank_known || a.dims.size() != b.dims.size()) return a;
+  Shape made = a;
+  for (std::size_t i = 0; i < made.dims.size(); ++i) made.dims[i] = op.better(a.dims[i], b.dims[i]);
+  return made;
+}
+
+// [N, 1] with [N] becomes [N, N]: PyTorch warns, and the loss is not what was meant.
+void doubt_broadcast(Op& op, const Shape& a, const Shape& b) {
+  if (!a.rank_known || !b.rank_known || a.dims.size() == b.dims.size()) return;
+  const bool left = a.dims.size() > b.dims.size();
+  const Shape &longer = left ? a : b, &shorter = left ? b : a;
+  if (longer.dims.size() != 2 || shorter.dims.size() != 1 || op.value(longer.dims[1]) != 1) return;
+  const Dim &n = longer.dims[0], &m = shorter.dims[0];
+  if (op.equal(n, m) != Answer::yes || op.value(n) == 1) return;
+  auto* problem = op.run.problem(ProblemKind::suspicious_broadcast, op.call);
+  problem->text = op.name("input") + " is " + op.words(op.shape("input")) + " and " + op.name("target") + " is " + op.words(op.shape("target")) +
+                  ": each is compared with every other, [" + op.words(n) + ", " + op.words(n) + "]";
+}
+
+// Element by element: MSE and its like. Input and target broadcast.
+Value elementwise(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  const auto both = op.broadcast(input->shape, target->shape);
+  if (!both) return op.unknown();
+  doubt_broadcast(op, input->shape, target->shape);
+  return reduced(op, *both, op.result_type(op.call.row.op->type));
+}
+// The same for those that want input and target of one shape.
+Value same_shapes(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  if (known_unequal(op, input->shape, target->shape))
+    return op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, and " + op.name("input") + " is " + op.words(input->shape) + " while " +
+                                                 op.name("target") + " is " + op.words(target->shape));
+  return reduced(op, better_shape(op, input->shape, target->shape), op.result_type(op.call.row.op->type));
+}
+Value binary_cross_entropy(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  if (!takes_floats(op, "input") || !takes_floats(op, "target")) return op.unknown();
+  return same_shapes(op);
+}
+
+// Classes: input [C], [N, C] or [N, C, …]; the target lacks the dimension of the classes.
+Value classes(Op& op, bool probabilities) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  if (!takes_floats(op, "input")) return op.unknown();
+  const Shape &x = input->shape, &y = target->shape;
+  const Dtype dtype = input->dtype;
+  if (!x.rank_known || !y.rank_known) {
+    const bool each_known = y.rank_known && target->dtype == Dtype::int64;
+    return reduced(op, each_known ? y : Shape{}, dtype);
+  }
+  const std::size_t rank = x.dims.size();
+  if (rank == 0) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, and " + op.name("input") + " is a single number");
+  if (probabilities && y.dims.size() == rank) {
+    // As many dimensions: not indices of classes, but the probability of each class.
+    if (known_unequal(op, x, y)) {
+      std::string advice;
+      if (rank == 2 && op.value(y.dims[1]) == 1) advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
+      return op.fail(ProblemKind::loss_target, called(op) + " compares " + op.name("input") + " " + op.words(x) + " with " + op.name("target") + " " + op.words(y) +
+                                                   ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" + advice);
+    }
+    if (certainly_equal(op, x, y) && target->dtype != Dtype::unknown && !values::is_floating(target->dtype))
+      return op.fail(ProblemKind::dtype, op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) + ": it would hold a probability for each class, but is " +
+                                             std::string(values::name(target->dtype)));
+    Shape each = x;
+    each.dims.erase(each.dims.begin() + (rank == 1 ? 0 : 1));
+    return reduced(op, each, dtype);
+  }
+  Shape wanted = x;
+  wanted.dims.erase(wanted.dims.begin() + (rank == 1 ? 0 : 1));
+  if (known_unequal(op, wanted, y)) {
+    std::string advice;
+    if (rank >= 3 && y.dims.size() == rank - 1) {
+      // The classes stand last: a frequent mistake.
+      bool fits = true;
+      for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+      if (fits) advice = rank == 3 ? ". Its classes seem to be in the last dimension: transpose(1, 2)" : ". Its classes seem to be in the last dimension: movedim(-1, 1)";
+    }
+    return op.fail(ProblemKind::loss_target,
+                   called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension " + (rank == 1 ? "0" : "1") + ", so the target would be " +
+                       op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) + advice);
+  }
+  if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8)
+    return op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, and " + op.name("target") + " is " + std::string(values::name(target->dtype)));
+  for (std::size_t i = 0; i < y.dims.size(); ++i) op.must_equal(wanted.dims[i], y.dims[i]);
+  if (const TensorState* weight = op.tensor(setting(op, "weight"));
+      weight && weight->shape.rank_known && weight->shape.dims.size() == 1 && op.equal(weight->shape.dims[0], x.dims[rank == 1 ? 0 : 1]) == Answer::no)
+    return op.fail(ProblemKind::loss_target, called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + op.name("input") + " " + op.words(x) + " has " +
+                                                 op.words(x.dims[rank == 1 ? 0 : 1]));
+  return reduced(op, better_shape(op, wanted, y), dtype);
+}
+Value cross_entropy(Op& op) { return classes(op, true); }
+Value negative_likelihood(Op& op) { return classes(op, false); }
+
+// One number for each of the batch: input [N, C], target [N] or [N, C].
+Value by_sample(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  Shape each;
+  if (input->shape.rank_known && (input->shape.dims.size() == 1 || input->shape.dims.size() == 2)) {
+    each = input->shape;
+    each.dims.pop_back();
+  }
+  return reduced(op, each, input->dtype);
+}
+
+Value ctc(Op& op) {
+  const TensorState* input = op.expect("log_probs");
+  if (!input) return op.unknown();
+  Shape each;
+  if (input->shape.rank_known) {
+    if (input->shape.dims.size() == 3) each = {true, {input->shape.dims[1]}};
+    else if (input->shape.dims.size() == 2) each = {true, {}};
+    else
+      return op.fail(ProblemKind::loss_target, called(op) + " takes [T, N, C] or [T, C], and " + op.name("log_probs") + " is " + op.words(input->shape));
+    if (const TensorState* lengths = op.tensor("input_lengths");
+        lengths && input->shape.dims.size() == 3 && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+        op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
+      return op.fail(ProblemKind::loss_target, called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) + " as [T, N, C], so there would be " +
+                                                   op.words(input->shape.dims[1]) + " lengths, and " + op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
+  }
+  return reduced(op, each, input->dtype);
+}
+
+// Distances of vectors: the last dimension goes.
+Value triplet(Op& op) {
+  const TensorState *anchor = op.expect("anchor"), *positive = op.expect("positive"), *negative = op.expect("negative");
+  if (!anchor || !positive || !negative) return op.unknown();
+  auto both = op.broadcast(anchor->shape, positive->shape);
+  if (both) both = op.broadcast(*both, negative->shape);
+  if (!both) return op.unknown();
+  if (both->rank_known && !both->dims.empty()) both->dims.pop_back();
+  else *both = {};
+  return reduced(op, *both, op.result_type(Type::floating));
+}
+Value ranking(Op& op) {
+  const TensorState *a = op.expect("input1"), *b = op.expect("input2"), *target = op.expect("target");
+  if (!a || !b || !target) return op.unknown();
+  auto both = op.broadcast(a->shape, b->shape);
+  if (both) both = op.broadcast(*both, target->shape);
+  return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
+}
+Value cosine(Op& op) {
+  const TensorState *a = op.expect("input1"), *b = op.expect("input2"), *target = op.expect("target");
+  if (!a || !b || !target) return op.unknown();
+  if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known) {
+    const std::size_t rank = target->shape.dims.size();
+    if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
+      return op.fail(ProblemKind::loss_target, called(op) + " takes inputs of one dimension more than its target, and they are " + op.words(a->shape) + ", " + op.words(b->shape) +
+                                                   " and " + op.words(target->shape));
+  }
+  return reduced(op, target->shape, op.result_type(Type::floating));
+}
+Value gaussian(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  const auto both = op.broadcast(input->shape, target->shape);
+  return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
+}
+
+// ---------------------------------------------------------------- rows
+
+constexpr std::string_view plain = "size_average=None, reduce=None, reduction='mean'";
+constexpr std::string_view weighted = "weight=None, size_average=None, reduce=None, reduction='mean'";
+constexpr std::string_view both = "input, target";
+
+constexpr Layer layers[] = {
+    {"torch.nn.MSELoss", plain, nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.L1Loss", plain, nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.SmoothL1Loss", "size_average=None, reduce=None, reduction='mean', beta=1.0", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.HuberLoss", "reduction='mean', delta=1.0", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.KLDivLoss", "size_average=None, reduce=None, reduction='mean', log_target=False", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.SoftMarginLoss", plain, nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.HingeEmbeddingLoss", "margin=1.0, size_average=None, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.PoissonNLLLoss", "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'", nullptr, "input, target, var", gaussian, Type::promote, false},
+    {"torch.nn.BCELoss", weighted, nullptr, both, binary_cross_entropy, Type::input, false},
+    {"torch.nn.BCEWithLogitsLoss", "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both, same_shapes, Type::promote, false},
+    {"torch.nn.CrossEntropyLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", nullptr, both, cross_entropy,
+     Type::input, false},
+    {"torch.nn.NLLLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
+    {"torch.nn.NLLLoss2d", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
+    {"torch.nn.MultiMarginLoss", "p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", nullptr, both, by_sample, Type::input, false},
+    {"torch.nn.MultiLabelMarginLoss", plain, nullptr, both, by_sample, Type::input, false},
+    {"torch.nn.MultiLabelSoftMarginLoss", weighted, nullptr, both, by_sample, Type::input, false},
+    {"torch.nn.CTCLoss", "blank=0, reduction='mean', zero_infinity=False", nullptr, "log_probs, targets, input_lengths, target_lengths", ctc, Type::input, false},
+    {"torch.nn.TripletMarginLoss", "margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'", nullptr, "anchor, positive, negative", triplet,
+     Type::floating, false},
+    {"torch.nn.TripletMarginWithDistanceLoss", "*, distance_function=None, margin=1.0, swap=False, reduction='mean'", nullptr, "anchor, positive, negative", triplet,
+     Type::floating, false},
+    {"torch.nn.MarginRankingLoss", "margin=0.0, size_average=None, reduce=None, reduction='mean'", nullptr, "input1, input2, target", ranking, Type::promote, false},
+    {"torch.nn.CosineEmbeddingLoss", "margin=0.0, size_average=None, reduce=None, reduction='mean'", nullptr, "input1, input2, target", cosine, Type::floating, false},
+};
+
+constexpr std::string_view plain_F = "input, target, size_average=None, reduce=None, reduction='mean'";
+constexpr Operator operators[] = {
+    {"mse_loss", plain_F, "F", elementwise, Type::promote},
+    {"l1_loss", plain_F, "F", elementwise, Type::promote},
+    {"smooth_l1_loss", "input, target, size_average=None, reduce=None, reduction='mean', beta=1.0", "F", elementwise, Type::promote},
+    {"huber_loss", "input, target, reduction='mean', delta=1.0", "F", elementwise, Type::promote},
+    {"kl_div", "input, target, size_average=None, reduce=None, reduction='mean', log_target=False", "F", elementwise, Type::promote},
+    {"soft_margin_loss", plain_F, "F", elementwise, Type::promote},
+    {"hinge_embedding_loss", "input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'", "F", elementwise, Type::promote},
+    {"poisson_nll_loss", "input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", "F", elementwise, Type::promote},
+    {"gaussian_nll_loss", "input, target, var, full=False, eps=1e-06, reduction='mean'", "F", gaussian, Type::promote},
+    {"binary_cross_entropy", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", binary_cross_entropy, Type::input},
+    {"binary_cross_entropy_with_logits", "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F", same_shapes, Type::promote},
+    {"cross_entropy", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", "F", cross_entropy, Type::input},
+    {"nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", "F", negative_likelihood, Type::input},
+    {"multi_margin_loss", "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample, Type::input},
+    {"multilabel_margin_loss", plain_F, "F", by_sample, Type::input},
+    {"multilabel_soft_margin_loss", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample, Type::input},
+    {"ctc_loss", "log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False", "F", ctc, Type::input},
+    {"triplet_margin_loss", "anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, size_average=None, reduce=None, reduction='mean'", "F", triplet, Type::floating},
+    {"triplet_margin_with_distance_loss", "anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction='mean'", "F", triplet, Type::floating},
+    {"margin_ranking_loss", "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", ranking, Type::promote},
+    {"cosine_embedding_loss", "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", cosine, Type::floating},
+};
+
+} // namespace
+
+std::vector<Row> loss_rows() {
+  std::vector<Row> rows = rows_of_layers(layers);
+  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
+  return rows;
+}
+
+} // namespace stepzero::torch
