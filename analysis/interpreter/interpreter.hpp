@@ -29,6 +29,7 @@ struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<syntax::Name, Value>> keywords;
   bool spread = false;  // `*unknown` or `**unknown` among them
+  Value rest{};         // what any one of the positional ones that are not known is like; may be absent
 };
 
 // Does the path go on behind a statement?
@@ -123,6 +124,7 @@ public:
   Cond assumption();
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
   bool guarded() const { return guards_ > 0; }
+  bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
@@ -412,6 +414,7 @@ private:
   bool with_defaults_ = false;      // parameters are their defaults
   std::string defaults_;            // those that were taken
   std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
+  int casts_ = 0;                   // see casting()
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()

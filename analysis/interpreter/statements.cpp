@@ -406,6 +406,13 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     return expects_failure(value.as<values::Choice>()->yes) || expects_failure(value.as<values::Choice>()->no);
   };
   const bool catches = expects_failure(manager);
+  // What is not known may be such a manager, too.
+  const std::function<bool(Value)> chooses_types = [&](Value value) {
+    value = resolve(value);
+    if (!value.is(Kind::choice)) return value.is(Kind::unknown) || is_a(value, "$casts");
+    return chooses_types(value.as<values::Choice>()->yes) || chooses_types(value.as<values::Choice>()->no);
+  };
+  const bool casts = chooses_types(manager);
   if (manager.is(Kind::instance)) {
     auto* object = manager.as<values::Instance>();
     if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
@@ -414,11 +421,13 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     entered = heap().external("", here(expr));
   }
   if (target) run_assign(*target, entered);
+  casts_ += casts;
   guards_ += catches;
   expected_ += catches;
   const Flow flow = run_with(stmt, item + 1);
   expected_ -= catches;
   guards_ -= catches;
+  casts_ -= casts;
   if (leave_method && flow == Flow::normal)
     call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, here(expr));
   killed_ = false;

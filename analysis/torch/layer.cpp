@@ -57,7 +57,7 @@ bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.co
 
 // ---------------------------------------------------------------- dtypes
 
-bool in_autocast(const Op&) { return false; }
+bool in_autocast(const Op& op) { return op.run.casting(); }
 
 Dtype weights_dtype(const Op& op) {
   if (!op.call.self.is(Kind::instance)) return Dtype::unknown;

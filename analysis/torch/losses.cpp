@@ -12,6 +12,8 @@ namespace {
 
 // The loss as a result: a single number, or what each element has.
 Value reduced(Op& op, const Shape& each, Dtype dtype) {
+  // Distances of complex numbers are real; which losses are, is left open.
+  if (dtype == Dtype::complex64 || dtype == Dtype::complex128) dtype = Dtype::unknown;
   const Value reduction = setting(op, "reduction");
   if (setting(op, "size_average") || setting(op, "reduce")) return op.result({}, dtype);  // the old way to say it
   if (!reduction.is(Kind::string)) return op.result({}, dtype);
@@ -187,7 +189,7 @@ Value cosine(Op& op) {
   if (!a || !b || !target) return op.unknown();
   if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known) {
     const std::size_t rank = target->shape.dims.size();
-    if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
+    if (rank <= 1 && a->shape.dims.size() != rank + 1 && b->shape.dims.size() != rank + 1)
       return op.fail(ProblemKind::loss_target, called(op) + " takes inputs of one dimension more than its target, and they are " + op.words(a->shape) + ", " + op.words(b->shape) +
                                                    " and " + op.words(target->shape));
   }
@@ -214,7 +216,7 @@ constexpr Layer layers[] = {
     {"torch.nn.KLDivLoss", "size_average=None, reduce=None, reduction='mean', log_target=False", nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.SoftMarginLoss", plain, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.HingeEmbeddingLoss", "margin=1.0, size_average=None, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::promote, false},
-    {"torch.nn.PoissonNLLLoss", "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.PoissonNLLLoss", "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::floating, false},
     {"torch.nn.GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'", nullptr, "input, target, var", gaussian, Type::promote, false},
     {"torch.nn.BCELoss", weighted, nullptr, both, binary_cross_entropy, Type::input, false},
     {"torch.nn.BCEWithLogitsLoss", "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both, same_shapes, Type::promote, false},
@@ -243,7 +245,7 @@ constexpr Operator operators[] = {
     {"kl_div", "input, target, size_average=None, reduce=None, reduction='mean', log_target=False", "F", elementwise, Type::promote},
     {"soft_margin_loss", plain_F, "F", elementwise, Type::promote},
     {"hinge_embedding_loss", "input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'", "F", elementwise, Type::promote},
-    {"poisson_nll_loss", "input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", "F", elementwise, Type::promote},
+    {"poisson_nll_loss", "input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", "F", elementwise, Type::floating},
     {"gaussian_nll_loss", "input, target, var, full=False, eps=1e-06, reduction='mean'", "F", gaussian, Type::promote},
     {"binary_cross_entropy", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", binary_cross_entropy, Type::input},
     {"binary_cross_entropy_with_logits", "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F", same_shapes, Type::promote},

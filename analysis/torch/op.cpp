@@ -408,6 +408,7 @@ Value Op::result(const Shape& shape) { return result(shape, result_type(call.row
 
 Value Op::result(const Shape& shape, Dtype dtype) {
   const auto& all = tensors();
+  if (run.casting() && !all.empty() && values::is_floating(dtype)) dtype = Dtype::unknown;
   TensorState state;
   if (all.size() == 1) state = computed(run, {all[0]});
   else if (all.size() == 2) state = computed(run, {all[0], all[1]});

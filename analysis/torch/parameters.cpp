@@ -106,7 +106,8 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   state.shape = shape;
   state.dtype = dtype;
   state.sharing = Sharing::local;
-  state.requires_grad = role == TensorRole::parameter ? Known::yes : Known::no;
+  // The program may freeze a parameter; a layer's result is known to be connected to what is trained anyway.
+  state.requires_grad = role == TensorRole::parameter ? Known::unknown : Known::no;
   state.graph_complete = true;
   if (!op.argument("device")) state.device = op.run.heap().device("cpu").as<values::Device>();
   const Value made = op.run.heap().tensor(state, op.call.place);

@@ -66,6 +66,11 @@ Value decorator_or_context(Call& call) {
   // @torch.no_grad() and `with torch.no_grad():` alike
   return Value::of(Kind::instance, call.run.make_native("torch.context", call.place));
 }
+Value autocast(Call& call) {
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    if (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == symbolic::Answer::no) return decorator_or_context(call);
+  return Value::of(Kind::instance, call.run.make_native("$casts", call.place));
+}
 Value device_made(Call& call) {
   const Value text = call.run.resolve(call.at(0));
   if (text.is(Kind::string)) return call.run.heap().device(text.text());
@@ -116,13 +121,14 @@ std::vector<Row> training_rows() {
       row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0", nullptr, {}, Operation::clip_gradients),
       row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
 
-      row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", decorator_or_context),
-      row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", decorator_or_context),
+      row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", autocast),
+      row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast),
       row("torch.no_grad", function, "function=None", decorator_or_context),
       row("torch.inference_mode", function, "mode=True", decorator_or_context),
       row("torch.enable_grad", function, "function=None", decorator_or_context),
       row("torch.set_grad_enabled", function, "mode", decorator_or_context),
       row("torch.context", class_, "", nullptr),
+      row("$casts", class_, "", nullptr, "torch.context"),
 
       row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
       row("torch.utils.data.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),

@@ -375,7 +375,10 @@ def facts(torch):
         for _ in range(EACH):
             recorder.note("nn." + name, [text_of(name, *draw(d))])
         for _ in range(BENT):
-            recorder.note("nn." + name, [text_of(name, *bend(d.r, *draw(d)))], may_fail=True)
+            made, inputs = bend(d.r, *draw(d))
+            # PyTorch warns of targets that broadcast, and so does stepzero.
+            if not (name in ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss") and inputs[0] != inputs[1]):
+                recorder.note("nn." + name, [text_of(name, made, inputs)], may_fail=True)
     return record.lines_of(recorder.facts)
 
 
