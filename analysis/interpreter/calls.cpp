@@ -16,7 +16,7 @@ constexpr std::uint64_t recursion_steps = 40'000;  // of all calls inside one th
 
 Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
   Arguments arguments;
-  arguments.positional = evaluate_elements(expr.arguments, arguments.spread, arguments.rest);
+  arguments.positional = evaluate_elements(expr.arguments, arguments.spread, arguments.rest, &arguments.behind);
   for (const Keyword& keyword : expr.keywords) {
     const Value value = evaluate(*keyword.value);
     if (!keyword.name.empty()) {
@@ -425,6 +425,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
   }
   Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
+  made.behind = arguments.behind;
   made.arguments.resize(row->parameters.size());
   made.given.resize(row->parameters.size());
   for (std::size_t i = 0; i < arguments.positional.size(); ++i) {

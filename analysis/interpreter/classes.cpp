@@ -359,7 +359,7 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
     if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor)) {
-      const bool known = !tensor.as<values::Tensor>()->now()->maybe_array || !library_.presume_method(name.text()).empty();
+      const bool known = !tensor.as<values::Tensor>()->now()->maybe_array || !library_.presume_method(name.text()).empty() || library_.only_of_tensors(name.text());
       return known ? attribute(tensor, name, where) : heap().external("", where);
     }
     return unknown_attribute(*unknown, name, where);

@@ -220,20 +220,27 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   return heap().external("", here(expr));
 }
 
-std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest) {
+std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, std::size_t* behind) {
   std::vector<Value> items;
+  std::size_t last_open = 0;
   for (const Expr* part : parts) {
     if (part->kind != ExprKind::starred) {
       items.push_back(evaluate(*part));
       continue;
     }
     const Value spread = evaluate(*as<StarredExpr>(*part).value);
-    if (const auto known = take(spread, here(*part)); known && !open) items.insert(items.end(), known->begin(), known->end());
+    if (const auto known = take(spread, here(*part)); known && (!open || behind)) items.insert(items.end(), known->begin(), known->end());
     else {
       open = true;
+      last_open = items.size();
+      if (const Value tail = resolve(spread); behind && tail.is(Kind::unknown) && tail.as<values::Unknown>()->ends_with) {
+        const auto& last = tail.as<values::Unknown>()->ends_with.as<values::Tuple>()->items;
+        items.insert(items.end(), last.begin(), last.end());
+      }
       rest = heap().merge(rest, element(spread, here(*part)), Sharing::uniform);
     }
   }
+  if (behind && open) *behind = items.size() - last_open;
   return items;
 }
 
@@ -805,6 +812,16 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       items.insert(items.end(), more.begin(), more.end());
       return heap().tuple(std::move(items));
     }
+    // A tuple of which only the end is known: x.shape[:-1] + (heads, size).
+    if (left.is(Kind::unknown) && right.is(Kind::tuple) && !left.as<values::Unknown>()->state.value) {
+      std::vector<Value> items;
+      if (const Value last = left.as<values::Unknown>()->ends_with) items = last.as<values::Tuple>()->items;
+      const auto& more = right.as<values::Tuple>()->items;
+      items.insert(items.end(), more.begin(), more.end());
+      const Value made = unknown();
+      made.as<values::Unknown>()->ends_with = heap().tuple(std::move(items));
+      return made;
+    }
     if (left.is(Kind::list) && right.is(Kind::list)) {
       const auto* a = values::Heap::list_state(left);
       const auto* b = values::Heap::list_state(right);
@@ -1215,6 +1232,12 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     auto* unknown = object.as<values::Unknown>();
     if (unknown->state.value) return subscript(unknown->state.value, index, node);
     index = resolve(index);
+    if (unknown->shape_of)
+      if (const Value size = library_.part_of_shape(*this, unknown->shape_of, index, where)) return size;
+    if (const auto at = unknown->ends_with ? to_constant(index) : std::nullopt; at && *at < 0) {
+      const auto& last = unknown->ends_with.as<values::Tuple>()->items;
+      if (static_cast<std::size_t>(-*at) <= last.size()) return last[last.size() - static_cast<std::size_t>(-*at)];
+    }
     for (const auto& [key, value] : unknown->items)
       if (same_key(key, index)) return value;
     std::string name;

@@ -125,6 +125,7 @@ struct Call {
   const syntax::CallExpr* expr;  // may be null
   const syntax::Expr* node;      // the expression evaluated; may be null
   values::Place place;
+  std::size_t behind = 0;        // of the arguments given by place: how many are known to stand behind `*unknown`
   Value at(std::size_t i) const { return i < arguments.size() ? arguments[i] : Value{}; }
 };
 
@@ -156,6 +157,10 @@ public:
   virtual std::optional<Presumption> presume(std::string_view name) const = 0;
   // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
   virtual std::string_view presume_method(std::string_view name) const = 0;
+  // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a tensor.
+  virtual bool only_of_tensors(std::string_view method) const = 0;
+  // x.shape[index] of a tensor of which not even the rank is known; absent if nothing can be said.
+  virtual Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const = 0;
   // Values of a subscript, operator or truth of a tensor: the rows named by these paths are used.
   virtual Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
                        values::Place place) const = 0;

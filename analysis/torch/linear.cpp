@@ -48,7 +48,7 @@ Value linear(Op& op) {
     if (arrives.size && in.size) op.must_equal(arrives, in);
   }
   const Dim last[] = {out};
-  return op.result(with_last(op.shape("input"), last));
+  return op.in_order(op.result(with_last(op.shape("input"), last)));
 }
 Value lazy_linear(Op& op) {
   if (!op.kept("in_features"))

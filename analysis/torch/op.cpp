@@ -259,7 +259,7 @@ void Op::learn(std::string_view name, const Shape& shape) {
   if (!state || run.guarded()) return;
   TensorState learned = *state;
   learned.shape = shape;
-  learned.shape_value = {};
+  settle_rank(run, learned);
   set_state(run, argument(name), learned);
 }
 void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
@@ -450,9 +450,34 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   if (!device) state.device = run.heap().device("cpu").as<values::Device>();
   else if (device.is(Kind::device)) state.device = device.as<values::Device>();
   else if (device.is(Kind::string)) state.device = run.heap().device(device.text()).as<values::Device>();
+  state.strides = strides_in_order(shape);
   const Known grad = flag("requires_grad");
   state.requires_grad = grad;
   return torch::result(call, std::move(state));
+}
+
+std::vector<Int> Op::strides_in_order(const Shape& shape) const {
+  if (!shape.rank_known) return {};
+  std::vector<Int> strides(shape.dims.size());
+  Int step = s.constant(1);
+  for (std::size_t i = shape.dims.size(); i-- > 0;) {
+    if (!shape.dims[i].size) return {};
+    strides[i] = step;
+    step = s.mul(step, shape.dims[i].size);
+  }
+  return strides;
+}
+Value Op::in_order(Value made) {
+  const TensorState* state = tensor(made);
+  return state ? laid_out(made, strides_in_order(state->shape)) : made;
+}
+Value Op::laid_out(Value made, std::vector<Int> strides) {
+  const TensorState* state = tensor(made);
+  if (!state || strides.empty() || strides.size() != state->shape.dims.size()) return made;
+  TensorState known = *state;
+  known.strides = std::move(strides);
+  set_state(run, made, known);
+  return made;
 }
 
 Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view> fields) {
@@ -520,6 +545,17 @@ void Op::cure_append(std::string_view parameter, std::string_view suffix, bool s
   if (!expr) return;
   if (title.empty()) title = "Write " + name(parameter) + std::string(suffix);
   problem_->cures.push_back({interpreter::Cure::How::append, parameter, expr, std::string(suffix), std::move(title), sure});
+}
+void Op::cure_method(std::string_view method) {
+  if (!problem_ || !call.expr || call.expr->function->kind != syntax::ExprKind::attribute) return;
+  const auto& function = syntax::as<syntax::AttributeExpr>(*call.expr->function);
+  const std::string_view object = run.record().text({call.place.chunk, function.object->span});
+  // What stands between the object and the name, parentheses and dots included, stays as it is written.
+  const std::string_view whole = run.record().text({call.place.chunk, function.span});
+  const std::string_view name = function.attribute.text();
+  if (object.empty() || !whole.ends_with(name)) return;
+  problem_->cures.push_back({interpreter::Cure::How::replace, "", &function, std::string(whole.substr(0, whole.size() - name.size())) + std::string(method),
+                             "Call " + std::string(method), true});
 }
 void Op::cure_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
@@ -664,6 +700,7 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   if (keeps_shape) {
     state.shape = into->shape;
     state.dtype = into->dtype;
+    state.strides = into->strides;
   }
   state.device = into->device;
   set_state(op.run, target, state);

@@ -142,6 +142,11 @@ public:
   Value tuple(std::vector<Value> items) { return run.heap().tuple(std::move(items)); }
   // `fields` are static texts, e.g. of {"values", "indices"}.
   Value named_tuple(std::vector<Value> items, std::span<const std::string_view> fields);
+  // The elements of the new tensor `made` lie in order, as those of a tensor do that is not a view of another.
+  Value in_order(Value made);
+  // They lie densely, so far apart along each dimension. Nothing is known if there are no strides.
+  Value laid_out(Value made, std::vector<Int> strides);
+  std::vector<Int> strides_in_order(const Shape& shape) const;  // empty if a size is not known
   values::Dtype result_type(Type type) const;
   // What the tensors and numbers among these arguments come to together.
   values::Dtype promoted(std::initializer_list<std::string_view> names) const;
@@ -161,6 +166,8 @@ public:
   void cure_constructor(std::string_view parameter, const Dim& size, bool sure = true);
   // Puts `suffix` behind the argument: ".long()", ".squeeze(-1)". The title is made of both if none is given.
   void cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title = {});
+  // Calls the method of that name instead.
+  void cure_method(std::string_view method);
   // Writes `text` in the place of the argument.
   void cure_replace(std::string_view parameter, std::string text, bool sure, std::string title = {});
 

@@ -119,7 +119,9 @@ Value multiply(Op& op, Value left, Value right) {
     if (x.dims.size() >= 2) shape.dims.insert(shape.dims.begin(), from_right(x, 1));
   }
   if (!op.failed() && !dtypes_fit(op, left, right)) return op.unknown();
-  return op.result(shape, dtype);
+  const Value made = op.result(shape, dtype);
+  // Where the left is folded into the right, the result is transposed.
+  return x.rank_known && y.rank_known && x.dims.size() >= y.dims.size() ? op.in_order(made) : made;
 }
 Value matmul(Op& op) {
   for (const std::string_view name : {"input", "other"})

@@ -1,4 +1,4 @@
-// Asking tensors (shape, dtype, number of elements), moving and converting them, filling them in place, and torch.nn.init.
+// Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
 #include "torch/operators.hpp"
 
 #include <algorithm>
@@ -16,69 +16,10 @@ namespace {
 
 // ---------------------------------------------------------------- asking
 
-// The sizes as a tuple; of a tensor of unknown rank, an unknown that remembers whose shape it is.
-Value sizes_of(Op& op, Value input) {
-  Interpreter& run = op.run;
-  TensorState* state = tensor_state(run, input);
-  if (!state || !state->shape.rank_known) {
-    if (state && state->shape_value) return state->shape_value;
-    Value made = run.heap().unknown("", run.heap().sharing(input), op.call.place);
-    made.as<values::Unknown>()->external = run.heap().is_external(input);
-    made.as<values::Unknown>()->shape_of = run.resolve(input);
-    if (state) state->shape_value = made;
-    return made;
-  }
-  // A size that is not known becomes a symbol of this tensor from now on.
-  TensorState named = *state;
-  bool changed = false;
-  std::vector<Value> items;
-  for (Dim& dim : named.shape.dims) {
-    if (!dim.size) {
-      symbolic::AtomInfo info;
-      info.lower = 0;
-      info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::local;
-      dim.size = run.symbols().fresh(info);
-      changed = true;
-    }
-    items.push_back(Value::of(dim.size));
-  }
-  if (changed) set_state(run, input, named);
-  return run.heap().tuple(std::move(items));
-}
 Value unknown_of(Op& op, Sharing sharing) { return op.run.heap().unknown("", sharing, op.call.place); }
 Value self(Op& op) { return op.call.at(0); }
 Sharing sharing_of(Op& op) { return op.run.heap().sharing(self(op)); }
 
-Value shape(Op& op) { return sizes_of(op, self(op)); }
-Value size(Op& op) {
-  const Value all = sizes_of(op, self(op));
-  if (!op.argument("dim")) return op.given("dim") && !op.call.at(1).is(Kind::none) ? unknown_of(op, sharing_of(op)) : all;
-  const auto at = op.integer("dim");
-  if (all.is(Kind::tuple) && at) {
-    const auto& items = all.as<values::Tuple>()->items;
-    if (items.empty())
-      return op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked of " + op.name("input") + ", which has no dimensions");
-    const auto axis = op.axis(*at, items.size());
-    if (axis) return items[*axis];
-    return unknown_of(op, sharing_of(op));
-  }
-  // From the right, a size may be known although the rank is not.
-  if (const TensorState* state = op.tensor(self(op)); state && at && *at < 0)
-    if (const Dim known = from_right(state->shape, static_cast<std::size_t>(-*at - 1)); known.size) return Value::of(known.size);
-  return unknown_of(op, sharing_of(op));
-}
-Value rank(Op& op) {
-  const TensorState* state = op.tensor(self(op));
-  if (state && state->shape.rank_known) return op.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size()));
-  return unknown_of(op, Sharing::uniform);
-}
-Value elements(Op& op) {
-  const Value all = sizes_of(op, self(op));
-  if (!all.is(Kind::tuple)) return unknown_of(op, sharing_of(op));
-  Int total = op.s.constant(1);
-  for (const Value& item : all.as<values::Tuple>()->items) total = op.s.mul(total, item.integer());
-  return Value::of(total);
-}
 Value dtype(Op& op) {
   const TensorState* state = op.tensor(self(op));
   return state && state->dtype != Dtype::unknown ? Value::of(state->dtype) : unknown_of(op, Sharing::uniform);
@@ -409,11 +350,6 @@ Value gain(Op& op) {
 #define FORMAT "input, memory_format=None"
 
 constexpr Operator operators[] = {
-    {"shape", "input", "property", shape, Type::own},
-    {"size", "input, dim=None", "method", size, Type::own},
-    {"ndim", "input", "property", rank, Type::own},
-    {"dim", "input", "method torch.Tensor.ndimension", rank, Type::own},
-    {"numel", "input", "torch method torch.Tensor.nelement", elements, Type::own},
     {"dtype", "input", "property", dtype, Type::own},
     {"device", "input", "property", device, Type::own},
     {"requires_grad", "input", "property", requires_grad, Type::own},

@@ -1,6 +1,7 @@
 #include "torch/shapes.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace stepzero::torch {
 
@@ -45,6 +46,14 @@ bool differ(Interpreter& run, const Dim& a, const Dim& b) {
   return a.size && b.size && run.symbols().compare(symbolic::Compare::eq, a.size, b.size) == symbolic::Answer::no;
 }
 
+// Is `a` at most `b`, and not 0 where `b` is 1? Where both then fit together, `b` is what comes out: min(T, 1024) with T.
+static bool never_larger(Interpreter& run, Int a, Int b) {
+  auto& s = run.symbols();
+  if (!s.is_atom(b) || s.compare(symbolic::Compare::le, a, b) != symbolic::Answer::yes) return false;
+  const auto at_one = s.value(s.substitute(a, std::array{symbolic::Assignment{b, 1}}));
+  return at_one && *at_one != 0;
+}
+
 std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible) {
   Shape out;
   out.rank_known = a.rank_known && b.rank_known;
@@ -52,6 +61,14 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
     return dim.size && run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) == symbolic::Answer::no;
+  };
+  // The size of the result where it is not known whether the two are equal: if they fit, it is the one that is not 1.
+  const auto surviving = [&](const Dim& left, const Dim& right) {
+    if (not_one(left)) return left;
+    if (not_one(right)) return right;
+    if (left.size && right.size && never_larger(run, right.size, left.size)) return left;
+    if (left.size && right.size && never_larger(run, left.size, right.size)) return right;
+    return Dim{};
   };
   for (std::size_t i = 0; i < rank; ++i) {
     const bool has_a = i < a.dims.size(), has_b = i < b.dims.size();
@@ -71,10 +88,10 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
       using symbolic::Compare;
       s.doubt(s.logical_or(s.compared(Compare::eq, left.size, right.size),
                            s.logical_or(s.compared(Compare::eq, left.size, one), s.compared(Compare::eq, right.size, one))));
-      if (not_one(left)) dim = left;
-      else if (not_one(right)) dim = right;
-    } else if (not_one(left)) dim = left;
-    else if (not_one(right)) dim = right;
+      dim = surviving(left, right);
+    } else {
+      dim = surviving(left, right);
+    }
     out.dims.insert(out.dims.begin(), dim);
   }
   return out;

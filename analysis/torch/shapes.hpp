@@ -22,6 +22,9 @@ TensorState* require_tensor(Interpreter& run, Value value);
 // From here on the tensor has this state (an in-place change, or something learned about it).
 void set_state(Interpreter& run, Value tensor, const TensorState& state);
 
+// Once the rank of a tensor is known: what was found out of its first dimensions goes to its shape.
+void settle_rank(Interpreter& run, TensorState& learned);
+
 // An operand's dimension from the right (0 is the last), or null size if it is not known.
 Dim from_right(const Shape& shape, std::size_t i);
 // Are the sizes known to differ for all values of their symbols?

@@ -108,6 +108,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
       learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
     }
     if (learned.shape.dims.size() != names.size()) return std::nullopt;
+    settle_rank(run, learned);
     std::vector<Value> items;
     for (std::size_t i = 0; i < names.size(); ++i) {
       Dim& dim = learned.shape.dims[i];

@@ -156,6 +156,17 @@ constexpr std::array method_names = {
     MethodName{"assertRaisesRegex", "unittest.TestCase.assertRaisesRegex"},
 };
 
+// Of what has a shape, only tensors have these methods: arrays and data frames do not.
+constexpr std::string_view only_tensors_have[] = {
+    "addmm", "amax", "amin", "argwhere", "baddbmm", "bernoulli_", "chunk", "clamp", "clamp_", "clamp_min", "copy_", "cpu", "cuda",
+    "expand", "expand_as", "flip", "fill_", "float", "half", "gather", "index_add", "index_add_", "index_copy_", "index_fill_",
+    "index_select", "is_contiguous", "is_cuda", "log_softmax", "long", "logsumexp", "masked_fill_", "masked_scatter", "masked_select",
+    "matmul", "mm", "movedim", "mul_", "add_", "sub_", "div_", "narrow", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros",
+    "new_zeros", "norm", "numel", "relu", "relu_", "repeat_interleave", "requires_grad", "requires_grad_", "rsqrt", "scatter",
+    "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "sigmoid", "split", "split_with_sizes", "squeeze_", "stride", "tanh",
+    "tensor_split", "topk", "tril", "triu", "type_as", "unbind", "unfold", "unsqueeze_", "view_as", "zero_",
+};
+
 values::Constant constant(std::string_view text) {
   values::Constant made;
   if (text == "None") made.kind = values::Kind::none;
@@ -202,7 +213,7 @@ Table::Table() {
   for (auto family : {
            nn_rows(),
            pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
-           view_rows(), join_rows(), indexing_rows(),
+           view_rows(), arrangement_rows(), join_rows(), indexing_rows(), size_rows(), einops_rows(),
            python_rows(), python_tool_rows(),
            tensor_rows(), module_rows(),
            training_rows(), distributed_rows(), framework_rows(),
@@ -279,6 +290,12 @@ std::string_view Table::presume_method(std::string_view name) const {
   for (const MethodName& known : method_names)
     if (known.name == name) return known.path;
   return {};
+}
+
+bool Table::only_of_tensors(std::string_view method) const {
+  for (const std::string_view known : only_tensors_have)
+    if (known == method) return true;
+  return false;
 }
 
 const Table& table() {

@@ -24,9 +24,11 @@ std::vector<Row> python_rows();       // what surrounds a program: environment, 
 std::vector<Row> python_tool_rows();  // math, itertools, collections, dataclasses…
 std::vector<Row> pointwise_rows();
 std::vector<Row> view_rows();
+std::vector<Row> arrangement_rows();
 std::vector<Row> join_rows();
 std::vector<Row> indexing_rows();
 std::vector<Row> einops_rows();
+std::vector<Row> size_rows();
 std::vector<Row> creation_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> product_rows();
@@ -53,6 +55,8 @@ public:
   std::vector<syntax::Name> members(std::string_view module_path) const override;
   std::optional<interpreter::Presumption> presume(std::string_view name) const override;
   std::string_view presume_method(std::string_view name) const override;
+  bool only_of_tensors(std::string_view method) const override;
+  Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const override;
   Value binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node,
                values::Place place) const override;
   Value subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const override;

@@ -49,17 +49,12 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
   if (at < 0) return std::nullopt;
   Sizes found;
   if (call.spread) {
-    if (!call.expr) return std::nullopt;
-    // What stands behind the last `*` is given by place, last.
-    std::size_t plain = 0;
-    const auto& written = call.expr->arguments;
-    while (plain < written.size() && written[written.size() - 1 - plain]->kind != syntax::ExprKind::starred) ++plain;
-    if (plain == written.size()) return std::nullopt;  // `**options`
+    if (call.behind == 0) return std::nullopt;
     std::vector<Value> placed;
     for (std::size_t i = static_cast<std::size_t>(at); i < call.row.positional && i < call.arguments.size(); ++i)
       if (call.given[i]) placed.push_back(call.arguments[i]);
     placed.insert(placed.end(), call.rest.begin(), call.rest.end());
-    if (plain > placed.size()) return std::nullopt;
+    const std::size_t plain = std::min(call.behind, placed.size());
     found.complete = false;
     for (std::size_t i = placed.size() - plain; i < placed.size(); ++i) found.sizes.push_back(item_size(op, placed[i]));
     return found;
@@ -77,6 +72,11 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
       if (!other) return std::nullopt;
       found.complete = other->shape.rank_known;
       for (const Dim& d : other->shape.dims) found.sizes.push_back(d.size);
+      return found;
+    }
+    if (unknown->ends_with) {
+      found.complete = false;
+      for (const Value& item : unknown->ends_with.as<values::Tuple>()->items) found.sizes.push_back(item_size(op, item));
       return found;
     }
     // One number, or all of them in a tuple.
@@ -218,6 +218,29 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
       if (certain)
         return fail(has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs " + count_words(op, known));
     }
+    if (known && inferred < 0 && !op.failed()) {
+      // Without the sizes that are on both sides: it fails unless one of those is 0.
+      std::vector<Int> before, after = sizes;
+      values::Cond when = op.s.boolean(true);
+      for (const Dim& d : from.dims) {
+        const auto same = op.s.value(d.size) ? after.end() : std::find(after.begin(), after.end(), d.size);
+        if (same == after.end()) {
+          before.push_back(d.size);
+          continue;
+        }
+        after.erase(same);
+        when = op.s.logical_and(when, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
+      }
+      const auto product_of = [&](const std::vector<Int>& all) {
+        Int product = op.s.constant(1);
+        for (const Int size : all) product = op.s.mul(product, size);
+        return product;
+      };
+      const bool all_sizes = std::all_of(after.begin(), after.end(), [&](Int size) { return is_size(op, size); });
+      if (all_sizes && before.size() < from.dims.size() && op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
+        op.fail_when(when, ProblemKind::reshape, has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs " + count_words(op, known));
+      if (op.failed()) return std::nullopt;
+    }
     if (known && inferred >= 0 && op.s.value(known) != 0 && op.s.divides(known, total) == Answer::no)
       return fail(has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs a multiple of " + count_words(op, known));
     // What one size has to be follows from the others, whatever was written there.
@@ -243,13 +266,72 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
   return out;
 }
 
+bool lies_in_order(const Op& op, const TensorState& state) { return !state.strides.empty() && state.strides == op.strides_in_order(state.shape); }
+
+// view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not: where two of its
+// neighbours cannot be joined, the sizes behind them have to come out as they are.
+void check_strides(Op& op, const TensorState& input, const Shape& out) {
+  const auto& dims = input.shape.dims;
+  const auto& strides = input.strides;
+  if (strides.size() != dims.size() || strides.empty() || !out.rank_known) return;
+  for (const Dim& d : dims)
+    if (!d.size) return;
+  for (const Dim& d : out.dims)
+    if (!d.size) return;
+  if (lies_in_order(op, input)) return;
+  const auto mark = op.s.mark();
+  values::Cond when = op.s.boolean(true);
+  bool possible = true;
+  const auto suppose = [&](values::Cond condition) {
+    const Answer known = op.s.decide(condition);
+    if (known == Answer::unknown) {
+      when = op.s.logical_and(when, condition);
+      possible = op.s.assume(condition) && possible;
+    } else {
+      possible = possible && known == Answer::yes;
+    }
+  };
+  const auto above = [&](Int size, std::int64_t least) { return op.s.compared(Compare::gt, size, op.s.constant(least)); };
+  bool fails = false;
+  for (std::size_t d = dims.size() - 1; d > 0 && !fails; --d) {
+    op.s.rewind(mark);
+    when = op.s.boolean(true);
+    possible = true;
+    const Int joined = op.s.mul(strides[d], dims[d].size);
+    if (joined == strides[d - 1]) continue;
+    suppose(above(dims[d - 1].size, 1));
+    suppose(above(dims[d].size, 1));
+    // Where the two do not follow each other: apart from equal factors.
+    if (const auto more = op.s.exact_quotient(joined, strides[d - 1])) suppose(op.s.compared(Compare::ne, *more, op.s.constant(1)));
+    else if (const auto less = op.s.exact_quotient(strides[d - 1], joined)) suppose(op.s.compared(Compare::ne, *less, op.s.constant(1)));
+    else possible = possible && op.s.compare(Compare::eq, joined, strides[d - 1]) == Answer::no;
+    for (const Dim& each : dims) suppose(above(each.size, 0));
+    if (!possible) continue;
+    const Int behind = op.product(std::span(dims).subspan(d));
+    fails = behind != nullptr;
+    Int total = op.s.constant(1);
+    for (std::size_t k = out.dims.size() + 1; k-- > 0 && fails;) {
+      if (k < out.dims.size()) total = op.s.mul(total, out.dims[k].size);
+      fails = op.s.compare(Compare::eq, total, behind) == Answer::no;
+    }
+  }
+  op.s.rewind(mark);
+  if (!fails) return;
+  op.fail_when(when, ProblemKind::reshape, "view cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
+                                               op.words(input.shape) + ", was transposed or permuted: call reshape, or contiguous first");
+  op.cure_method("reshape");
+}
+
 Value reshape_to(Op& op, std::string_view name) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const auto wanted = wanted_sizes(op, name);
   if (!wanted) return op.unknown();
   const auto shape = reshaped(op, input->shape, *wanted);
-  return shape ? op.result(*shape) : op.unknown();
+  if (!shape) return op.unknown();
+  if (op.title() == "view") check_strides(op, *input, *shape);
+  const Value made = op.failed() ? op.unknown() : op.result(*shape);
+  return lies_in_order(op, *input) ? op.in_order(made) : made;
 }
 Value reshape(Op& op) { return reshape_to(op, "shape"); }
 
@@ -304,6 +386,7 @@ Value reshape_as(Op& op) {
   return op.result(out);
 }
 
+Value unflatten(Op& op);
 Value flatten(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -335,6 +418,14 @@ Value flatten(Op& op) {
   const Dim all = joined_dim(op, {from, to});
   shape.dims.insert(shape.dims.erase(from, to), all);
   return op.result(shape);
+}
+
+// A view of what lies in order does so, too.
+Value flatten_in_order(Op& op) {
+  const TensorState* input = op.expect("input");
+  const bool ordered = input && lies_in_order(op, *input);
+  const Value made = op.title() == "flatten" ? flatten(op) : unflatten(op);
+  return ordered && !op.failed() ? op.in_order(made) : made;
 }
 
 Value ravel(Op& op) {
@@ -401,7 +492,12 @@ Value unsqueeze(Op& op) {
     const auto place = op.axis(*at, shape.dims.size() + 1);
     if (!place) return op.unknown();
     shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(*place), one(op));
-    return op.result(shape);
+    // How far apart the only one is from its neighbours does not matter: as if they lay in order.
+    std::vector<Int> strides = input->strides;
+    if (strides.size() + 1 == shape.dims.size())
+      strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(*place),
+                     *place < strides.size() ? op.s.mul(strides[*place], shape.dims[*place + 1].size) : op.s.constant(1));
+    return op.laid_out(op.result(shape), std::move(strides));
   }
   if (*at == 0) return op.result(shape);  // in front of whatever is known
   if (*at > 0) {
@@ -474,9 +570,18 @@ Value transpose(Op& op) {
   if (!a || !b) return op.unknown();
   const std::size_t moved_a = *a + (shape.dims.size() - before);
   if (!shape.dims.empty()) std::swap(shape.dims[moved_a], shape.dims[*b]);
-  return op.result(shape);
+  std::vector<Int> strides = input->strides;
+  if (strides.size() == shape.dims.size() && !strides.empty()) std::swap(strides[moved_a], strides[*b]);
+  return op.laid_out(op.result(shape), std::move(strides));
 }
 
+Value transpose_all(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input || !input->shape.rank_known) return op.unknown();
+  Shape shape = input->shape;
+  std::reverse(shape.dims.begin(), shape.dims.end());
+  return op.laid_out(op.result(shape), {input->strides.rbegin(), input->strides.rend()});
+}
 Value transpose_2d(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -484,15 +589,7 @@ Value transpose_2d(Op& op) {
   if (!shape.rank_known) return op.unknown();
   if (shape.dims.size() > 2)
     return op.fail(ProblemKind::index, "t takes tensors of at most 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
-  std::reverse(shape.dims.begin(), shape.dims.end());
-  return op.result(shape);
-}
-Value transpose_all(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input || !input->shape.rank_known) return op.unknown();
-  Shape shape = input->shape;
-  std::reverse(shape.dims.begin(), shape.dims.end());
-  return op.result(shape);
+  return transpose_all(op);
 }
 // x.H: of a matrix
 Value transpose_matrix(Op& op) {
@@ -512,7 +609,9 @@ Value transpose_last(Op& op) {
                               : op.fail(ProblemKind::index, std::string(op.title()) + " needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
   while (shape.dims.size() < 2) shape.dims.insert(shape.dims.begin(), Dim{});
   std::swap(shape.dims[shape.dims.size() - 1], shape.dims[shape.dims.size() - 2]);
-  return op.result(shape);
+  std::vector<Int> strides = input->strides;
+  if (strides.size() >= 2) std::swap(strides[strides.size() - 1], strides[strides.size() - 2]);
+  return op.laid_out(op.result(shape), std::move(strides));
 }
 
 Value permute(Op& op) {
@@ -533,6 +632,7 @@ Value permute(Op& op) {
     op.learn("input", shape);
   }
   Shape out{true, {}};
+  std::vector<Int> strides;
   std::vector<bool> taken(rank, false);
   for (const Int size : wanted->sizes) {
     const auto at = size ? op.s.value(size) : std::nullopt;
@@ -545,8 +645,9 @@ Value permute(Op& op) {
     if (taken[*place]) return op.fail(ProblemKind::reshape, "Dimension " + std::to_string(*at) + " comes twice in " + sizes_words(op, wanted->sizes));
     taken[*place] = true;
     out.dims.push_back(shape.dims[*place]);
+    if (*place < input->strides.size()) strides.push_back(input->strides[*place]);
   }
-  return op.result(out);
+  return op.laid_out(op.result(out), std::move(strides));
 }
 
 Value movedim(Op& op) {
@@ -777,258 +878,14 @@ Value broadcast_shapes(Op& op) {
   return op.tuple(std::move(items));
 }
 
-// ---------------------------------------------------------------- the same shape, in another order or with other values
-
-Value same(Op& op) {
-  const TensorState* input = op.expect(op.call.row.parameters[0].text());
-  return input ? op.result(input->shape) : op.unknown();
-}
-// One or several dims have to exist.
-Value flip(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known) (void)op.axes("dims", input->shape.dims.size());
-  return op.failed() ? op.unknown() : op.result(input->shape);
-}
-Value flip_sides(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  const std::size_t least = op.title() == "fliplr" ? 2 : 1;
-  if (input->shape.rank_known && input->shape.dims.size() < least)
-    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least " + plural(static_cast<std::int64_t>(least), "dimension") + ", and " +
-                                           op.name("input") + " is " + op.words(input->shape));
-  return op.result(input->shape);
-}
-Value roll(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  const auto shifts = op.integers("shifts");
-  if (const Value dims = op.argument("dims"); dims && shifts) {
-    if (const auto at = op.integers("dims"); at && !at->empty()) {
-      if (at->size() != shifts->size())
-        return op.fail(ProblemKind::argument, "roll has " + plural(static_cast<std::int64_t>(shifts->size()), "shift") + " and " +
-                                                  plural(static_cast<std::int64_t>(at->size()), "dimension"));
-      if (input->shape.rank_known && !input->shape.dims.empty())
-        for (const std::int64_t one_of : *at)
-          if (!op.axis(one_of, input->shape.dims.size())) return op.unknown();
-    }
-  }
-  return op.result(input->shape);
-}
-Value rot90(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape = input->shape;
-  const auto times = op.integer("k");
-  std::vector<std::int64_t> plane{0, 1};
-  if (op.argument("dims")) {
-    const auto asked = op.integers("dims");
-    if (!asked || asked->size() != 2) return op.unknown();
-    plane = *asked;
-  }
-  if (!shape.rank_known) return op.unknown();
-  if (shape.dims.size() < 2)
-    return op.fail(ProblemKind::index, "rot90 needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
-  const auto a = op.axis(plane[0], shape.dims.size()), b = op.axis(plane[1], shape.dims.size());
-  if (!a || !b) return op.unknown();
-  if (*a == *b) return op.fail(ProblemKind::argument, "rot90 turns a plane of two different dimensions");
-  if (!times) {
-    shape.dims[*a] = shape.dims[*b] = Dim{};
-  } else if (*times % 2 != 0) {
-    std::swap(shape.dims[*a], shape.dims[*b]);
-  }
-  return op.result(shape);
-}
-Value triangle(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
-  return op.result(input->shape);
-}
-
-// ---------------------------------------------------------------- diagonals
-
-// The length of the diagonal that lies `offset` above the main one.
-Int diagonal_length(Op& op, Int rows, Int columns, std::int64_t offset) {
-  if (!rows || !columns) return nullptr;
-  if (offset > 0) columns = op.s.sub(columns, op.s.constant(offset));
-  else rows = op.s.sub(rows, op.s.constant(-offset));
-  return larger(op, smaller(op, rows, columns), op.s.constant(0));
-}
-Value diagonal_of(Op& op, const TensorState* input, std::int64_t first, std::int64_t second) {
-  Shape shape = input->shape;
-  const auto offset = op.argument("offset") ? op.integer("offset") : op.argument("diagonal") ? op.integer("diagonal") : std::optional<std::int64_t>(0);
-  if (!shape.rank_known) return op.unknown();
-  const auto a = op.axis(first, shape.dims.size());
-  const auto b = a ? op.axis(second, shape.dims.size()) : std::nullopt;
-  if (!a || !b) return op.unknown();
-  if (*a == *b)
-    return op.fail(ProblemKind::argument, "A diagonal runs through two different dimensions, and " + std::to_string(first) + " and " + std::to_string(second) + " are the same");
-  const Int length = offset ? diagonal_length(op, shape.dims[*a].size, shape.dims[*b].size, *offset) : nullptr;
-  shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::max(*a, *b)));
-  shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::min(*a, *b)));
-  shape.dims.push_back(length ? op.made(length) : Dim{});
-  return op.result(shape);
-}
-Value diagonal(Op& op) {
-  const TensorState* input = op.expect("input");
-  const auto first = op.integer("dim1"), second = op.integer("dim2");
-  if (!input || !first || !second) return op.unknown();
-  return diagonal_of(op, input, *first, *second);
-}
-Value diag_embed(Op& op) {
-  const TensorState* input = op.expect("input");
-  const auto first = op.integer("dim1"), second = op.integer("dim2"), offset = op.integer("offset");
-  if (!input || !input->shape.rank_known || !first || !second) return op.unknown();
-  Shape shape = input->shape;
-  if (shape.dims.empty()) return op.unknown();
-  const auto a = op.axis(*first, shape.dims.size() + 1);
-  const auto b = a ? op.axis(*second, shape.dims.size() + 1) : std::nullopt;
-  if (!a || !b) return op.unknown();
-  if (*a == *b) return op.fail(ProblemKind::argument, "A diagonal runs through two different dimensions");
-  const Int length = shape.dims.back().size;
-  const Dim side = length && offset ? op.made(op.s.add(length, op.s.constant(std::abs(*offset)))) : Dim{};
-  shape.dims.pop_back();
-  for (const std::size_t at : {std::min(*a, *b), std::max(*a, *b)}) shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(at), side);
-  return op.result(shape);
-}
-// A vector becomes a matrix, a matrix its diagonal.
-Value diag(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input || !input->shape.rank_known) return op.unknown();
-  const auto& dims = input->shape.dims;
-  const auto offset = op.integer("diagonal");
-  if (dims.size() == 1) {
-    const Dim side = offset && dims[0].size ? op.made(op.s.add(dims[0].size, op.s.constant(std::abs(*offset)))) : Dim{};
-    return op.result({true, {side, side}});
-  }
-  if (dims.size() == 2) return diagonal_of(op, input, 0, 1);
-  return op.fail(ProblemKind::index, "diag takes a vector or a matrix, and " + op.name("input") + " is " + op.words(input->shape));
-}
-Value diagflat(Op& op) {
-  const TensorState* input = op.expect("input");
-  const auto offset = op.integer("offset");
-  if (!input) return op.unknown();
-  const Int total = input->shape.rank_known ? op.product(input->shape.dims) : nullptr;
-  const Dim side = total && offset ? op.made(op.s.add(total, op.s.constant(std::abs(*offset)))) : Dim{};
-  return op.result({true, {side, side}});
-}
-Value trace_of(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() != 2)
-    return op.fail(ProblemKind::index, "trace takes a matrix, and " + op.name("input") + " is " + op.words(input->shape));
-  const bool sums = input->dtype != values::Dtype::unknown && !values::is_floating(input->dtype) && input->dtype != values::Dtype::complex64 &&
-                    input->dtype != values::Dtype::complex128;
-  return op.result({true, {}}, sums ? values::Dtype::int64 : input->dtype);
-}
-
-// ---------------------------------------------------------------- windows and pixels
-
-Value unfold(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape = input->shape;
-  const Int size = op.size("size"), step = op.size("step");
-  if (shape.rank_known && shape.dims.empty()) return op.unknown();
-  const auto at = find_dim(op, shape, "dimension");
-  if (!at) return op.unknown();
-  Dim& length = shape.dims[*at];
-  if (size && length.size && op.s.compare(Compare::gt, size, length.size) == Answer::yes)
-    return op.fail(ProblemKind::argument, "Windows of " + op.words(op.dim(size)) + " do not fit into a dimension of size " + op.words(length), {length});
-  if (step && op.s.compare(Compare::le, step, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "The step between windows is " + op.words(op.dim(step)) + " and has to be positive");
-  length = size && step && length.size ? op.made(op.s.add(op.s.floordiv(op.s.sub(length.size, size), step), op.s.constant(1))) : Dim{};
-  shape.dims.push_back(size ? op.made(size) : Dim{});
-  return op.result(shape);
-}
-
-// as_strided(size, stride)
-Value as_strided(Op& op) {
-  const auto wanted = wanted_sizes(op, "size");
-  if (!wanted || !wanted->complete) return op.unknown();
-  if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size())
-    return op.fail(ProblemKind::argument, "as_strided has " + plural(static_cast<std::int64_t>(wanted->sizes.size()), "size") + " and " +
-                                              plural(static_cast<std::int64_t>(strides->size()), "stride"));
-  Shape shape{true, {}};
-  for (const Int size : wanted->sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
-  return op.result(shape);
-}
-
-// PixelShuffle's arithmetic on [*, C, H, W].
-Value pixel_shuffle(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape = input->shape;
-  const bool shuffles = op.title() == "pixel_shuffle";
-  const Int factor = op.size(op.call.row.parameters[1].text());
-  if (shape.rank_known && shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input, std::string(op.title()) + " takes an image of 3 or more dimensions, and " + op.name("input") + " is " + op.words(shape));
-  while (shape.dims.size() < 3) shape.dims.insert(shape.dims.begin(), Dim{});
-  Dim *channels = &shape.dims[shape.dims.size() - 3], *height = channels + 1, *width_dim = channels + 2;
-  const Int square = op.mul(factor, factor);
-  const auto divided = [&](Dim& d, Int by, std::string_view what) {
-    if (!d.size || !by) {
-      d = {};
-      return true;
-    }
-    if (op.s.value(by) == 0) return true;
-    if (op.s.divides(by, d.size) == Answer::no) {
-      op.fail(ProblemKind::argument, "The " + std::string(what) + " of " + op.name("input") + " is " + op.words(d) + " and has to be divisible by " + op.words(op.dim(by)), {d});
-      return false;
-    }
-    const auto exact = op.s.exact_quotient(d.size, by);
-    d = op.made(exact ? *exact : op.s.floordiv(d.size, by));
-    return true;
-  };
-  const auto multiplied = [&](Dim& d, Int by) { d = d.size && by ? op.made(op.s.mul(d.size, by)) : Dim{}; };
-  if (shuffles) {
-    if (!divided(*channels, square, "number of channels")) return op.unknown();
-    multiplied(*height, factor);
-    multiplied(*width_dim, factor);
-  } else {
-    multiplied(*channels, square);
-    if (!divided(*height, factor, "height") || !divided(*width_dim, factor, "width")) return op.unknown();
-  }
-  return op.result(shape);
-}
-Value channel_shuffle(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() > 2) {
-    const Int groups = op.size("groups");
-    const Dim& channels = input->shape.dims[1];
-    if (groups && channels.size && op.s.value(groups) != 0 && op.s.divides(groups, channels.size) == Answer::no)
-      return op.fail(ProblemKind::argument, op.words(channels) + " channels cannot be divided into " + op.words(op.dim(groups)) + " groups", {channels});
-  }
-  return op.result(input->shape);
-}
-
-// ---------------------------------------------------------------- in-place changes of the own shape
-
-Value resize(Op& op) {
-  const TensorState* input = op.expect("input");
-  const auto wanted = input ? wanted_sizes(op, op.call.row.parameters[1].text()) : std::nullopt;
-  if (!wanted || !wanted->complete) return op.unknown();
-  Shape shape{true, {}};
-  for (const Int size : wanted->sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
-  return op.result(shape);
-}
-Value set(Op& op) {
-  const TensorState* source = op.tensor("source");
-  if (!source || op.argument("size")) return op.unknown();
-  return op.result(source->shape, source->dtype);
-}
-
 constexpr Operator operators[] = {
     {"reshape", "input, shape, *more", "torch method spread", reshape, Type::input},
     {"view", "input, size=None, *more, dtype=None", "method spread", view, Type::input},
     {"view_as", "input, other", "method", reshape_as, Type::input},
     {"reshape_as", "input, other", "method", reshape_as, Type::input},
-    {"flatten", "input, start_dim=0, end_dim=-1, out_dim=None", "torch method", flatten, Type::input},
+    {"flatten", "input, start_dim=0, end_dim=-1, out_dim=None", "torch method", flatten_in_order, Type::input},
     {"ravel", "input", "torch method", ravel, Type::input},
-    {"unflatten", "input, dim, sizes, *more, names=None", "torch method", unflatten, Type::input},
+    {"unflatten", "input, dim, sizes, *more, names=None", "torch method", flatten_in_order, Type::input},
     {"unsqueeze", "input, dim", "torch method in_shape", unsqueeze, Type::input},
     {"squeeze", "input, dim=None", "torch method in_shape", squeeze, Type::input},
     {"transpose", "input, dim0, dim1", "torch method in_shape", transpose, Type::input},
@@ -1053,33 +910,6 @@ constexpr Operator operators[] = {
     {"atleast_1d", "tensors, *more", "torch", at_least_1d, Type::own},
     {"atleast_2d", "tensors, *more", "torch", at_least_2d, Type::own},
     {"atleast_3d", "tensors, *more", "torch", at_least_3d, Type::own},
-
-    {"contiguous", "input, memory_format=None", "method", same, Type::input},
-    {"flip", "input, dims, *more", "torch method", flip, Type::input},
-    {"fliplr", "input", "torch method", flip_sides, Type::input},
-    {"flipud", "input", "torch method", flip_sides, Type::input},
-    {"roll", "input, shifts, dims=None", "torch method", roll, Type::input},
-    {"rot90", "input, k=1, dims=None", "torch method", rot90, Type::input},
-    {"tril", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
-    {"triu", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
-    {"diagonal", "input, offset=0, dim1=0, dim2=1", "torch method", diagonal, Type::input},
-    {"linalg.diagonal", "input, *, offset=0, dim1=-2, dim2=-1", "torch.linalg.diagonal", diagonal, Type::input},
-    {"diag", "input, diagonal=0, *, out=None", "torch method", diag, Type::input},
-    {"diag_embed", "input, offset=0, dim1=-2, dim2=-1", "torch method", diag_embed, Type::input},
-    {"diagflat", "input, offset=0", "torch method", diagflat, Type::input},
-    {"trace", "input", "torch method", trace_of, Type::own},
-
-    {"unfold", "input, dimension, size, step", "method", unfold, Type::input},
-    {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape", as_strided, Type::input},
-    {"pixel_shuffle", "input, upscale_factor", "torch F", pixel_shuffle, Type::input},
-    {"pixel_unshuffle", "input, downscale_factor", "torch F", pixel_shuffle, Type::input},
-    {"channel_shuffle", "input, groups", "torch", channel_shuffle, Type::input},
-    {"resize", "input, size, *more, memory_format=None", "in_shape", resize, Type::input},
-    {"resize_as", "input, the_template, memory_format=None", "in_shape", [](Op& op) { 
-       const TensorState* other = op.tensor("the_template");
-       return other ? op.result(other->shape, op.result_type(Type::input)) : op.unknown();
-     }, Type::input},
-    {"set", "input, source=None, storage_offset=0, size=None, stride=None", "in_shape", set, Type::own},
 };
 
 } // namespace

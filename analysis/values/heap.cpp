@@ -310,6 +310,11 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
       joined.graph_complete = false;
     }
     if (!(mine->content == theirs->content)) joined.content = {};
+    if (mine->strides != theirs->strides || joined.shape.dims.size() != joined.strides.size()) joined.strides.clear();
+    if (joined.shape.rank_known) joined.first.clear();
+    else if (mine->shape.rank_known || theirs->shape.rank_known) joined.first.clear();
+    joined.first.resize(std::min(joined.first.size(), theirs->first.size()));
+    for (std::size_t i = 0; i < joined.first.size(); ++i) joined.first[i] = merge_dim(joined.first[i], theirs->first[i]);
     return Value::of(Kind::state, state(joined));
   }
   if (auto* mine = dynamic_cast<ListState*>(now.object())) {

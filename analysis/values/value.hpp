@@ -132,6 +132,7 @@ struct Unknown : Object {
   std::vector<std::pair<Value, Value>> items;  // by key
   Value element;            // what iterating gives
   Value shape_of;           // the tensor whose shape it is
+  Value ends_with;          // of a tuple of which only the last items are known: a Tuple of those
 };
 
 struct Str : Object { std::string_view text; };
@@ -295,6 +296,10 @@ struct TensorState : Object {
   // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
   bool blamed = false;
   bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
+  std::vector<Dim> first;            // of a tensor whose rank is not known: what its first dimensions were found to be
+  // How many elements lie between neighbours along each dimension, where that is known: the elements are then dense, in this or another
+  // order of the dimensions. Else empty.
+  std::vector<Int> strides;
   mutable Value shape_value;         // its shape, where the rank is not known: the same each time it is asked for
 };
 enum class TensorRole : std::uint8_t { plain, parameter, buffer };  // to the module that holds it

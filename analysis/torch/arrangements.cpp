@@ -1,0 +1,294 @@
+// Operators that move a tensor's elements about: turned, rolled, along diagonals, in windows and between channels and pixels.
+#include "torch/operators.hpp"
+#include "torch/views.hpp"
+
+#include <algorithm>
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using symbolic::Compare;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// ---------------------------------------------------------------- the same shape, in another order or with other values
+
+// In order, unless another order is asked for.
+Value contiguous(Op& op) {
+  const Value made = same(op);
+  return op.argument("memory_format") ? made : op.in_order(made);
+}
+// One or several dims have to exist.
+Value flip(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known) (void)op.axes("dims", input->shape.dims.size());
+  return op.failed() ? op.unknown() : op.result(input->shape);
+}
+Value flip_sides(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const std::size_t least = op.title() == "fliplr" ? 2 : 1;
+  if (input->shape.rank_known && input->shape.dims.size() < least)
+    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least " + plural(static_cast<std::int64_t>(least), "dimension") + ", and " +
+                                           op.name("input") + " is " + op.words(input->shape));
+  return op.result(input->shape);
+}
+Value roll(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const auto shifts = op.integers("shifts");
+  if (const Value dims = op.argument("dims"); dims && shifts) {
+    if (const auto at = op.integers("dims"); at && !at->empty()) {
+      if (at->size() != shifts->size())
+        return op.fail(ProblemKind::argument, "roll has " + plural(static_cast<std::int64_t>(shifts->size()), "shift") + " and " +
+                                                  plural(static_cast<std::int64_t>(at->size()), "dimension"));
+      if (input->shape.rank_known && !input->shape.dims.empty())
+        for (const std::int64_t one_of : *at)
+          if (!op.axis(one_of, input->shape.dims.size())) return op.unknown();
+    }
+  }
+  return op.result(input->shape);
+}
+Value rot90(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  const auto times = op.integer("k");
+  std::vector<std::int64_t> plane{0, 1};
+  if (op.argument("dims")) {
+    const auto asked = op.integers("dims");
+    if (!asked || asked->size() != 2) return op.unknown();
+    plane = *asked;
+  }
+  if (!shape.rank_known) return op.unknown();
+  if (shape.dims.size() < 2)
+    return op.fail(ProblemKind::index, "rot90 needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
+  const auto a = op.axis(plane[0], shape.dims.size()), b = op.axis(plane[1], shape.dims.size());
+  if (!a || !b) return op.unknown();
+  if (*a == *b) return op.fail(ProblemKind::argument, "rot90 turns a plane of two different dimensions");
+  if (!times) {
+    shape.dims[*a] = shape.dims[*b] = Dim{};
+  } else if (*times % 2 != 0) {
+    std::swap(shape.dims[*a], shape.dims[*b]);
+  }
+  return op.result(shape);
+}
+Value triangle(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && input->shape.dims.size() < 2)
+    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+  return op.result(input->shape);
+}
+
+// ---------------------------------------------------------------- diagonals
+
+// The length of the diagonal that lies `offset` above the main one.
+Int diagonal_length(Op& op, Int rows, Int columns, std::int64_t offset) {
+  if (!rows || !columns) return nullptr;
+  if (offset > 0) columns = op.s.sub(columns, op.s.constant(offset));
+  else rows = op.s.sub(rows, op.s.constant(-offset));
+  return larger(op, smaller(op, rows, columns), op.s.constant(0));
+}
+Value diagonal_of(Op& op, const TensorState* input, std::int64_t first, std::int64_t second) {
+  Shape shape = input->shape;
+  const auto offset = op.argument("offset") ? op.integer("offset") : op.argument("diagonal") ? op.integer("diagonal") : std::optional<std::int64_t>(0);
+  if (!shape.rank_known) return op.unknown();
+  const auto a = op.axis(first, shape.dims.size());
+  const auto b = a ? op.axis(second, shape.dims.size()) : std::nullopt;
+  if (!a || !b) return op.unknown();
+  if (*a == *b)
+    return op.fail(ProblemKind::argument, "A diagonal runs through two different dimensions, and " + std::to_string(first) + " and " + std::to_string(second) + " are the same");
+  const Int length = offset ? diagonal_length(op, shape.dims[*a].size, shape.dims[*b].size, *offset) : nullptr;
+  shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::max(*a, *b)));
+  shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::min(*a, *b)));
+  shape.dims.push_back(length ? op.made(length) : Dim{});
+  return op.result(shape);
+}
+Value diagonal(Op& op) {
+  const TensorState* input = op.expect("input");
+  const auto first = op.integer("dim1"), second = op.integer("dim2");
+  if (!input || !first || !second) return op.unknown();
+  return diagonal_of(op, input, *first, *second);
+}
+Value diag_embed(Op& op) {
+  const TensorState* input = op.expect("input");
+  const auto first = op.integer("dim1"), second = op.integer("dim2"), offset = op.integer("offset");
+  if (!input || !input->shape.rank_known || !first || !second) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.dims.empty()) return op.unknown();
+  const auto a = op.axis(*first, shape.dims.size() + 1);
+  const auto b = a ? op.axis(*second, shape.dims.size() + 1) : std::nullopt;
+  if (!a || !b) return op.unknown();
+  if (*a == *b) return op.fail(ProblemKind::argument, "A diagonal runs through two different dimensions");
+  const Int length = shape.dims.back().size;
+  const Dim side = length && offset ? op.made(op.s.add(length, op.s.constant(std::abs(*offset)))) : Dim{};
+  shape.dims.pop_back();
+  for (const std::size_t at : {std::min(*a, *b), std::max(*a, *b)}) shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(at), side);
+  return op.result(shape);
+}
+// A vector becomes a matrix, a matrix its diagonal.
+Value diag(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input || !input->shape.rank_known) return op.unknown();
+  const auto& dims = input->shape.dims;
+  const auto offset = op.integer("diagonal");
+  if (dims.size() == 1) {
+    const Dim side = offset && dims[0].size ? op.made(op.s.add(dims[0].size, op.s.constant(std::abs(*offset)))) : Dim{};
+    return op.result({true, {side, side}});
+  }
+  if (dims.size() == 2) return diagonal_of(op, input, 0, 1);
+  return op.fail(ProblemKind::index, "diag takes a vector or a matrix, and " + op.name("input") + " is " + op.words(input->shape));
+}
+Value diagflat(Op& op) {
+  const TensorState* input = op.expect("input");
+  const auto offset = op.integer("offset");
+  if (!input) return op.unknown();
+  const Int total = input->shape.rank_known ? op.product(input->shape.dims) : nullptr;
+  const Dim side = total && offset ? op.made(op.s.add(total, op.s.constant(std::abs(*offset)))) : Dim{};
+  return op.result({true, {side, side}});
+}
+Value trace_of(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && input->shape.dims.size() != 2)
+    return op.fail(ProblemKind::index, "trace takes a matrix, and " + op.name("input") + " is " + op.words(input->shape));
+  const bool sums = input->dtype != values::Dtype::unknown && !values::is_floating(input->dtype) && input->dtype != values::Dtype::complex64 &&
+                    input->dtype != values::Dtype::complex128;
+  return op.result({true, {}}, sums ? values::Dtype::int64 : input->dtype);
+}
+
+// ---------------------------------------------------------------- windows and pixels
+
+Value unfold(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  const Int size = op.size("size"), step = op.size("step");
+  if (shape.rank_known && shape.dims.empty()) return op.unknown();
+  const auto at = find_dim(op, shape, "dimension");
+  if (!at) return op.unknown();
+  Dim& length = shape.dims[*at];
+  if (size && length.size && op.s.compare(Compare::gt, size, length.size) == Answer::yes)
+    return op.fail(ProblemKind::argument, "Windows of " + op.words(op.dim(size)) + " do not fit into a dimension of size " + op.words(length), {length});
+  if (step && op.s.compare(Compare::le, step, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, "The step between windows is " + op.words(op.dim(step)) + " and has to be positive");
+  length = size && step && length.size ? op.made(op.s.add(op.s.floordiv(op.s.sub(length.size, size), step), op.s.constant(1))) : Dim{};
+  shape.dims.push_back(size ? op.made(size) : Dim{});
+  return op.result(shape);
+}
+
+// as_strided(size, stride)
+Value as_strided(Op& op) {
+  const auto wanted = wanted_sizes(op, "size");
+  if (!wanted || !wanted->complete) return op.unknown();
+  if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size())
+    return op.fail(ProblemKind::argument, "as_strided has " + plural(static_cast<std::int64_t>(wanted->sizes.size()), "size") + " and " +
+                                              plural(static_cast<std::int64_t>(strides->size()), "stride"));
+  Shape shape{true, {}};
+  for (const Int size : wanted->sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
+  return op.result(shape);
+}
+
+// PixelShuffle's arithmetic on [*, C, H, W].
+Value pixel_shuffle(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  const bool shuffles = op.title() == "pixel_shuffle";
+  const Int factor = op.size(op.call.row.parameters[1].text());
+  if (shape.rank_known && shape.dims.size() < 3)
+    return op.fail(ProblemKind::layer_input, std::string(op.title()) + " takes an image of 3 or more dimensions, and " + op.name("input") + " is " + op.words(shape));
+  while (shape.dims.size() < 3) shape.dims.insert(shape.dims.begin(), Dim{});
+  Dim *channels = &shape.dims[shape.dims.size() - 3], *height = channels + 1, *width_dim = channels + 2;
+  const Int square = op.mul(factor, factor);
+  const auto divided = [&](Dim& d, Int by, std::string_view what) {
+    if (!d.size || !by) {
+      d = {};
+      return true;
+    }
+    if (op.s.value(by) == 0) return true;
+    if (op.s.divides(by, d.size) == Answer::no) {
+      op.fail(ProblemKind::argument, "The " + std::string(what) + " of " + op.name("input") + " is " + op.words(d) + " and has to be divisible by " + op.words(op.dim(by)), {d});
+      return false;
+    }
+    const auto exact = op.s.exact_quotient(d.size, by);
+    d = op.made(exact ? *exact : op.s.floordiv(d.size, by));
+    return true;
+  };
+  const auto multiplied = [&](Dim& d, Int by) { d = d.size && by ? op.made(op.s.mul(d.size, by)) : Dim{}; };
+  if (shuffles) {
+    if (!divided(*channels, square, "number of channels")) return op.unknown();
+    multiplied(*height, factor);
+    multiplied(*width_dim, factor);
+  } else {
+    multiplied(*channels, square);
+    if (!divided(*height, factor, "height") || !divided(*width_dim, factor, "width")) return op.unknown();
+  }
+  return op.result(shape);
+}
+Value channel_shuffle(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->shape.rank_known && input->shape.dims.size() > 2) {
+    const Int groups = op.size("groups");
+    const Dim& channels = input->shape.dims[1];
+    if (groups && channels.size && op.s.value(groups) != 0 && op.s.divides(groups, channels.size) == Answer::no)
+      return op.fail(ProblemKind::argument, op.words(channels) + " channels cannot be divided into " + op.words(op.dim(groups)) + " groups", {channels});
+  }
+  return op.result(input->shape);
+}
+
+// ---------------------------------------------------------------- in-place changes of the own shape
+
+Value resize(Op& op) {
+  const TensorState* input = op.expect("input");
+  const auto wanted = input ? wanted_sizes(op, op.call.row.parameters[1].text()) : std::nullopt;
+  if (!wanted || !wanted->complete) return op.unknown();
+  Shape shape{true, {}};
+  for (const Int size : wanted->sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
+  return op.result(shape);
+}
+Value set(Op& op) {
+  const TensorState* source = op.tensor("source");
+  if (!source || op.argument("size")) return op.unknown();
+  return op.result(source->shape, source->dtype);
+}
+
+constexpr Operator operators[] = {
+    {"contiguous", "input, memory_format=None", "method", contiguous, Type::input},
+    {"flip", "input, dims, *more", "torch method", flip, Type::input},
+    {"fliplr", "input", "torch method", flip_sides, Type::input},
+    {"flipud", "input", "torch method", flip_sides, Type::input},
+    {"roll", "input, shifts, dims=None", "torch method", roll, Type::input},
+    {"rot90", "input, k=1, dims=None", "torch method", rot90, Type::input},
+    {"tril", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
+    {"triu", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
+    {"diagonal", "input, offset=0, dim1=0, dim2=1", "torch method", diagonal, Type::input},
+    {"linalg.diagonal", "input, *, offset=0, dim1=-2, dim2=-1", "torch.linalg.diagonal", diagonal, Type::input},
+    {"diag", "input, diagonal=0, *, out=None", "torch method", diag, Type::input},
+    {"diag_embed", "input, offset=0, dim1=-2, dim2=-1", "torch method", diag_embed, Type::input},
+    {"diagflat", "input, offset=0", "torch method", diagflat, Type::input},
+    {"trace", "input", "torch method", trace_of, Type::own},
+
+    {"unfold", "input, dimension, size, step", "method", unfold, Type::input},
+    {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape", as_strided, Type::input},
+    {"pixel_shuffle", "input, upscale_factor", "torch F", pixel_shuffle, Type::input},
+    {"pixel_unshuffle", "input, downscale_factor", "torch F", pixel_shuffle, Type::input},
+    {"channel_shuffle", "input, groups", "torch", channel_shuffle, Type::input},
+    {"resize", "input, size, *more, memory_format=None", "in_shape", resize, Type::input},
+    {"resize_as", "input, the_template, memory_format=None", "in_shape", [](Op& op) { 
+       const TensorState* other = op.tensor("the_template");
+       return other ? op.result(other->shape, op.result_type(Type::input)) : op.unknown();
+     }, Type::input},
+    {"set", "input, source=None, storage_offset=0, size=None, stride=None", "in_shape", set, Type::own},
+};
+
+} // namespace
+
+std::vector<Row> arrangement_rows() { return operator_rows(operators); }
+
+} // namespace stepzero::torch
