@@ -378,6 +378,13 @@ Value pieces_unknown(Op& op, const Shape& shape, std::optional<std::size_t> at, 
   return op.run.heap().open_list(op.result(part, op.result_type(Type::input)), count);
 }
 
+// The size of the first is known; how many follow, and how large the last is, are not.
+Value pieces_from(Op& op, const Shape& shape, std::size_t at, Int first) {
+  const Value all = pieces_unknown(op, shape, at);
+  if (first) values::Heap::list_state(all)->items.push_back(piece(op, shape, at, op.made(first)));
+  return all;
+}
+
 // The dimension that is divided up; nullopt (with `made` set) where nothing more can be said.
 std::optional<std::size_t> divided(Op& op, Shape& shape, Value& made) {
   const TensorState* input = op.expect(op.call.row.parameters[0].text());
@@ -449,8 +456,9 @@ Value split(Op& op) {
     return op.tuple(std::move(parts));
   }
   if (op.s.divides(size, whole.size) == Answer::yes)
-    return op.run.heap().open_list(piece(op, shape, *at, op.made(size)), known_count == 0 ? nullptr : count);
-  return pieces_unknown(op, shape, at);
+    // Of nothing there is one part, of size 0.
+    return op.run.heap().open_list(piece(op, shape, *at, op.made(smaller(op, size, whole.size))), known_count == 0 ? nullptr : count);
+  return pieces_from(op, shape, *at, is_size(op, size) ? smaller(op, size, whole.size) : nullptr);
 }
 
 Value split_with_sizes(Op& op) { return split(op); }
@@ -487,7 +495,7 @@ Value chunk(Op& op) {
     for (std::int64_t from = 0; from < *length; from += size) parts.push_back(piece(op, shape, *at, op.made(op.s.constant(std::min(size, *length - from)))));
     return op.tuple(std::move(parts));
   }
-  return pieces_unknown(op, shape, at);
+  return pieces_from(op, shape, *at, count ? op.s.floordiv(op.s.add(whole.size, op.s.constant(*count - 1)), chunks) : nullptr);
 }
 
 // Parts that differ by at most one, or that end at the given indices.
