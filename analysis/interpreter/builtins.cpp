@@ -667,7 +667,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
 
 Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Place where, const CallExpr* expr) {
   // `zip(*rows)` of rows that are not known: any number of arguments.
-  constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print"};
+  constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print", "zip"};
   if (arguments.spread && std::find(std::begin(take_any), std::end(take_any), name) == std::end(take_any)) {
     for (const Value& argument : arguments.positional) escape(argument);
     return heap().external("", where);
