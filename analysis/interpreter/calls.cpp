@@ -103,11 +103,14 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
   case Kind::instance: {
     auto* object = function.as<values::Instance>();
     if (const Value method = find_method(object, Name("__call__"))) return call(method, std::move(arguments), where, expr);
+    if (expr) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
     return call_unknown(function, arguments, where);
   }
   case Kind::choice:
     return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
-  default: return call_unknown(function, arguments, where);
+  default:
+    if (expr && !arguments.spread) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
+    return call_unknown(function, arguments, where);
   }
 }
 

@@ -176,6 +176,9 @@ public:
   // `a, b = value`: the parts, where the library knows them; else what is known anyway. `names` may hold empty ones.
   virtual std::optional<std::vector<Value>> unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
                                                    values::Place place) const = 0;
+  // Something is called of which nothing is known, with these arguments as the program writes them.
+  virtual void unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
+                           const syntax::CallExpr& expr, values::Place place) const = 0;
 };
 
 } // namespace stepzero::interpreter

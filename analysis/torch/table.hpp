@@ -66,6 +66,8 @@ public:
   void store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const override;
   std::optional<std::vector<Value>> unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
                                            values::Place place) const override;
+  void unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
+                   const syntax::CallExpr& expr, values::Place place) const override;
 
 private:
   std::vector<Row> rows_;
