@@ -113,7 +113,7 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     const Expr &left = *test->left, &right = *test->rights[0];
     const Value a = resolve(value_of(values, left)), b = resolve(value_of(values, right)), outcome = value_of(values, *test);
     if (!is_size(a) || !is_size(b) || !outcome.is(Kind::boolean) || (is_literal(left) && is_literal(right))) continue;
-    if (found.size() > 1 && symbols().decide(outcome.condition()) == Answer::unknown) continue;
+    if (found.size() > 1 && symbols().decide(outcome.condition()) != Answer::no) continue;
     std::vector<const Expr*> parts;
     named_parts(left, parts);
     named_parts(right, parts);

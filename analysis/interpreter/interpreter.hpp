@@ -124,6 +124,7 @@ public:
   // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
   Cond assumption();
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
+  const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }

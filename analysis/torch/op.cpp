@@ -486,14 +486,7 @@ Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view
   return made_tuple;
 }
 
-void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
-  const bool had_failed = failed_;
-  auto* const before = problem_;
-  failed_ = false;
-  (void)fail(kind, std::move(text), because);
-  failed_ = had_failed;
-  problem_ = before;
-}
+void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) { tell(kind, std::move(text), because); }
 
 void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
   const Answer answer = s.decide(when);
@@ -509,29 +502,43 @@ interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
   return *(problem_ = run.problem(kind, call));
 }
 
-Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
-  if (!failed_) {
-    auto* problem = problem_ = run.problem(kind, call);
-    problem->text = std::move(text);
-    for (const Value& value : tensors()) {
-      if (problem->operands.size() == 4) break;
-      problem->operands.push_back(value);
-      problem->states.push_back(tensor(value));
-    }
-    const bool again = std::any_of(tensors().begin(), tensors().end(), [&](Value value) { return tensor(value) && tensor(value)->blamed; });
-    if (again) problem->guarded = true;
-    if (!problem->guarded && !problem->assumption && kind < ProblemKind::first_without_failure)
-      for (const Value& value : tensors())
-        if (const TensorState* state = tensor(value)) {
-          TensorState blamed = *state;
-          blamed.blamed = true;
-          set_state(run, value, blamed);
-        }
-    for (const Dim& d : because)
-      if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
+void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  auto* problem = problem_ = run.problem(kind, call);
+  problem->text = std::move(text);
+  for (const Value& value : tensors()) {
+    if (problem->operands.size() == 4) break;
+    problem->operands.push_back(value);
+    problem->states.push_back(tensor(value));
   }
+  const bool again = std::any_of(tensors().begin(), tensors().end(), [&](Value value) { return tensor(value) && tensor(value)->blamed; });
+  if (again) problem->guarded = true;
+  if (!problem->guarded && !problem->assumption && kind < ProblemKind::first_without_failure)
+    for (const Value& value : tensors())
+      if (const TensorState* state = tensor(value)) {
+        TensorState blamed = *state;
+        blamed.blamed = true;
+        set_state(run, value, blamed);
+      }
+  for (const Dim& d : because)
+    if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
+}
+
+Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  if (!failed_) tell(kind, std::move(text), because);
   failed_ = true;
   return unknown();
+}
+
+void Op::suspect(const interpreter::ProblemEvent& prepared) {
+  auto* problem = run.problem(ProblemKind::suspicious_broadcast, call);
+  problem->place = prepared.place;
+  problem->calls = prepared.calls;
+  problem->row = prepared.row;
+  problem->expr = prepared.expr;
+  problem->node = prepared.node;
+  problem->text = prepared.text;
+  problem->evidence = prepared.evidence;
+  problem->cures = prepared.cures;
 }
 
 void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure) {
@@ -724,6 +731,7 @@ Value run_operator(Call& call) {
     for (const Value& value : op.tensors()) sharing = symbolic::mix(sharing, call.run.heap().sharing(value));
     return call.run.heap().unknown("", sharing, call.place);
   }
+  if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
   if (call.row.variant == values::Variant::in_shape) {
     write_into(op, call.at(0), made, false);
     return call.at(0);
@@ -801,7 +809,7 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     forward.kind = RowKind::method;
     forward.signature = layer.inputs;
     forward.run = run_operator;
-    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr});
+    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr, crossing_of(last_part(layer.path))});
     forward.source = "PyTorch documentation of torch.nn";
     rows.push_back(std::move(forward));
   }
@@ -823,7 +831,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
     rows.push_back(std::move(made));
   };
   for (const Operator& op : operators) {
-    operations.push_back({op.shape, op.type, false, nullptr});
+    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name)});
     const std::string name(op.name);
     std::string_view rest = op.homes;
     bool in_torch = false;

@@ -23,12 +23,26 @@ enum class Type : std::uint8_t {
 
 } // namespace stepzero::torch
 
+namespace stepzero::torch {
+// What an operator has to do with a column [N, 1] that meets a row [N] in a loss: see crossing.cpp.
+enum class Crossing : std::uint8_t {
+  none,
+  begins,  // a difference
+  keeps,   // of a difference that is squared or made positive
+  ends,    // an average or sum of it: a loss
+  loss,    // all in one
+};
+Crossing crossing_of(std::string_view operator_name);
+void watch_crossing(Op& op, Crossing crossing, values::Value made);
+} // namespace stepzero::torch
+
 namespace stepzero::values {
 struct OperatorInfo {
   Value (*shape)(torch::Op&) = nullptr;
   torch::Type type = torch::Type::own;
   bool has_parameters = false;  // of a layer: its result is connected to what is trained
   void (*make)(torch::Op&) = nullptr;  // of a layer's constructor
+  torch::Crossing crossing = torch::Crossing::none;
   bool takes_spread = false;  // its shape function looks at calls with `*unknown` itself
 };
 } // namespace stepzero::values
@@ -161,6 +175,8 @@ public:
   interpreter::ProblemEvent& refuse(values::ProblemKind kind);
   bool failed() const { return failed_; }
   void blame() { failed_ = true; }  // it fails because of what was told before
+  // What was prepared before is hardly meant, as is seen now; it is told where it stood.
+  void suspect(const interpreter::ProblemEvent& prepared);
   // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
   // "Set `parameter` to `size`" where the layer was made; offered where the size is a number.
   void cure_constructor(std::string_view parameter, const Dim& size, bool sure = true);
@@ -184,10 +200,11 @@ public:
   // A number or a sequence of `count` of them, as sizes; nullopt if unknown. Also for arguments.
   std::optional<std::vector<Int>> per_axis(Value value, std::size_t count) const;
   values::Place born() const { return call.self.is(values::Kind::instance) ? call.self.object()->born : call.place; }
+  const syntax::Expr* expression(std::string_view parameter) const;  // that gave the argument; null if it is not known
 
 private:
+  void tell(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because);
   values::Dtype promoted(std::span<const Value> values) const;
-  const syntax::Expr* expression(std::string_view parameter) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;
   interpreter::ProblemEvent* problem_ = nullptr;

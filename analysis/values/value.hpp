@@ -289,6 +289,7 @@ struct TensorState : Object {
   Known requires_grad = Known::unknown;
   Sharing sharing = Sharing::local;
   bool external = false;             // came from code that was not seen
+  const Object* crossed = nullptr;         // a difference of a column and a row of equal length, which is hardly meant: see torch/crossing.cpp
   const Instance* scaled_by = nullptr;     // the GradScaler whose scale() it went through
   std::vector<const Object*> graph;  // modules and parameters that it was computed from
   bool graph_complete = false;       // nothing else is in the graph
