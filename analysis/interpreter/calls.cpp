@@ -181,6 +181,9 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
   scope->globals = function.closure ? function.closure->globals : nullptr;
   scope->info = function.stmt ? &function.stmt->scope : nullptr;
   bind(function, arguments, *scope);
+  for (const Parameter& parameter : function.parameters->list)
+    if (parameter.annotation)
+      if (const values::Slot* slot = scope->names.find(parameter.name)) judge_annotation(parameter.annotation, function.chunk, slot->value, where, parameter.name.text());
   if (function.stmt && function.stmt->scope.is_generator) {
     auto* generator = heap().make<values::Iterator>();
     generator->pending = &function;

@@ -202,6 +202,15 @@ private:
   void run_assign(const syntax::Expr& target, Value value);
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
+  // annotations.cpp
+  // The shape that an annotation gives; the same names are the same sizes.
+  std::optional<values::Shape> annotated_shape(const syntax::Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names);
+  // A tensor that contradicts its annotation becomes a problem.
+  void judge_annotation(const syntax::Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what);
+  // Sizes of the value that are not known are called as the comment behind the statement calls them.
+  void name_by_comment(Value value, const syntax::Stmt& stmt);
+
+  // assertions.cpp
   Flow run_assert(const syntax::AssertStmt& stmt);
   // An assertion on sizes that never holds becomes a problem.
   void judge_assertion(const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
@@ -416,6 +425,7 @@ private:
   const Frame* traced_frame_ = nullptr;
   bool with_defaults_ = false;      // parameters are their defaults
   std::string defaults_;            // those that were taken
+  std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
   std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
   int casts_ = 0;                   // see casting()
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it

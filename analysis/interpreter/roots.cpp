@@ -129,8 +129,10 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   }
   if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born));
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
-  if (annotated_as_tensor(parameter.annotation)) {
+  const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
+  if (annotated || annotated_as_tensor(parameter.annotation)) {
     values::TensorState state;
+    if (annotated) state.shape = *annotated;
     state.sharing = Sharing::local;
     state.external = true;
     return heap().tensor(state, born);
@@ -170,6 +172,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   root.function = &function;
   root.owner = owner;
   const std::string outer_defaults = defaults_;
+  annotated_names_.clear();
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   Arguments arguments;

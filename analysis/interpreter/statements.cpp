@@ -77,6 +77,7 @@ Flow Interpreter::run(const Stmt& stmt) {
     const auto& assign = as<AssignStmt>(stmt);
     const Value value = evaluate(*assign.value);
     if (killed_) return after_expression();
+    name_by_comment(value, stmt);
     for (const Expr* target : assign.targets) run_assign(*target, value);
     return after_expression();
   }
@@ -127,6 +128,7 @@ Flow Interpreter::run(const Stmt& stmt) {
     const auto& assign = as<AnnAssignStmt>(stmt);
     if (!assign.value) return Flow::normal;
     const Value value = evaluate(*assign.value);
+    if (!killed_) judge_annotation(assign.annotation, chunk_, value, here(*assign.value), record_.text(here(*assign.target)));
     if (!killed_) run_assign(*assign.target, value);
     return after_expression();
   }
@@ -134,6 +136,8 @@ Flow Interpreter::run(const Stmt& stmt) {
     const Expr* expr = as<ReturnStmt>(stmt).value;
     const Value value = expr ? evaluate(*expr) : Value::none();
     if (killed_) return after_expression();
+    if (expr && frame_->function && frame_->function->stmt && frame_->function->stmt->returns)
+      judge_annotation(frame_->function->stmt->returns, chunk_, value, here(*expr), "The result");
     return leave(ExitKind::return_, stmt, value);
   }
   case StmtKind::break_: return leave(ExitKind::break_, stmt, {});

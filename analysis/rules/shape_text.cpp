@@ -19,11 +19,11 @@ std::string shape_text(const Record& record, const values::Shape& shape) {
   return text + "]";
 }
 
-namespace {
-
 const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index) {
   if (problem.node && problem.node->kind == syntax::ExprKind::binary) {
     const auto& binary = syntax::as<syntax::BinaryExpr>(*problem.node);
+    // `x += y` writes to its left side.
+    if (index == 0 && binary.op_span == binary.left->span) return nullptr;
     return index == 0 ? binary.left : binary.right;
   }
   if (!problem.expr) return nullptr;
@@ -37,6 +37,8 @@ const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t 
   if (index < problem.expr->arguments.size()) return problem.expr->arguments[index];
   return nullptr;
 }
+
+namespace {
 
 bool short_enough(std::string_view text) { return !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos; }
 
@@ -115,6 +117,12 @@ std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& pro
   if (!arrives || *arrives <= 0) return std::nullopt;
   const std::string number = std::to_string(*arrives);
   return edit_constructor(record, problem, parameter, number, "Set " + std::string(parameter) + " to " + number, true);
+}
+
+std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand, const std::string& suffix, std::string title) {
+  const syntax::Expr* expr = record.in_file(problem.place) ? operand_expression(problem, operand) : nullptr;
+  if (!expr) return std::nullopt;
+  return fix_of(record, problem, {interpreter::Cure::How::append, {}, expr, suffix, std::move(title), false});
 }
 
 std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure) {

@@ -11,6 +11,8 @@ std::string size_text(const Record& record, const values::Dim& dim);
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index);
 // The layer as the program calls it, "self.fc1", or as it was made, "nn.Linear(3, 4)".
 std::string layer_text(const Record& record, const ProblemEvent& problem);
+// The expression that gave an operand and could be replaced; null if there is none.
+const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index);
 // `32×5×5 = 800`, if the size came from a flatten; else empty.
 std::string arithmetic_text(const Record& record, const values::Dim& dim);
 void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what);
@@ -20,6 +22,8 @@ void relate_origin(const Report& report, Finding& finding, const values::Dim& di
 std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter);
 // What the operator itself offers.
 std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure);
+// Puts a suffix behind an operand: a decision of the user.
+std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand, const std::string& suffix, std::string title);
 // "Transpose …", offered where the last two dimensions, swapped, fit.
 std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand);
 

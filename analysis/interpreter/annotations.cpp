@@ -1,0 +1,189 @@
+// Annotations that give shapes, jaxtyping's `Float[Tensor, "batch seq 768"]` and `Tensor["B", "T", 768]`, and comments such as
+// `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that contradicts one is a
+// problem; comments only give names to sizes that have none.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Dim;
+using values::Kind;
+using values::Shape;
+using symbolic::Answer;
+
+namespace {
+
+// The dimensions from the left; behind them, if `open`, any number of further ones and then those of `tail`.
+struct Described {
+  struct Size {
+    std::string_view name;               // empty: not said
+    std::optional<std::int64_t> number;
+  };
+  std::vector<Size> dims, tail;
+  bool open = false;
+};
+
+std::string_view last_name(const Expr& expr) {
+  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
+  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
+  return {};
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+// One word of a description: a name, a number, `_`, `...`, `*batch`, `#broadcasts`, `name=4`. What is none of them is a size
+// of which nothing is said.
+void add_word(Described& into, std::string_view word) {
+  if (word == "..." || word.starts_with('*')) {
+    into.open = true;
+    return;
+  }
+  Described::Size size;
+  const bool broadcasts = word.starts_with('#');
+  if (const auto equals = word.find('='); equals != std::string_view::npos) word.remove_prefix(equals + 1);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (broadcasts) {
+  } else if (error == std::errc{} && end == word.data() + word.size() && number >= 0) size.number = number;
+  else if (is_name(word) && word != "_") size.name = word;
+  (into.open ? into.tail : into.dims).push_back(size);
+}
+
+void add_words(Described& into, std::string_view text) {
+  while (!text.empty()) {
+    const auto space = std::min(text.find(' '), text.size());
+    if (space > 0) add_word(into, text.substr(0, space));
+    text.remove_prefix(std::min(space + 1, text.size()));
+  }
+}
+
+constexpr std::string_view kinds[] = {"Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8", "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex"};
+
+std::optional<Described> described(const Expr& annotation) {
+  if (annotation.kind != ExprKind::subscript) return std::nullopt;
+  const auto& access = as<SubscriptExpr>(annotation);
+  const std::string_view name = last_name(*access.object);
+  if (access.index->kind != ExprKind::tuple) return std::nullopt;
+  const auto parts = as<TupleExpr>(*access.index).elements;
+  Described made;
+  if (std::find(std::begin(kinds), std::end(kinds), name) != std::end(kinds)) {
+    if (parts.size() != 2 || last_name(*parts[0]) != "Tensor" || parts[1]->kind != ExprKind::string) return std::nullopt;
+    add_words(made, as<StringExpr>(*parts[1]).value);
+    return made;
+  }
+  if (name != "Tensor" && name != "TensorType") return std::nullopt;
+  for (const Expr* part : parts) {
+    if (part->kind == ExprKind::string) add_word(made, as<StringExpr>(*part).value);
+    else if (part->kind == ExprKind::integer && as<IntegerExpr>(*part).value > 0) made.dims.push_back({{}, as<IntegerExpr>(*part).value});
+    else return std::nullopt;
+  }
+  return made;
+}
+
+} // namespace
+
+std::optional<Shape> Interpreter::annotated_shape(const Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names) {
+  const auto given = annotation ? described(*annotation) : std::nullopt;
+  if (!given) return std::nullopt;
+  Shape shape;
+  shape.rank_known = !given->open;
+  for (const Described::Size& size : given->open ? given->tail : given->dims) {
+    Int known = size.number ? symbols().constant(*size.number) : nullptr;
+    if (!known && !size.name.empty()) {
+      Int& named = names[std::string(size.name)];
+      if (!named) {
+        symbolic::AtomInfo info;
+        info.name = std::string(size.name);
+        info.lower = 0;
+        named = symbols().fresh(info);
+      }
+      known = named;
+    }
+    auto* origin = heap().make<values::Origin>();
+    origin->place = where;
+    origin->what = "annotation";
+    shape.dims.push_back(known ? Dim{known, origin, nullptr} : Dim{});
+  }
+  return shape;
+}
+
+void Interpreter::judge_annotation(const Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what) {
+  value = resolve(value);
+  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+  if (!annotation || annotation->kind != ExprKind::subscript || rehearsals_ > 0 || !value.is(Kind::tensor)) return;
+  const auto given = described(*annotation);
+  if (!given) return;
+  const Shape& shape = value.as<values::Tensor>()->now()->shape;
+  const std::size_t count = given->dims.size() + given->tail.size();
+  bool fits = shape.rank_known ? (given->open ? shape.dims.size() >= count : shape.dims.size() == count) : given->open || shape.dims.size() <= count;
+  const auto differs = [&](const Described::Size& size, const Dim& dim) {
+    return size.number && dim.size && symbols().compare(symbolic::Compare::eq, dim.size, symbols().constant(*size.number)) == Answer::no;
+  };
+  const auto& last = given->open ? given->tail : given->dims;
+  for (std::size_t i = 0; fits && i < last.size() && i < shape.dims.size(); ++i)
+    fits = !differs(last[last.size() - 1 - i], shape.dims[shape.dims.size() - 1 - i]);
+  if (given->open && shape.rank_known)
+    for (std::size_t i = 0; fits && i < given->dims.size(); ++i) fits = !differs(given->dims[i], shape.dims[i]);
+  if (fits) return;
+  const auto words = [&](const Dim& dim) { return dim.size && !symbols().text(dim.size).empty() ? symbols().text(dim.size) : "?"; };
+  std::string text;
+  for (const Dim& dim : shape.dims) text += (text.empty() ? "" : ", ") + words(dim);
+  if (!shape.rank_known) text = "*, " + text;
+  auto* event = record_.event<ProblemEvent>();
+  event->problem = values::ProblemKind::annotation;
+  event->place = where;
+  event->calls = site_;
+  event->guarded = guards_ > 0 || expected_ > 0;
+  event->assumption = assumption();
+  const Place declared{chunk, annotation->span};
+  event->text = std::string(what) + " is annotated as " + std::string(record_.text(declared)) + ", and is [" + text + "]";
+  event->evidence.emplace_back(declared, "annotated here");
+  append(event);
+}
+
+// `x = f(y)  # [batch, seq, hidden]`
+void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
+  value = resolve(value);
+  if (!value.is(Kind::tensor)) return;
+  const auto* state = value.as<values::Tensor>()->now();
+  if (!state->shape.rank_known || std::all_of(state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; })) return;
+  const ChunkOf& chunk = record_.chunks[chunk_];
+  const std::string_view all = chunk.module->text->bytes();
+  std::string_view line = all.substr(std::min<std::size_t>(stmt.span.end + chunk.offset, all.size()));
+  line = line.substr(0, std::min(line.find('\n'), line.size()));
+  while (!line.empty() && (line.front() == ' ' || line.front() == '#')) line.remove_prefix(1);
+  if (line.empty() || (line.front() != '[' && line.front() != '(')) return;
+  const auto end = line.find(line.front() == '[' ? ']' : ')');
+  if (end == std::string_view::npos) return;
+  line = line.substr(1, end - 1);
+  std::vector<std::string_view> names;
+  for (;;) {
+    const auto comma = std::min(line.find(','), line.size());
+    std::string_view word = line.substr(0, comma);
+    while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+    while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+    names.push_back(word);
+    if (comma == line.size()) break;
+    line.remove_prefix(comma + 1);
+  }
+  if (names.size() != state->shape.dims.size()) return;
+  values::TensorState named = *state;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (named.shape.dims[i].size || !is_name(names[i])) continue;
+    symbolic::AtomInfo info;
+    info.name = std::string(names[i]);
+    info.lower = 0;
+    info.sharing = state->sharing;
+    named.shape.dims[i].size = symbols().fresh(info);
+  }
+  named.shape_value = {};
+  heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(named)));
+}
+
+} // namespace stepzero::interpreter
