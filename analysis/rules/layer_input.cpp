@@ -1,4 +1,4 @@
-// shape/layer-input: a layer is given a tensor that it cannot take. Linear so far.
+// shape/layer-input: a layer is given a tensor that it cannot take.
 #include "rules/list.hpp"
 #include "rules/operator_problem.hpp"
 #include "rules/shape_text.hpp"
@@ -10,22 +10,24 @@ using values::ProblemKind;
 namespace {
 
 void check(const Record& record, Report& report) {
-  visit_roots(record, [&](const Event& event) {
+  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
     if (event.kind != interpreter::EventKind::problem) return;
     const auto& problem = static_cast<const ProblemEvent&>(event);
-    if (problem.guarded || !problem.self.is(values::Kind::instance)) return;
+    const auto add = [&](std::string message) -> Finding* {
+      const auto severity = qualify(record, problem, root, Severity::error, message);
+      return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
+    };
+    if (!problem.self.is(values::Kind::instance)) return;
     const std::string layer = layer_text(record, problem);
     if (problem.problem == ProblemKind::rank) {
-      report.add(Severity::error, problem.place, problem.calls,
-                 layer + " needs at least one dimension, but " + operand_text(record, problem, 0) + " is a single number: its shape is [].");
+      add(layer + " needs at least one dimension, but " + operand_text(record, problem, 0) + " is a single number: its shape is []");
       return;
     }
     if (problem.problem != ProblemKind::layer_features || !problem.left.factors) return;
     const std::string arithmetic = arithmetic_text(record, problem.left);
-    Finding* finding = report.add(Severity::error, problem.place, problem.calls,
-                                  "Flattened, " + operand_text(record, problem, 0) + " has " +
+    Finding* finding = add("Flattened, " + operand_text(record, problem, 0) + " has " +
                                       (arithmetic.empty() ? size_text(record, problem.left) : arithmetic) + " features; " + layer + " expects " +
-                                      size_text(record, problem.right) + ".");
+                                      size_text(record, problem.right));
     if (!finding) return;
     relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
     relate_origin(report, *finding, problem.left, "flattened here");
@@ -49,7 +51,7 @@ constexpr Rule layer_input = complete({
     .right = "x = torch.flatten(x, 1)        # 800\n"
              "x = self.fc1(x)                # nn.Linear(800, 120)\n",
     .silent = "Images whose size is not known; lazy layers; a layer behind an `if` on the shape.",
-    .fix = "Sets in_features to the size that arrives.",
+    .fix = "Sets in_features, in_channels or num_features to the size that arrives; offers to move channels that come last.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

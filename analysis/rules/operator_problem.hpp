@@ -7,8 +7,12 @@
 
 namespace stepzero::rules {
 
+// How severe a problem is, and its message completed: an error that happens under an assumption, or with the defaults of what
+// nobody calls, is a warning that says so. Nothing where it is not told: inside a try, or in a test that expects it.
+std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message);
+
 // Reports every problem of the kind: an error, or a warning that names the assumption where the operation fails only under
-// one. Problems inside a try, or in a test that expects them, are left out. What would mend them becomes fixes. `refine` may add fixes and related locations.
+// one. What would mend them becomes fixes. `refine` may add fixes and related locations.
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
                      const std::function<void(const ProblemEvent&, Finding&)>& refine = {});
 

@@ -81,11 +81,14 @@ bool fits_weights(Op& op, std::string_view input) {
   if (values::is_floating(state->dtype)) {
     if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) || !values::is_floating(weights)) return true;
     op.fail(ProblemKind::dtype, called(op) + " has " + std::string(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.cure_append(input, weights == Dtype::float32 ? ".float()" : weights == Dtype::float64 ? ".double()" : weights == Dtype::float16 ? ".half()" : ".bfloat16()",
+                   weights == Dtype::float32);
     return false;
   }
   if (weights != Dtype::unknown && !values::is_floating(weights)) return true;
   op.fail(ProblemKind::dtype, called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : std::string(values::name(weights))) +
                                   " weights and " + op.name(input) + " is " + has);
+  if (weights == Dtype::float32) op.cure_append(input, ".float()", true);
   return false;
 }
 
@@ -95,6 +98,7 @@ bool takes_floats(Op& op, std::string_view input) {
       state->dtype == Dtype::complex128)
     return true;
   op.fail(ProblemKind::dtype, called(op) + " computes with floating point, and " + op.name(input) + " is " + std::string(values::name(state->dtype)));
+  op.cure_append(input, ".float()", true);
   return false;
 }
 
@@ -118,6 +122,10 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
             called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") + ", and " + op.name(name) + " has " +
                 op.words(arrives) + ": it is " + op.words(shape),
             {channels, arrives});
+    // Channels that come last are moved; else the layer was made for others.
+    if (spatial == 2 && shape.rank_known && shape.dims.size() == 4 && op.equal(shape.dims[3], channels) == Answer::yes)
+      op.cure_append(name, ".permute(0, 3, 1, 2)", false, "Move the channels of " + op.name(name) + " behind the batch");
+    else if (const Int groups = op.kept_size("groups"); groups && op.s.value(groups) == 1) op.cure_constructor("in_channels", arrives);
     return nullptr;
   }
   if (!arrives.size) {

@@ -97,6 +97,7 @@ bool takes_indices(Op& op, std::string_view name) {
   const TensorState* input = op.tensor(name);
   if (!input || input->dtype == Dtype::unknown || input->dtype == Dtype::int64 || input->dtype == Dtype::int32) return true;
   op.fail(ProblemKind::dtype, called(op) + " takes indices of int64 or int32, and " + op.name(name) + " is " + std::string(values::name(input->dtype)));
+  op.cure_append(name, ".long()", true);
   return false;
 }
 Value embed(Op& op, std::string_view weight) {

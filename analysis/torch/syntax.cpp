@@ -84,11 +84,15 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
 std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
                                                 values::Place place) const {
   value = run.resolve(value);
+  // What is unpacked is then not known.
   const auto fail = [&](std::string text, std::initializer_list<Dim> because = {}) {
     const Row* row = find("torch.Tensor.shape");
     Call call{run, *row, {}, {}, {}, {}, {}, false, nullptr, &node, place};
     Op op(call);
     (void)op.fail(ProblemKind::unpack, std::move(text), because);
+    std::vector<Value> parts(names.size());
+    for (Value& part : parts) part = run.heap().external("", place);
+    return parts;
   };
   const auto count = [](std::size_t n, std::string_view what) { return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s"); };
   // The shape of a tensor of which not even the rank is known: it has one dimension for each name.
@@ -100,10 +104,8 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     TensorState learned = *state;
     learned.maybe_array = !was_tensor;
     if (!learned.shape.rank_known) {
-      if (learned.shape.dims.size() > names.size()) {
-        fail("The tensor has at least " + count(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count(names.size(), "name"));
-        return std::nullopt;
-      }
+      if (learned.shape.dims.size() > names.size())
+        return fail("The tensor has at least " + count(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count(names.size(), "name"));
       learned.shape.rank_known = true;
       learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
     }
@@ -128,16 +130,12 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
   if (value.is(Kind::tensor)) {
     const TensorState* state = value.as<Tensor>()->now();
     if (!state->shape.rank_known) return std::nullopt;
-    if (state->shape.dims.empty()) {
-      fail("A tensor without dimensions is a single value and cannot be unpacked");
-      return std::nullopt;
-    }
+    if (state->shape.dims.empty()) return fail("A tensor without dimensions is a single value and cannot be unpacked");
     const auto size = state->shape.dims.front().size;
     const auto known = size ? run.symbols().value(size) : std::nullopt;
-    if (known && *known != static_cast<std::int64_t>(names.size())) {
-      fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count(names.size(), "name"), {state->shape.dims.front()});
-      return std::nullopt;
-    }
+    if (known && *known != static_cast<std::int64_t>(names.size()))
+      return fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count(names.size(), "name"),
+                  {state->shape.dims.front()});
     std::vector<Value> parts;
     for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(run.element(value, place));
     return parts;
@@ -146,7 +144,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
   if (value.is(Kind::tuple) || (value.is(Kind::list) && !values::Heap::list_state(value)->open)) {
     const auto& items = value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items;
     if (items.size() != names.size())
-      fail(count(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count(names.size(), "name"));
+      return fail(count(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count(names.size(), "name"));
   }
   return std::nullopt;
 }
