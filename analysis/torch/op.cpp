@@ -678,6 +678,8 @@ bool fits(Op& op) {
   const Call& call = op.call;
   if (call.spread) return true;
   const auto& parameters = call.row.parameters;
+  // `torch.Tensor.shape` names the property itself.
+  if (call.row.kind == RowKind::property && !call.at(0)) return false;
   if (!call.options.empty() && !call.row.takes_options) {
     const std::string_view written = call.options.front().first.text();
     const auto meant = std::find_if(parameters.begin(), parameters.end(), [&](syntax::Name name) { return is_slip_of(written, name.text()); });
