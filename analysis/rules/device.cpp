@@ -22,8 +22,8 @@ constexpr Rule device_mismatch = complete({
              "y = x + torch.ones(16, device=x.device)\n",
     .silent = "Devices that are not known or chosen at run time (`\"cuda\" if torch.cuda.is_available() else \"cpu\"`); numbers and "
               "tensors without dimensions; \"cuda\" and \"cuda:0\", which may be the same.",
-    .fix = "Moves the operand that is on the CPU to the device of the other.",
-    .fix_kind = FixKind::always_right,
+    .fix = "None yet.",
+    .fix_kind = FixKind::none,
     .check = check,
 });
 

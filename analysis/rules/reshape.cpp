@@ -24,9 +24,8 @@ constexpr Rule reshape = complete({
              "q = q.view(B, T, self.heads, 64)\n",
     .silent = "Sizes that are not known or may be equal; -1; products that are equal as polynomials; empty tensors; a view that only "
               "splits a dimension of a transposed tensor.",
-    .fix = "view on a tensor whose strides do not fit becomes reshape. Where one written size is wrong and the right one follows, that "
-           "size is offered.",
-    .fix_kind = FixKind::always_right,
+    .fix = "None yet: which of the sizes was meant cannot be seen; for a view of what is not laid out in order, write reshape.",
+    .fix_kind = FixKind::none,
     .check = check,
 });
 

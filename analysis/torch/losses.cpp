@@ -44,26 +44,12 @@ Shape better_shape(Op& op, const Shape& a, const Shape& b) {
   return made;
 }
 
-// [N, 1] with [N] becomes [N, N]: PyTorch warns, and the loss is not what was meant.
-void doubt_broadcast(Op& op, const Shape& a, const Shape& b) {
-  if (!a.rank_known || !b.rank_known || a.dims.size() == b.dims.size()) return;
-  const bool left = a.dims.size() > b.dims.size();
-  const Shape &longer = left ? a : b, &shorter = left ? b : a;
-  if (longer.dims.size() != 2 || shorter.dims.size() != 1 || op.value(longer.dims[1]) != 1) return;
-  const Dim &n = longer.dims[0], &m = shorter.dims[0];
-  if (op.equal(n, m) != Answer::yes || op.value(n) == 1) return;
-  auto* problem = op.run.problem(ProblemKind::suspicious_broadcast, op.call);
-  problem->text = op.name("input") + " is " + op.words(op.shape("input")) + " and " + op.name("target") + " is " + op.words(op.shape("target")) +
-                  ": each is compared with every other, [" + op.words(n) + ", " + op.words(n) + "]";
-}
-
 // Element by element: MSE and its like. Input and target broadcast.
 Value elementwise(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   const auto both = op.broadcast(input->shape, target->shape);
   if (!both) return op.unknown();
-  doubt_broadcast(op, input->shape, target->shape);
   return reduced(op, *both, op.result_type(op.call.row.op->type));
 }
 // The same for those that want input and target of one shape.
