@@ -39,7 +39,8 @@ Value interpolate(Op& op) {
   const Shape shape = input->shape;
   const Value size = setting(op, "size"), factor = setting(op, "scale_factor");
   const auto mode = setting_text(op, "mode");
-  if (size && factor && !size.is(Kind::unknown) && !factor.is(Kind::unknown))
+  const auto surely = [](Value value) { return value && !value.is(Kind::unknown) && !value.is(Kind::choice); };
+  if (surely(size) && surely(factor))
     return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, not both");
   if (!size && !factor && (!op.call.self.is(Kind::instance) || !op.call.self.as<values::Instance>()->cls))
     return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, and neither is given");
