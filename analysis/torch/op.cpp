@@ -677,6 +677,8 @@ bool is_slip_of(std::string_view written, std::string_view meant) {
 bool fits(Op& op) {
   const Call& call = op.call;
   if (call.spread) return true;
+  // A method of something that was only presumed to be a tensor: that it does not fit says that it is none.
+  const bool presumed = call.row.self_first && !op.tensor(call.at(0));
   const auto& parameters = call.row.parameters;
   // `torch.Tensor.shape` names the property itself.
   if (call.row.kind == RowKind::property && !call.at(0)) return false;
@@ -684,18 +686,20 @@ bool fits(Op& op) {
     const std::string_view written = call.options.front().first.text();
     const auto meant = std::find_if(parameters.begin(), parameters.end(), [&](syntax::Name name) { return is_slip_of(written, name.text()); });
     const bool is_slip = meant != parameters.end();
-    if (call.row.kind == RowKind::class_ || is_slip)
+    if (!presumed && (call.row.kind == RowKind::class_ || is_slip))
       op.fail(ProblemKind::argument, std::string(op.title()) + " has no argument '" + std::string(written) + "'" +
                                          (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
     return false;
   }
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
-      op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
+      if (!presumed)
+        op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
-    op.fail(ProblemKind::argument, std::string(op.title()) + " takes " + std::to_string(call.row.positional - call.row.self_first) + " arguments by place, and " +
+    if (!presumed)
+      op.fail(ProblemKind::argument, std::string(op.title()) + " takes " + std::to_string(call.row.positional - call.row.self_first) + " arguments by place, and " +
                                        std::to_string(call.row.positional - call.row.self_first + call.rest.size()) + " are given");
     return false;
   }
