@@ -410,8 +410,12 @@ Value Interpreter::sequence_method(Value self, std::string_view name, Arguments&
 Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   if (key.is(Kind::choice)) return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
   const auto* state = values::Heap::dict_state(dict);
-  bool known = known_key(key);
+  const bool key_is_known = known_key(key);
+  bool known = key_is_known;
+  constexpr std::size_t largest_merged = 32;
+  step(1 + state->items.size() / 8);
   Value maybe;
+  if (!key_is_known && state->items.size() > largest_merged) maybe = heap().external("");
   for (const auto& [k, v] : state->items) {
     if (k == key || same_key(k, key)) {
       // Of a key that is there on some paths only: who asks without a second choice is on those.
@@ -425,7 +429,8 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
       return value;
     }
     known = known && known_key(k);
-    maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
+    // Of a large table, what any one of its values is like is not worth its price.
+    if (!key_is_known && state->items.size() <= largest_merged) maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
   }
   auto* object = dict.as<values::Dict>();
   if (known && !state->open) {
@@ -438,7 +443,6 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     }
     return raise_builtin("KeyError", {});
   }
-  if (known_key(key)) maybe = {};
   Value any = heap().merge(maybe, state->rest, Sharing::uniform);
   if (otherwise && any) any = heap().merge(any, otherwise, Sharing::uniform);
   return any ? any : otherwise ? otherwise : heap().external("");
