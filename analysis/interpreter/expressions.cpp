@@ -871,7 +871,11 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       return std::nullopt;
     };
     const auto a = real(left), b = real(right);
-    if (!a || !b) return unknown();
+    if (!a || !b) {
+      Value made = unknown();
+      made.as<values::Unknown>()->is_real = true;  // a number, whichever
+      return made;
+    }
     switch (op) {
     case BinaryOp::add: return Value::of(*a + *b);
     case BinaryOp::sub: return Value::of(*a - *b);
