@@ -12,7 +12,7 @@ public:
   void write(const std::string& title, std::string text);
   const std::string& text(const std::string& title) const { return texts_.at(title); }
   const std::map<std::string, std::string>& files() const { return texts_; }
-  static std::string path_of(const std::string& title) { return "/work/" + title; }
+  static std::string path_of(const std::string& title) { return "/elsewhere/" + title; }
   static std::string title_of(const std::string& path) { return path.substr(6); }
 
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;

@@ -19,25 +19,25 @@ rules::Location at(const std::string& path, const std::string& text, const std::
 
 Report report() {
   Names names("/work");
-  names.give("/work/train.py", "train.py");
+  names.give("/elsewhere/train.py", "train.py");
   Report result(names);
   result.files = 3;
-  result.texts["/work/train.py"] = std::make_shared<syntax::Text>(train);
+  result.texts["/elsewhere/train.py"] = std::make_shared<syntax::Text>(train);
   result.texts["/else where/é.py"] = std::make_shared<syntax::Text>("x = 1\n");
   rules::Finding finding;
   finding.rule = "deadlock/rank-guarded-collective";
   finding.severity = rules::Severity::error;
-  finding.where = at("/work/train.py", train, "dist.barrier()");
+  finding.where = at("/elsewhere/train.py", train, "dist.barrier()");
   finding.message = "Only rank 0 enters it: 100% hang, others wait.\nSecond line";
-  finding.related.push_back({at("/work/train.py", train, "rank == 0"), "only rank 0 goes here"});
+  finding.related.push_back({at("/elsewhere/train.py", train, "rank == 0"), "only rank 0 goes here"});
   finding.related.push_back({at("/else where/é.py", "x = 1\n", "x"), "set here"});
   finding.fixes.push_back(
-      {"Run on all ranks", true, {{at("/work/train.py", train, "if rank == 0:\n    "), ""}}});
+      {"Run on all ranks", true, {{at("/elsewhere/train.py", train, "if rank == 0:\n    "), ""}}});
   result.findings.push_back(finding);
   rules::Finding hint;
   hint.rule = "made/up";
   hint.severity = rules::Severity::hint;
-  hint.where = at("/work/train.py", train, "# 形");
+  hint.where = at("/elsewhere/train.py", train, "# 形");
   hint.message = "broken \xFF bytes";
   result.findings.push_back(hint);
   result.exit_status = 1;
@@ -106,7 +106,7 @@ TEST_CASE("the GitHub format escapes what would end a command") {
       "::notice title=made/up,file=train.py,line=3,endLine=3,col=21,endColumn=24::broken \xFF bytes\n");
   Report odd = report();
   odd.findings.resize(1);
-  odd.findings[0].where = {"/work/a,b:c.py", {0, 0}};
+  odd.findings[0].where = {"/elsewhere/a,b:c.py", {0, 0}};
   CHECK_THAT(github_report(odd), Catch::Contains("file=a%2Cb%3Ac.py,"));
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("the SARIF format") {
   const json& run = parsed.at("runs").at(0);
   CHECK(run.at("tool").at("driver").at("name") == "stepzero");
   CHECK(run.at("columnKind") == "unicodeCodePoints");
-  CHECK(run.at("originalUriBaseIds").at("SRCROOT").at("uri") == "file:///work/");
+  CHECK(run.at("originalUriBaseIds").at("SRCROOT").at("uri") == "file:///project/");
   const json& rules = run.at("tool").at("driver").at("rules");
   for (const json& result : run.at("results")) {
     CHECK(rules.at(result.at("ruleIndex").get<std::size_t>()).at("id") == result.at("ruleId"));
