@@ -66,7 +66,7 @@ Value Interpreter::evaluate_call(const CallExpr& expr) {
 
 Value Interpreter::call(Value function, Arguments arguments, Place where, const CallExpr* expr) {
   function = resolve(function);
-  if (!step()) return heap().external("", where);
+  if (!step(1 + arguments.positional.size() / 8) || arguments.positional.size() > most_arguments) return heap().external("", where);
   switch (function.kind) {
   case Kind::function: return call_function(*function.as<values::Function>(), std::move(arguments), where, {});
   case Kind::bound: {

@@ -805,10 +805,14 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       return heap().integer(op == BinaryOp::bit_and ? *a & *b : op == BinaryOp::bit_or ? *a | *b : op == BinaryOp::bit_xor ? *a ^ *b : *a >> *b);
   }
   if (op == BinaryOp::add) {
-    if (left.is(Kind::string) && right.is(Kind::string)) return heap().string(std::string(left.text()) + std::string(right.text()));
+    if (left.is(Kind::string) && right.is(Kind::string)) {
+      if (left.text().size() + right.text().size() > longest_text) return unknown();
+      return heap().string(std::string(left.text()) + std::string(right.text()));
+    }
     if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
       std::vector<Value> items = left.as<values::Tuple>()->items;
       const auto& more = right.as<values::Tuple>()->items;
+      if (items.size() + more.size() > longest_sequence) return unknown();
       items.insert(items.end(), more.begin(), more.end());
       return heap().tuple(std::move(items));
     }
@@ -825,6 +829,8 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     if (left.is(Kind::list) && right.is(Kind::list)) {
       const auto* a = values::Heap::list_state(left);
       const auto* b = values::Heap::list_state(right);
+      if (a->items.size() + b->items.size() > longest_sequence)
+        return heap().open_list(heap().merge(element(left, here(node)), element(right, here(node)), Sharing::uniform));
       std::vector<Value> items = a->items;
       if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
       const Value sum = heap().list(std::move(items));
@@ -841,7 +847,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     const Value times = sequence == left ? right : left;
     const auto known = elements(sequence, here(node));
     const auto count = to_constant(times);
-    if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= 2048)) {
+    if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= longest_sequence)) {
       std::vector<Value> items;
       for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
       return sequence.is(Kind::tuple) ? heap().tuple(std::move(items)) : heap().list(std::move(items));
@@ -856,7 +862,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   if (op == BinaryOp::mul && (left.is(Kind::string) || right.is(Kind::string))) {
     const Value text = left.is(Kind::string) ? left : right;
     const auto count = to_constant(left.is(Kind::string) ? right : left);
-    if (!count || *count * static_cast<std::int64_t>(text.text().size()) > 4096) return unknown();
+    if (!count || *count * static_cast<std::int64_t>(text.text().size()) > static_cast<std::int64_t>(longest_text)) return unknown();
     std::string repeated;
     for (std::int64_t i = 0; i < *count; ++i) repeated += text.text();
     return heap().string(repeated);

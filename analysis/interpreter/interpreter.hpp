@@ -25,6 +25,11 @@ struct Limits {
   const std::atomic<bool>* cancelled = nullptr;
 };
 
+// What a program makes is known up to these sizes; beyond them it is unknown, so that no loop can fill the memory.
+constexpr std::size_t longest_text = 4096;      // bytes
+constexpr std::size_t longest_sequence = 2048;  // items
+constexpr std::size_t most_arguments = 4096;    // of one call
+
 struct Arguments {
   std::vector<Value> positional;
   std::vector<std::pair<syntax::Name, Value>> keywords;

@@ -12,7 +12,6 @@ using values::Kind;
 
 namespace {
 
-constexpr std::size_t longest_text = 4096;
 constexpr std::string_view blanks = " \t\n\r\f\v";
 
 bool ascii(std::string_view text) {
@@ -156,6 +155,7 @@ Value Interpreter::string_method(Value self, std::string_view name, Arguments& a
       const auto at = text.find(first.text(), from);
       if (at == std::string::npos) break;
       out += text.substr(from, at - from) + std::string(second.text());
+      if (out.size() > longest_text) return unknown();
       from = at + first.text().size();
       --*left;
     }

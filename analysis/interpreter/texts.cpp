@@ -12,7 +12,6 @@ using values::Kind;
 
 namespace {
 
-constexpr std::size_t longest_text = 4096;
 constexpr int deepest_text = 6;
 
 // The shortest text that reads back as the same number, laid out as Python does.
