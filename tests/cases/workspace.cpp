@@ -3,7 +3,7 @@
 namespace stepzero::cases {
 
 void Workspace::write(const std::string& title, std::string text) {
-  if (title.starts_with("src/") && roots_.size() == 1) roots_.push_back("/elsewhere/src");
+  if (title.starts_with("src/") && roots_.size() == 1) roots_.push_back(path_of("src"));
   modules_[path_of(title)] = syntax::parse(text);
   texts_[title] = std::move(text);
 }

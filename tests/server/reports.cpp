@@ -18,26 +18,26 @@ rules::Location at(const std::string& path, const std::string& text, const std::
 }
 
 Report report() {
-  Names names("/work");
-  names.give("/elsewhere/train.py", "train.py");
+  Names names("/project");
+  names.give("/project/train.py", "train.py");
   Report result(names);
   result.files = 3;
-  result.texts["/elsewhere/train.py"] = std::make_shared<syntax::Text>(train);
+  result.texts["/project/train.py"] = std::make_shared<syntax::Text>(train);
   result.texts["/else where/é.py"] = std::make_shared<syntax::Text>("x = 1\n");
   rules::Finding finding;
   finding.rule = "deadlock/rank-guarded-collective";
   finding.severity = rules::Severity::error;
-  finding.where = at("/elsewhere/train.py", train, "dist.barrier()");
+  finding.where = at("/project/train.py", train, "dist.barrier()");
   finding.message = "Only rank 0 enters it: 100% hang, others wait.\nSecond line";
-  finding.related.push_back({at("/elsewhere/train.py", train, "rank == 0"), "only rank 0 goes here"});
+  finding.related.push_back({at("/project/train.py", train, "rank == 0"), "only rank 0 goes here"});
   finding.related.push_back({at("/else where/é.py", "x = 1\n", "x"), "set here"});
   finding.fixes.push_back(
-      {"Run on all ranks", true, {{at("/elsewhere/train.py", train, "if rank == 0:\n    "), ""}}});
+      {"Run on all ranks", true, {{at("/project/train.py", train, "if rank == 0:\n    "), ""}}});
   result.findings.push_back(finding);
   rules::Finding hint;
   hint.rule = "made/up";
   hint.severity = rules::Severity::hint;
-  hint.where = at("/elsewhere/train.py", train, "# 形");
+  hint.where = at("/project/train.py", train, "# 形");
   hint.message = "broken \xFF bytes";
   result.findings.push_back(hint);
   result.exit_status = 1;
@@ -69,7 +69,7 @@ TEST_CASE("the text format") {
         "\n"
         "Found 1 error, 1 hint in 1 of 3 files. `stepzero check --fix` would fix 1.\n");
   CHECK_THAT(text_report(report(), true), Catch::Contains("\x1b[1;31merror\x1b[0m"));
-  Report empty(Names("/work"));
+  Report empty(Names("/project"));
   empty.files = 1;
   CHECK(text_report(empty, false) == "No problems found in 1 file.\n");
   empty.fixed = 2;
@@ -106,7 +106,7 @@ TEST_CASE("the GitHub format escapes what would end a command") {
       "::notice title=made/up,file=train.py,line=3,endLine=3,col=21,endColumn=24::broken \xFF bytes\n");
   Report odd = report();
   odd.findings.resize(1);
-  odd.findings[0].where = {"/elsewhere/a,b:c.py", {0, 0}};
+  odd.findings[0].where = {"/project/a,b:c.py", {0, 0}};
   CHECK_THAT(github_report(odd), Catch::Contains("file=a%2Cb%3Ac.py,"));
 }
 
