@@ -78,15 +78,7 @@ Value Interpreter::raise_builtin(std::string_view name, Place where) {
 }
 
 Value Interpreter::mixed_result(const std::vector<Value>& arguments, Place where) {
-  Sharing sharing = Sharing::uniform;
-  bool external = false;
-  for (const Value& argument : arguments) {
-    sharing = symbolic::mix(sharing, heap().sharing(argument));
-    external = external || heap().is_external(argument);
-  }
-  const Value made = heap().unknown("", sharing, where);
-  made.as<values::Unknown>()->external = external;
-  return made;
+  return heap().unknown_from(arguments, where);
 }
 
 Value Interpreter::length_of(Value value, Place where) {

@@ -9,6 +9,7 @@ using values::Kind;
 namespace {
 constexpr int max_depth = 60;
 // A function inside itself under conditions that are not known ends by itself only if something else is known.
+constexpr std::size_t most_operands = 64;  // of a list that an operation takes
 constexpr int max_recursion = 2;
 constexpr int max_certain_recursion = 50;
 constexpr std::uint64_t recursion_steps = 40'000;  // of all calls inside one that recurs
@@ -483,15 +484,10 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   if (row->run) {
     result = row->run(made);
   } else {
-    Sharing sharing = self ? heap().sharing(self) : Sharing::uniform;
-    bool external = self && heap().is_external(self);
-    for (const Value& argument : arguments.positional) {
-      sharing = symbolic::mix(sharing, heap().sharing(argument));
-      external = external || heap().is_external(argument);
-    }
-    for (const auto& [name, argument] : arguments.keywords) sharing = symbolic::mix(sharing, heap().sharing(argument));
-    result = heap().unknown("", sharing, where);
-    result.as<values::Unknown>()->external = external;
+    std::vector<Value> sources = arguments.positional;
+    sources.push_back(self);
+    for (const auto& [name, argument] : arguments.keywords) sources.push_back(argument);
+    result = heap().unknown_from(sources, where);
   }
   record_operation(made, result);
   return result;
@@ -530,8 +526,24 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called)
   event->expr = called.expr;
   event->node = called.node;
   event->self = called.self;
-  event->guarded = guards_ > 0 || expected_ > 0;
+  // What follows from a failure that was told is not told again.
+  bool again = false;
+  const auto each_operand = [&](const auto& look) {
+    for (const auto* part : {&called.arguments, &called.rest})
+      for (const Value& argument : *part) {
+        const Value operand = resolve(argument);
+        look(operand);
+        if (const auto* items = operand.is(Kind::tuple)  ? &operand.as<values::Tuple>()->items
+                                : operand.is(Kind::list) ? &values::Heap::list_state(operand)->items
+                                                         : nullptr)
+          for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
+      }
+  };
+  each_operand([&](Value operand) { again = again || heap().is_blamed(operand); });
+  event->guarded = guards_ > 0 || expected_ > 0 || again;
   event->assumption = assumption();
+  if (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)
+    each_operand([&](Value operand) { heap().blame(operand); });
   if (rehearsals_ == 0) append(event);
   return event;
 }
@@ -588,7 +600,10 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
-  return heap().external(name.empty() ? "" : name + "()", where);
+  const Value made = heap().external(name.empty() ? "" : name + "()", where);
+  made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
+                                       std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
+  return made;
 }
 
 } // namespace stepzero::interpreter

@@ -346,6 +346,7 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
   } else {
     made = symbol(text.empty() ? name.text() : std::string_view(text), object.sharing, where);
   }
+  if (object.blamed && made.is(Kind::unknown)) made.as<values::Unknown>()->blamed = true;
   heap().slot_of(object.attributes, name).value = made;  // it was always there: no write
   return made;
 }

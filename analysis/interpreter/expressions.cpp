@@ -374,8 +374,7 @@ Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
     const std::string_view name = op == UnaryOp::minus ? "__neg__" : op == UnaryOp::plus ? "__pos__" : "__invert__";
     if (const Value method = find_method(operand.as<values::Instance>(), Name(name))) return call(method, {}, {});
   }
-  Value result = heap().unknown("", heap().sharing(operand));
-  result.as<values::Unknown>()->external = heap().is_external(operand);
+  Value result = heap().unknown_from({operand});
   result.as<values::Unknown>()->is_real = operand.is(Kind::unknown) && operand.as<values::Unknown>()->is_real;
   return result;
 }
@@ -765,6 +764,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   const auto unknown = [&](std::string name = {}) {
     Value made = heap().unknown(name, symbolic::mix(heap().sharing(left), heap().sharing(right)), here(node));
     made.as<values::Unknown>()->external = heap().is_external(left) || heap().is_external(right);
+    made.as<values::Unknown>()->blamed = heap().is_blamed(left) || heap().is_blamed(right);
     return made;
   };
   if (left.is(Kind::instance) || right.is(Kind::instance)) {
@@ -1104,9 +1104,7 @@ Value Interpreter::element(Value iterable, Place where) {
     return Value::of(symbols().fresh(info));
   }
   case Kind::unknown: {
-    auto* unknown = iterable.as<values::Unknown>();
-    Value made = heap().unknown("", unknown->sharing, where);
-    made.as<values::Unknown>()->external = unknown->external;
+    Value made = heap().unknown_from({iterable}, where);
     made.as<values::Unknown>()->of_many = true;
     return made;
   }
@@ -1265,6 +1263,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     if (made.is(Kind::unknown)) {
       made.as<values::Unknown>()->external = unknown->external;
       made.as<values::Unknown>()->of_many = unknown->of_many;
+      made.as<values::Unknown>()->blamed = unknown->blamed;
     }
     unknown->items.push_back({index, made});
     return made;

@@ -510,15 +510,6 @@ void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> bec
     problem->operands.push_back(value);
     problem->states.push_back(tensor(value));
   }
-  const bool again = std::any_of(tensors().begin(), tensors().end(), [&](Value value) { return tensor(value) && tensor(value)->blamed; });
-  if (again) problem->guarded = true;
-  if (!problem->guarded && !problem->assumption && kind < ProblemKind::first_without_failure)
-    for (const Value& value : tensors())
-      if (const TensorState* state = tensor(value)) {
-        TensorState blamed = *state;
-        blamed.blamed = true;
-        set_state(run, value, blamed);
-      }
   for (const Dim& d : because)
     if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
 }
@@ -654,7 +645,6 @@ std::optional<std::vector<Int>> Op::per_axis(Value value, std::size_t count) con
 
 namespace {
 
-// The call does not fit the signature: Python raises a TypeError.
 // Does one of them become the other by at most two letters more, less or other?
 bool is_slip_of(std::string_view written, std::string_view meant) {
   if (written == meant || written.size() < 3 || meant.size() < 3) return false;
@@ -733,10 +723,12 @@ Value run_operator(Call& call) {
   if (op.failed()) {
     // What would have come of it is not known, so that nothing is said of what is made of it.
     if (call.row.variant == values::Variant::in_place) return call.at(0);
-    Sharing sharing = Sharing::uniform;
-    for (const Value& value : op.tensors()) sharing = symbolic::mix(sharing, call.run.heap().sharing(value));
-    return call.run.heap().unknown("", sharing, call.place);
+    const Value made_up = call.run.heap().unknown_from(op.tensors(), call.place);
+    made_up.as<values::Unknown>()->blamed = true;
+    return made_up;
   }
+  if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
+    made.as<values::Unknown>()->blamed = true;
   if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
   if (call.row.variant == values::Variant::in_shape) {
     write_into(op, call.at(0), made, false);

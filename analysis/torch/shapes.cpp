@@ -27,6 +27,7 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   TensorState state;
   state.sharing = Sharing::local;
   state.external = true;
+  state.blamed = unknown->blamed;
   const Value made = run.heap().tensor(state, unknown->born);
   run.heap().set(unknown->state, made);
   return made.as<Tensor>()->now();
@@ -111,6 +112,7 @@ TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
     const TensorState* from = tensor_state(run, value);
     if (!from) {
       if (value.is(Kind::unknown) || value.is(Kind::choice)) state.graph_complete = false;
+      state.blamed = state.blamed || run.heap().is_blamed(value);
       continue;
     }
     if (from->requires_grad == Known::yes) state.requires_grad = Known::yes;

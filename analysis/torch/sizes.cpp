@@ -72,9 +72,7 @@ Int size_at(Interpreter& run, Value input, std::int64_t index, values::Place pla
 }
 
 Value unknown_size(Interpreter& run, Value input, values::Place place) {
-  const Value made = run.heap().unknown("", run.heap().sharing(input), place);
-  made.as<values::Unknown>()->external = run.heap().is_external(input);
-  return made;
+  return run.heap().unknown_from({input}, place);
 }
 
 Value whole_shape(Interpreter& run, Value input, values::Place place) {

@@ -197,6 +197,21 @@ Value Heap::unknown(std::string_view name, Sharing sharing, Place born) {
   return Value::of(Kind::unknown, made);
 }
 
+Value Heap::unknown_from(std::span<const Value> sources, Place born) {
+  Sharing mixed = Sharing::uniform;
+  bool external = false, blamed = false;
+  for (const Value& source : sources) {
+    if (!source) continue;
+    mixed = symbolic::mix(mixed, sharing(source));
+    external = external || is_external(source);
+    blamed = blamed || is_blamed(source);
+  }
+  const Value made = unknown("", mixed, born);
+  made.as<Unknown>()->external = external;
+  made.as<Unknown>()->blamed = blamed;
+  return made;
+}
+
 Value Heap::external(std::string_view name, Place born) {
   Value made = unknown(name, Sharing::local, born);
   made.as<Unknown>()->external = true;
@@ -281,6 +296,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   }
   Value made = unknown("", mixed);
   made.as<Unknown>()->external = is_external(a) || is_external(b);
+  made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
   return made;
 }
 
@@ -407,6 +423,26 @@ bool Heap::is_external(Value value) const {
   case Kind::choice: return is_external(value.as<Choice>()->yes) || is_external(value.as<Choice>()->no);
   default: return false;
   }
+}
+
+bool Heap::is_blamed(Value value) const {
+  switch (value.kind) {
+  case Kind::unknown: {
+    const auto* unknown = value.as<Unknown>();
+    return unknown->blamed || (unknown->state.value.is(Kind::tensor) && is_blamed(unknown->state.value));
+  }
+  case Kind::tensor: return value.as<Tensor>()->now()->blamed;
+  case Kind::choice: return is_blamed(value.as<Choice>()->yes) || is_blamed(value.as<Choice>()->no);
+  default: return false;
+  }
+}
+
+void Heap::blame(Value value) {
+  if (value.is(Kind::unknown)) value = value.as<Unknown>()->state.value;
+  if (!value.is(Kind::tensor) || value.as<Tensor>()->now()->blamed) return;
+  TensorState blamed = *value.as<Tensor>()->now();
+  blamed.blamed = true;
+  set(value.as<Tensor>()->state, Value::of(Kind::state, state(blamed)));
 }
 
 bool same_shape(const Shape& a, const Shape& b) {

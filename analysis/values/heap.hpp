@@ -68,6 +68,9 @@ public:
   Value unknown(std::string_view name, Sharing sharing, Place born = {});
   std::uint64_t unknowns() const { return unknowns_; }  // made so far
   Value external(std::string_view name, Place born = {});  // result of code that was not seen
+  // Something of which only that it was computed from these is known: how it relates among the ranks, and whether it is blamed.
+  Value unknown_from(std::span<const Value> sources, Place born = {});
+  Value unknown_from(std::initializer_list<Value> sources, Place born = {}) { return unknown_from(std::span(sources.begin(), sources.size()), born); }
   Value tensor(TensorState state, Place born);
   Value device(std::string_view text);
   TensorState* state(const TensorState& state);
@@ -86,6 +89,9 @@ public:
   // How the value relates among the ranks. Containers and objects answer for themselves, not for their parts.
   Sharing sharing(Value value, int depth = 0) const;
   bool is_external(Value value) const;  // or contains a condition that is
+  bool is_blamed(Value value) const;
+  // An operation on it was proven to fail: does nothing to what is neither a tensor nor unknown.
+  void blame(Value value);
 
   // The value of a slot that is `now` on one path and `other` on the other.
   Value join_states(Value now, Value other, Cond condition, Sharing sharing);

@@ -123,6 +123,7 @@ struct Unknown : Object {
   bool of_many = false;     // one of the elements of something, or a part of one: its fields are not the program's own
   bool external = false;    // comes from code that was not seen: not even its sharing is known
   bool is_real = false;     // a float, if it is a number
+  bool blamed = false;      // what would have come of an operation that was proven to fail, or follows from it: see TensorState
   Int integer = nullptr;    // as an integer, once asked for
   Cond truth = nullptr;
   Cond is_none = nullptr;
