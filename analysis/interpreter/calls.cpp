@@ -517,6 +517,24 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   append(event);
 }
 
+// The arguments, what lies in lists and tuples of them, and the object.
+void Interpreter::each_operand(const Call& called, const std::function<void(Value)>& look) {
+  for (const auto* part : {&called.arguments, &called.rest})
+    for (const Value& argument : *part) {
+      const Value operand = resolve(argument);
+      look(operand);
+      if (const auto* items = operand.is(Kind::tuple)  ? &operand.as<values::Tuple>()->items
+                              : operand.is(Kind::list) ? &values::Heap::list_state(operand)->items
+                                                       : nullptr)
+        for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
+    }
+  look(resolve(called.self));
+}
+
+void Interpreter::blame(const Call& called) {
+  each_operand(called, [&](Value operand) { heap().blame(operand); });
+}
+
 ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called) {
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
@@ -526,24 +544,11 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called)
   event->expr = called.expr;
   event->node = called.node;
   event->self = called.self;
-  // What follows from a failure that was told is not told again.
   bool again = false;
-  const auto each_operand = [&](const auto& look) {
-    for (const auto* part : {&called.arguments, &called.rest})
-      for (const Value& argument : *part) {
-        const Value operand = resolve(argument);
-        look(operand);
-        if (const auto* items = operand.is(Kind::tuple)  ? &operand.as<values::Tuple>()->items
-                                : operand.is(Kind::list) ? &values::Heap::list_state(operand)->items
-                                                         : nullptr)
-          for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
-      }
-  };
-  each_operand([&](Value operand) { again = again || heap().is_blamed(operand); });
+  each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
   event->guarded = guards_ > 0 || expected_ > 0 || again;
   event->assumption = assumption();
-  if (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)
-    each_operand([&](Value operand) { heap().blame(operand); });
+  if (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure) blame(called);
   if (rehearsals_ == 0) append(event);
   return event;
 }

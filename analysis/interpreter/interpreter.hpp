@@ -126,11 +126,15 @@ public:
 
   void record_operation(const Call& call, Value result, Value extra_self = {});
   ProblemEvent* problem(values::ProblemKind kind, const Call& call);
+  // The call is proven to fail: what follows from that is not told again. See values::TensorState::blamed.
+  void blame(const Call& call);
   // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
   Cond assumption();
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
   const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
+  bool with_defaults() const { return with_defaults_; }  // what may be given or left out is left out
+  void note_choice_by_text() { chosen_by_text_ = true; }  // its default decides, of what the program is made
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
@@ -373,7 +377,9 @@ private:
   void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
   Root& begin_root(std::string name);
   // What was run before on symbols, and left an equality open that the defaults decide, is run with the defaults.
+  void each_operand(const Call& called, const std::function<void(Value)>& look);
   void run_defaults(const std::function<void()>& again);
+  void run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
 
   Value frozen(Value value, int depth = 0);
@@ -430,6 +436,7 @@ private:
   const Frame* traced_frame_ = nullptr;
   bool with_defaults_ = false;      // parameters are their defaults
   std::string defaults_;            // those that were taken
+  bool chosen_by_text_ = false;     // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
   std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
   int casts_ = 0;                   // see casting()

@@ -88,9 +88,11 @@ void Interpreter::run_file(const std::string& path) {
   record_.roots.push_back(std::make_unique<Root>());
   record_.roots.back()->name = "module";
   block_ = &record_.roots.back()->block;
+  const std::size_t module_doubts = symbols().doubts();
   run_module(run_of, module, true);
   block_ = nullptr;
   if (!run_of.object->globals) return;
+  const bool with_defaults_too = symbols().doubts() != module_doubts || chosen_by_text_;
 
   in_roots_ = true;
   for (const auto& [function, reached] : reached_)
@@ -115,6 +117,16 @@ void Interpreter::run_file(const std::string& path) {
   }
   for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults(doubtful_[i]);
   doubtful_.clear();
+  if (with_defaults_too && !record_.out_of_budget) run_defaults([&] { run_module_with_defaults(run_of, module); });
+}
+
+// What the command line gives has its defaults now. Functions and classes are made anew, and only findings come of it.
+void Interpreter::run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
+  begin_root("module").defaults = "the command line";
+  step_limit_ = record_.steps + limits_.steps;
+  in_roots_ = false;
+  run_module(run_of, module, true);
+  block_ = nullptr;
 }
 
 Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {

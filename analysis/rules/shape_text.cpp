@@ -75,6 +75,22 @@ void relate_origin(const Report& report, Finding& finding, const values::Dim& di
 
 namespace {
 
+// Does the expression make one layer, or one for each object of its class? In a loop or a helper function it makes several, which a
+// number in the place of a name would make alike.
+bool makes_one(const syntax::Stmt& root, syntax::Span span) {
+  const syntax::Stmt* function = nullptr;
+  for (const Enclosing& around : enclosing(root, span)) {
+    if (around.stmt->kind == syntax::StmtKind::for_ || around.stmt->kind == syntax::StmtKind::while_) return false;
+    if (around.stmt->kind == syntax::StmtKind::function) function = around.stmt;
+  }
+  bool repeated = false;
+  for_each_expression(root, [&](const syntax::Expr& expr) {
+    const bool repeats = expr.kind == syntax::ExprKind::comprehension || expr.kind == syntax::ExprKind::lambda;
+    repeated = repeated || (repeats && expr.span.begin <= span.begin && span.end <= expr.span.end);
+  });
+  return !repeated && (!function || syntax::as<syntax::FunctionStmt>(*function).name.text() == "__init__");
+}
+
 // Edits the argument of the constructor call that made the layer. Preferred where a number stands there and `sure`.
 std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter, const std::string& text,
                                     std::string title, bool sure) {
@@ -96,7 +112,7 @@ std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& pr
   const syntax::Expr* argument = at < call->arguments.size() ? call->arguments[at] : nullptr;
   for (const syntax::Keyword& keyword : call->keywords)
     if (keyword.name.text() == parameter) argument = keyword.value;
-  if (!argument) return std::nullopt;
+  if (!argument || (argument->kind != syntax::ExprKind::integer && !makes_one(*record.chunk(made).chunk->stmt, made.span))) return std::nullopt;
   const SourceLines source(record, made.chunk);
   Fix fix;
   fix.title = std::move(title);

@@ -719,8 +719,14 @@ Value run_operator(Call& call) {
   }
   if (!fits(op)) return op.unknown();
   if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
+  const auto before = call.run.heap().mark();
+  const auto facts = call.run.symbols().mark();
   const Value made = call.row.op->shape(op);
   if (op.failed()) {
+    // What was learned of the operands on the way holds only where the call succeeds.
+    call.run.heap().rollback(before);
+    call.run.symbols().rewind(facts);
+    if (op.certain()) call.run.blame(call);
     // What would have come of it is not known, so that nothing is said of what is made of it.
     if (call.row.variant == values::Variant::in_place) return call.at(0);
     const Value made_up = call.run.heap().unknown_from(op.tensors(), call.place);

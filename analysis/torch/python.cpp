@@ -74,7 +74,12 @@ Value add_argument(Call& call) {
   if (!otherwise) otherwise = action == "store_true" ? heap.boolean(false) : action == "store_false" ? heap.boolean(true) : Value::none();
   // A default that is text is read as an argument would be.
   if (otherwise.is(Kind::string) && type && !type.is(Kind::none)) otherwise = call.run.call(type, {{otherwise}, {}, false}, call.place);
-  if (const Value many = option(call, "nargs"); many && !(many.is(Kind::string) && many.text() == "?")) type = Value::none();
+  const Value many = option(call, "nargs");
+  if (many && !(many.is(Kind::string) && many.text() == "?")) type = Value::none();
+  // What the command line must give has no default.
+  const Value name = call.rest.empty() ? Value{} : call.run.resolve(call.rest.front());
+  const bool positional = name.is(Kind::string) && !name.text().starts_with('-') && !(many.is(Kind::string) && (many.text() == "?" || many.text() == "*"));
+  if (positional || option(call, "required").is(Kind::boolean)) otherwise = {};
   if (action == "store" || action == "store_true" || action == "store_false" || action == "?" || action == "count" || action == "append" || action == "store_const")
     add_to_parser(call, destination, heap.string(action), type ? type : Value::none(), otherwise);
   return heap.unknown("", Sharing::uniform, call.place);
@@ -94,6 +99,8 @@ Value set_defaults(Call& call) {
 Value argument_value(Call& call, std::string_view name, std::string_view action, Value type, Value otherwise) {
   const std::string text = "args." + std::string(name);
   if (action == "set") return otherwise;
+  if (call.run.with_defaults() && otherwise) return otherwise;
+  if (otherwise.is(Kind::string)) call.run.note_choice_by_text();
   if (action == "store_true" || action == "store_false") {
     const Value made = call.run.symbol(text, Sharing::uniform, call.place);
     return made.is(Kind::unknown) ? Value::of(call.run.symbols().opaque(text, Sharing::uniform)) : made;
@@ -127,7 +134,7 @@ Value arguments_of_program(Call& call) {
       const Value parts = call.run.resolve(entry);
       if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3) continue;
       const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0], parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
-      const Value value = defaults ? otherwise : argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
+      const Value value = defaults && otherwise ? otherwise : argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
       keep(call, *made, key.text(), value);
     }
   if (defaults && all_seen) {

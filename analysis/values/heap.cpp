@@ -432,6 +432,10 @@ bool Heap::is_blamed(Value value) const {
     return unknown->blamed || (unknown->state.value.is(Kind::tensor) && is_blamed(unknown->state.value));
   }
   case Kind::tensor: return value.as<Tensor>()->now()->blamed;
+  case Kind::instance: {
+    const Slot* slot = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name("$blamed")) : nullptr;
+    return slot && slot->value;
+  }
   case Kind::choice: return is_blamed(value.as<Choice>()->yes) || is_blamed(value.as<Choice>()->no);
   default: return false;
   }
@@ -439,6 +443,8 @@ bool Heap::is_blamed(Value value) const {
 
 void Heap::blame(Value value) {
   if (value.is(Kind::unknown)) value = value.as<Unknown>()->state.value;
+  if (value.is(Kind::instance) && value.as<Instance>()->native && !value.as<Instance>()->cls)
+    set(slot_of(value.as<Instance>()->attributes, Name("$blamed")), boolean(true));
   if (!value.is(Kind::tensor) || value.as<Tensor>()->now()->blamed) return;
   TensorState blamed = *value.as<Tensor>()->now();
   blamed.blamed = true;

@@ -90,7 +90,7 @@ public:
   Sharing sharing(Value value, int depth = 0) const;
   bool is_external(Value value) const;  // or contains a condition that is
   bool is_blamed(Value value) const;
-  // An operation on it was proven to fail: does nothing to what is neither a tensor nor unknown.
+  // An operation on it was proven to fail: a tensor, or the layer that was called.
   void blame(Value value);
 
   // The value of a slot that is `now` on one path and `other` on the other.
