@@ -1,23 +1,14 @@
 #include "rules/shape_text.hpp"
 
 #include "rules/source.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
 
 using values::Kind;
 
-std::string size_text(const Record& record, const values::Dim& dim) {
-  if (!dim.size) return "?";
-  const std::string text = record.symbols.text(dim.size);
-  return text.empty() ? "?" : text;
-}
-
-std::string shape_text(const Record& record, const values::Shape& shape) {
-  std::string text = "[";
-  if (!shape.rank_known) text += shape.dims.empty() ? "*" : "*, ";
-  for (std::size_t i = 0; i < shape.dims.size(); ++i) text += (i ? ", " : "") + size_text(record, shape.dims[i]);
-  return text + "]";
-}
+std::string size_text(const Record& record, const values::Dim& dim) { return values::size_text(record.symbols, dim); }
+std::string shape_text(const Record& record, const values::Shape& shape) { return values::shape_text(record.symbols, shape); }
 
 const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index) {
   if (problem.node && problem.node->kind == syntax::ExprKind::binary) {

@@ -56,7 +56,7 @@ struct Operator {
   std::string_view signature;
   // Where it lives, by words: torch (torch.NAME), method (torch.Tensor.NAME), in_place (torch.Tensor.NAME_ and, beside torch,
   // torch.NAME_), in_shape (the same, of what changes the tensor's own shape), property (torch.Tensor.NAME without a call), F (torch.nn.functional.NAME), F_ (the same with NAME_), linalg, fft,
-  // special, nn.init (torch.special.NAME…). A word that starts with "torch." is a whole path: "torch.special.expit".
+  // special, nn.init (torch.special.NAME…). A word that starts with "torch." or "einops." is a whole path: "torch.special.expit".
   // The word `spread` is no home: the shape function is called for `f(x, *unknown)`, too.
   std::string_view homes;
   Value (*shape)(Op&);
@@ -136,7 +136,7 @@ public:
   // An argument that names a dimension of a tensor of `rank` dimensions, negative ones resolved. Nullopt where it is not known or,
   // after fail(), outside. A 0-dimensional tensor takes 0 and -1.
   std::optional<std::size_t> axis(std::string_view name, std::size_t rank);
-  std::optional<std::size_t> axis(std::int64_t given, std::size_t rank, std::string_view name = "dim");
+  std::optional<std::size_t> axis(std::int64_t given, std::size_t rank);
   // One or several of them; nullopt if one is unknown or outside, or (after fail()) comes twice.
   std::optional<std::vector<std::size_t>> axes(std::string_view name, std::size_t rank);
   // The shape of both together; fails with `broadcast` and answers nullopt where they do not fit. Sizes that are not known stay so.
@@ -215,6 +215,9 @@ private:
 
 // What both Python numbers and tensors of the given dtypes come to together.
 values::Dtype promote(values::Dtype a, values::Dtype b);
+int category(values::Dtype dtype);  // bool < integers < floats < complex: a result is not written into a lower one
+// "conv2d" of "torch.nn.functional.conv2d", "Conv2d" of "torch.nn.Conv2d.forward"
+std::string_view last_part(std::string_view path);
 
 // Runs the row's operator: what every Row::run of an operator points to.
 Value run_operator(Call& call);

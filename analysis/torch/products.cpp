@@ -333,7 +333,7 @@ Value tensordot(Op& op) {
       }
       for (const Value& item : items) {
         const auto at = op.run.to_constant(item);
-        const auto axis = at ? op.axis(*at, (side ? y : x).dims.size(), "dims") : std::nullopt;
+        const auto axis = at ? op.axis(*at, (side ? y : x).dims.size()) : std::nullopt;
         if (op.failed()) return op.unknown();
         if (!axis) return op.result({}, dtype);
         (side ? over_b : over_a).push_back(*axis);

@@ -1,0 +1,124 @@
+// How an operator refuses its call: what is told, which operands are named, and how it could be mended.
+#include "torch/op.hpp"
+
+#include "values/shape_text.hpp"
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Kind;
+using values::ProblemKind;
+
+void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) { tell(kind, std::move(text), because); }
+
+void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  const Answer answer = s.decide(when);
+  if (answer == Answer::yes) (void)fail(kind, std::move(text), because);
+  if (answer != Answer::unknown || failed_) return;
+  (void)fail(kind, std::move(text), because);
+  problem_->assumption = problem_->assumption ? s.logical_and(problem_->assumption, when) : when;
+  failed_ = false;
+}
+
+interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
+  failed_ = true;
+  return *(problem_ = run.problem(kind, call));
+}
+
+void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  auto* problem = problem_ = run.problem(kind, call);
+  problem->text = std::move(text);
+  for (const Value& value : tensors()) {
+    if (problem->operands.size() == 4) break;
+    problem->operands.push_back(value);
+    problem->states.push_back(tensor(value));
+  }
+  for (const Dim& d : because)
+    if (d.origin && d.origin->place) problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
+}
+
+Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+  if (!failed_) tell(kind, std::move(text), because);
+  failed_ = true;
+  return unknown();
+}
+
+void Op::suspect(const interpreter::ProblemEvent& prepared) {
+  auto* problem = run.problem(ProblemKind::suspicious_broadcast, call);
+  problem->place = prepared.place;
+  problem->calls = prepared.calls;
+  problem->row = prepared.row;
+  problem->expr = prepared.expr;
+  problem->node = prepared.node;
+  problem->text = prepared.text;
+  problem->evidence = prepared.evidence;
+  problem->cures = prepared.cures;
+}
+
+void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure) {
+  const auto known = value(size);
+  if (!problem_ || !known || *known <= 0) return;
+  const std::string number = std::to_string(*known);
+  problem_->cures.push_back({interpreter::Cure::How::constructor, parameter, nullptr, number, "Set " + std::string(parameter) + " to " + number, sure});
+}
+void Op::cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
+  const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
+  if (!expr) return;
+  if (title.empty()) title = "Write " + name(parameter) + std::string(suffix);
+  problem_->cures.push_back({interpreter::Cure::How::append, parameter, expr, std::string(suffix), std::move(title), sure});
+}
+void Op::cure_method(std::string_view method) {
+  if (!problem_ || !call.expr || call.expr->function->kind != syntax::ExprKind::attribute) return;
+  const auto& function = syntax::as<syntax::AttributeExpr>(*call.expr->function);
+  const std::string_view object = run.record().text({call.place.chunk, function.object->span});
+  // What stands between the object and the name, parentheses and dots included, stays as it is written.
+  const std::string_view whole = run.record().text({call.place.chunk, function.span});
+  const std::string_view name = function.attribute.text();
+  if (object.empty() || !whole.ends_with(name)) return;
+  problem_->cures.push_back({interpreter::Cure::How::replace, "", &function, std::string(whole.substr(0, whole.size() - name.size())) + std::string(method),
+                             "Call " + std::string(method), true});
+}
+void Op::cure_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
+  const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
+  if (!expr) return;
+  if (title.empty()) title = "Replace " + name(parameter) + " by " + text;
+  problem_->cures.push_back({interpreter::Cure::How::replace, parameter, expr, std::move(text), std::move(title), sure});
+}
+
+std::string Op::words(const Dim& d) const { return values::size_text(s, d); }
+std::string Op::words(const Shape& shape) const { return values::shape_text(s, shape); }
+const syntax::Expr* Op::expression(std::string_view parameter) const {
+  auto at = index(parameter);
+  if (at < 0) return nullptr;
+  if (call.node && call.node->kind == syntax::ExprKind::binary && at < 2) {
+    const auto& binary = syntax::as<syntax::BinaryExpr>(*call.node);
+    return at == 0 ? binary.left : binary.right;
+  }
+  if (call.node && call.node->kind == syntax::ExprKind::subscript && at < 2) {
+    const auto& subscript = syntax::as<syntax::SubscriptExpr>(*call.node);
+    return at == 0 ? subscript.object : subscript.index;
+  }
+  if (!call.expr) return nullptr;
+  for (const syntax::Keyword& keyword : call.expr->keywords)
+    if (keyword.name.text() == parameter) return keyword.value;
+  if (call.row.self_first) {
+    if (at == 0)
+      return call.expr->function->kind == syntax::ExprKind::attribute ? syntax::as<syntax::AttributeExpr>(*call.expr->function).object : nullptr;
+    --at;
+  }
+  return static_cast<std::size_t>(at) < call.expr->arguments.size() ? call.expr->arguments[static_cast<std::size_t>(at)] : nullptr;
+}
+std::string Op::name(std::string_view parameter) const {
+  if (const syntax::Expr* expr = expression(parameter)) {
+    const std::string_view text = run.record().text({call.place.chunk, expr->span});
+    if (!text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos) return std::string(text);
+  }
+  return "the " + std::string(parameter);
+}
+std::string_view last_part(std::string_view path) {
+  if (path.ends_with(".forward")) path.remove_suffix(8);
+  return path.substr(path.rfind('.') + 1);
+}
+std::string_view Op::title() const { return last_part(call.row.path); }
+
+} // namespace stepzero::torch

@@ -1,0 +1,230 @@
+// Runs operators and layers of the table: the call is held against the signature, the shape function answers, and in-place forms,
+// out= and failures are carried out. Makes the rows of both.
+#include "torch/op.hpp"
+
+#include "syntax/spelling.hpp"
+
+#include <algorithm>
+#include <deque>
+
+namespace stepzero::torch {
+
+using symbolic::Answer;
+using values::Dtype;
+using values::Kind;
+using values::ProblemKind;
+
+namespace {
+
+// Is it meant for the other, but for a slip of the hand?
+bool is_slip_of(std::string_view written, std::string_view meant) {
+  if (written == meant || written.size() < 3 || meant.size() < 3) return false;
+  return syntax::letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
+}
+
+// The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters have other names, and
+// get new ones with each release of PyTorch: a name that looks like none of theirs says nothing, and makes the result unknown.
+bool fits(Op& op) {
+  const Call& call = op.call;
+  if (call.spread) return true;
+  // A method of something that was only presumed to be a tensor: that it does not fit says that it is none.
+  const bool presumed = call.row.self_first && !op.tensor(call.at(0));
+  const auto& parameters = call.row.parameters;
+  // `torch.Tensor.shape` names the property itself.
+  if (call.row.kind == RowKind::property && !call.at(0)) return false;
+  if (!call.options.empty() && !call.row.takes_options) {
+    const std::string_view written = call.options.front().first.text();
+    const auto meant = std::find_if(parameters.begin(), parameters.end(), [&](syntax::Name name) { return is_slip_of(written, name.text()); });
+    const bool is_slip = meant != parameters.end();
+    if (!presumed && (call.row.kind == RowKind::class_ || is_slip))
+      op.fail(ProblemKind::argument, std::string(op.title()) + " has no argument '" + std::string(written) + "'" +
+                                         (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
+    return false;
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
+      if (!presumed)
+        op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
+      return false;
+    }
+  if (!call.rest.empty() && !call.row.takes_rest) {
+    if (!presumed)
+      op.fail(ProblemKind::argument, std::string(op.title()) + " takes " + std::to_string(call.row.positional - call.row.self_first) + " arguments by place, and " +
+                                       std::to_string(call.row.positional - call.row.self_first + call.rest.size()) + " are given");
+    return false;
+  }
+  return true;
+}
+
+void write_into(Op& op, Value target, Value made, bool keeps_shape) {
+  const TensorState *into = op.tensor(target), *from = op.tensor(made);
+  if (!into || !from) return;
+  TensorState state = *from;
+  if (keeps_shape) {
+    state.shape = into->shape;
+    state.dtype = into->dtype;
+    state.strides = into->strides;
+  }
+  state.device = into->device;
+  set_state(op.run, target, state);
+}
+
+} // namespace
+
+Value run_operator(Call& call) {
+  Op op(call);
+  if (call.self.is(Kind::instance) && op.kept("$failed")) {  // its constructor raised
+    op.blame();
+    return op.unknown();
+  }
+  if (!fits(op)) return op.unknown();
+  if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
+  const auto before = call.run.heap().mark();
+  const auto facts = call.run.symbols().mark();
+  const Value made = call.row.op->shape(op);
+  if (op.failed()) {
+    // What was learned of the operands on the way holds only where the call succeeds.
+    call.run.heap().rollback(before);
+    call.run.symbols().rewind(facts);
+    if (op.certain()) call.run.blame(call);
+    // What would have come of it is not known, so that nothing is said of what is made of it.
+    if (call.row.variant == values::Variant::in_place) return call.at(0);
+    const Value made_up = call.run.heap().unknown_from(op.tensors(), call.place);
+    made_up.as<values::Unknown>()->blamed = true;
+    return made_up;
+  }
+  if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
+    made.as<values::Unknown>()->blamed = true;
+  if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
+  if (call.row.variant == values::Variant::in_shape) {
+    write_into(op, call.at(0), made, false);
+    return call.at(0);
+  }
+  if (call.row.variant == values::Variant::in_place) {
+    const Value subject = call.at(0);
+    const TensorState *into = op.tensor(subject), *from = op.tensor(made);
+    if (into && from && into->shape.rank_known && from->shape.rank_known) {
+      bool same = into->shape.dims.size() == from->shape.dims.size();
+      for (std::size_t i = 0; same && i < into->shape.dims.size(); ++i) same = op.equal(into->shape.dims[i], from->shape.dims[i]) != Answer::no;
+      if (!same)
+        return op.fail(ProblemKind::broadcast, "The result is " + op.words(from->shape) + " and cannot be written into " + op.name(call.row.parameters[0].text()) +
+                                                   ", which is " + op.words(into->shape));
+    }
+    if (into && from && into->dtype != Dtype::unknown && from->dtype != Dtype::unknown && category(from->dtype) > category(into->dtype))
+      return op.fail(ProblemKind::dtype, "The result is " + std::string(values::name(from->dtype)) + " and cannot be written into " +
+                                             op.name(call.row.parameters[0].text()) + ", which is " + std::string(values::name(into->dtype)));
+    write_into(op, subject, made, true);
+    return subject;
+  }
+  if (const Value out = op.argument("out"); out && op.tensor(out) && op.tensor(made)) {
+    write_into(op, out, made, false);
+    return out;
+  }
+  return made;
+}
+
+// What the constructor of a Layer runs.
+static Value make_layer(Call& call) {
+  Op op(call);
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    // `bias` is asked for as a flag and becomes a parameter.
+    if (call.arguments[i]) op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), call.arguments[i]);
+  if (call.spread) return {};
+  if (fits(op) && call.row.op->make) call.row.op->make(op);
+  if (op.failed()) {
+    op.keep("$failed", call.run.heap().boolean(true));
+    return {};
+  }
+  if (call.row.op->has_parameters) hold_parameters(op);
+  else op.keep("$complete", call.run.heap().boolean(true));
+  return {};
+}
+
+Value call_operator(Interpreter& run, std::string_view path, std::vector<Value> arguments, const syntax::Expr* node, values::Place place) {
+  const Row* row = table().find(path);
+  Call call{run, *row, {}, std::move(arguments), {}, {}, {}, false, nullptr, node, place};
+  call.arguments.resize(row->parameters.size());
+  call.given.resize(row->parameters.size());
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) call.given[i] = static_cast<bool>(call.arguments[i]);
+  return row->run(call);
+}
+
+namespace {
+// Rows hold views of them as long as the process.
+std::deque<std::string> paths;
+std::deque<values::OperatorInfo> operations;
+} // namespace
+
+std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
+  std::vector<Row> rows;
+  for (const Layer& layer : layers) {
+    Row cls;
+    cls.path = layer.path;
+    cls.kind = RowKind::class_;
+    cls.signature = layer.signature;
+    cls.run = make_layer;
+    cls.op = &operations.emplace_back(values::OperatorInfo{nullptr, Type::own, layer.has_parameters, layer.make});
+    cls.base = layer.base;
+    cls.source = "PyTorch documentation of torch.nn";
+    rows.push_back(std::move(cls));
+    if (!layer.forward) continue;
+    Row forward;
+    forward.path = paths.emplace_back(std::string(layer.path) + ".forward");
+    forward.kind = RowKind::method;
+    forward.signature = layer.inputs;
+    forward.run = run_operator;
+    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr, crossing_of(last_part(layer.path))});
+    forward.source = "PyTorch documentation of torch.nn";
+    rows.push_back(std::move(forward));
+  }
+  return rows;
+}
+
+std::vector<Row> operator_rows(std::span<const Operator> operators) {
+  std::vector<Row> rows;
+  const auto add = [&](std::string path, RowKind kind, const Operator& op, values::Variant variant, bool self_first) {
+    Row made;
+    made.path = paths.emplace_back(std::move(path));
+    made.kind = kind;
+    made.signature = op.signature;
+    made.run = run_operator;
+    made.op = &operations.back();
+    made.variant = variant;
+    made.self_first = self_first;
+    made.source = "PyTorch documentation";
+    rows.push_back(std::move(made));
+  };
+  for (const Operator& op : operators) {
+    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name)});
+    const std::string name(op.name);
+    std::string_view rest = op.homes;
+    bool in_torch = false;
+    while (!rest.empty()) {
+      const auto space = rest.find(' ');
+      const std::string_view home = rest.substr(0, space);
+      rest = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
+      using enum values::Variant;
+      if (home == "torch") {
+        in_torch = true;
+        add("torch." + name, RowKind::function, op, plain, false);
+      } else if (home == "method") add("torch.Tensor." + name, RowKind::method, op, plain, true);
+      else if (home == "property") add("torch.Tensor." + name, RowKind::property, op, plain, true);
+      else if (home == "in_place") {
+        add("torch.Tensor." + name + "_", RowKind::method, op, in_place, true);
+        if (in_torch) add("torch." + name + "_", RowKind::function, op, in_place, false);
+      } else if (home == "in_shape") {
+        add("torch.Tensor." + name + "_", RowKind::method, op, in_shape, true);
+        if (in_torch) add("torch." + name + "_", RowKind::function, op, in_shape, false);
+      } else if (home == "spread") operations.back().takes_spread = true;
+      else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
+      else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
+      else if (home.starts_with("torch.") || home.starts_with("einops.")) {
+        const bool method = home.starts_with("torch.Tensor.");
+        add(std::string(home), method ? RowKind::method : RowKind::function, op, method && home.ends_with('_') ? in_place : plain, method);
+      } else add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);
+    }
+  }
+  return rows;
+}
+
+} // namespace stepzero::torch
