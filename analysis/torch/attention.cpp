@@ -289,10 +289,6 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> attention_rows() {
-  std::vector<Row> rows = rows_of_layers(layers);
-  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
-  return rows;
-}
+std::vector<Row> attention_rows() { return rows_of(layers, operators); }
 
 } // namespace stepzero::torch

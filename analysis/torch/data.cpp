@@ -347,17 +347,6 @@ Value default_collate(Call& call) {
   return collate(call.run, any, count ? known_dim(call.run, count, call.place, "batch") : Dim{}, nullptr, call.place);
 }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.source = "PyTorch documentation of torch.utils.data";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> data_rows() {

@@ -174,19 +174,6 @@ const std::deque<Collective>& collectives() {
   return list;
 }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {},
-        Operation operation = Operation::none) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.operation = operation;
-  made.source = "PyTorch documentation of torch.distributed";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> distributed_rows() {

@@ -1,4 +1,5 @@
 // einops: patterns of named axes, and what they make of a shape.
+#include "torch/layer.hpp"
 #include "torch/views.hpp"
 
 #include <algorithm>
@@ -551,10 +552,6 @@ constexpr Layer layers[] = {
 
 } // namespace
 
-std::vector<Row> einops_rows() {
-  std::vector<Row> rows = operator_rows(operators);
-  for (Row& row : rows_of_layers(layers)) rows.push_back(std::move(row));
-  return rows;
-}
+std::vector<Row> einops_rows() { return rows_of(layers, operators); }
 
 } // namespace stepzero::torch

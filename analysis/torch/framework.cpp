@@ -89,17 +89,6 @@ const std::deque<Hidden>& hidden() {
   return list;
 }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.source = "sources of accelerate, DeepSpeed, Lightning, torchmetrics";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> framework_rows() {
@@ -147,8 +136,7 @@ std::vector<Row> framework_rows() {
                                         "torchmetrics.MeanSquaredError"})
     rows.push_back(row(metric, class_, "*arguments, **options", nullptr, "torchmetrics.Metric"));
   for (const Hidden& call : hidden()) {
-    Row made = row(call.path, call.kind, call.signature, call.run);
-    made.operation = Operation::collective;
+    Row made = row(call.path, call.kind, call.signature, call.run, {}, Operation::collective);
     made.collective = &call.info;
     rows.push_back(made);
   }

@@ -160,12 +160,24 @@ Shape with_last(const Shape& shape, std::span<const Dim> last) {
   return made;
 }
 
-std::vector<Row> nn_rows() {
-  std::vector<Row> rows;
-  for (auto family : {convolution_rows, pooling_rows, norm_rows, linear_rows, activation_rows, resizing_rows, recurrent_rows, attention_rows, loss_rows, data_rows,
-                      parameter_rows})
-    for (Row& row : family()) rows.push_back(std::move(row));
+// ---------------------------------------------------------------- rows
+
+std::vector<Row> rows_of(std::span<const Layer> layers, std::span<const Operator> operators) {
+  std::vector<Row> rows = rows_of_layers(layers);
+  for (Row& made : operator_rows(operators)) rows.push_back(std::move(made));
   return rows;
+}
+
+std::vector<Row> nn_rows() {
+  constexpr std::string_view nn = "PyTorch documentation of torch.nn";
+  constexpr Family families[] = {
+      {convolution_rows, nn}, {pooling_rows, nn}, {norm_rows, nn}, {linear_rows, nn}, {activation_rows, nn}, {resizing_rows, nn},
+      {attention_rows, nn}, {loss_rows, nn},
+      {recurrent_rows, "PyTorch documentation of torch.nn and torch.nn.utils.rnn"},
+      {data_rows, "PyTorch documentation of torch.utils.data"},
+      {parameter_rows, "PyTorch documentation of torch.nn.Module and torch.nn.utils"},
+  };
+  return rows_of_families(families);
 }
 
 } // namespace stepzero::torch

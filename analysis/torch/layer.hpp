@@ -43,6 +43,9 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
 // A shape whose last dimensions are replaced: of a tensor of known rank, all others stay.
 Shape with_last(const Shape& shape, std::span<const Dim> last);
 
+// The rows of a family's modules and of its functions.
+std::vector<Row> rows_of(std::span<const Layer> layers, std::span<const Operator> operators);
+
 // The families of torch.nn.
 std::vector<Row> convolution_rows();
 std::vector<Row> pooling_rows();

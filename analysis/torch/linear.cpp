@@ -344,17 +344,9 @@ constexpr Operator operators[] = {
 } // namespace
 
 std::vector<Row> linear_rows() {
-  std::vector<Row> rows = rows_of_layers(layers);
-  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
-  for (const std::string_view path : {"torch.nn.Embedding.from_pretrained", "torch.nn.EmbeddingBag.from_pretrained"}) {
-    Row row;
-    row.path = path;
-    row.kind = RowKind::function;
-    row.signature = "embeddings, freeze=True, *more, **options";
-    row.run = from_pretrained;
-    row.source = "PyTorch documentation of torch.nn";
-    rows.push_back(std::move(row));
-  }
+  std::vector<Row> rows = rows_of(layers, operators);
+  for (const std::string_view path : {"torch.nn.Embedding.from_pretrained", "torch.nn.EmbeddingBag.from_pretrained"})
+    rows.push_back(row(path, RowKind::function, "embeddings, freeze=True, *more, **options", from_pretrained));
   return rows;
 }
 

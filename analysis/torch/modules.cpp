@@ -522,17 +522,6 @@ Value sequential_forward(Call& call) {
   return x;
 }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.source = "PyTorch documentation of torch.nn.Module";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> module_rows() {

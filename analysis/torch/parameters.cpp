@@ -261,16 +261,6 @@ Value to_cuda(Call& call) { return converted(call, {false, true, Dtype::unknown,
 Value to_cpu(Call& call) { return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cpu").as<values::Device>()}); }
 Value first(Call& call) { return call.at(0); }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&)) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.source = "PyTorch documentation of torch.nn.Module and torch.nn.utils";
-  return made;
-}
-
 } // namespace
 
 void hold_parameters(Op& op) {

@@ -247,10 +247,6 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> pooling_rows() {
-  std::vector<Row> rows = rows_of_layers(layers);
-  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
-  return rows;
-}
+std::vector<Row> pooling_rows() { return rows_of(layers, operators); }
 
 } // namespace stepzero::torch

@@ -436,16 +436,10 @@ template <int which> Value constant(Call&) {
 
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
-  const std::pair<std::string_view, Value (*)(Call&)> constants[] = {
-      {"torch.pi", constant<0>}, {"torch.e", constant<1>}, {"torch.inf", constant<2>}, {"torch.nan", constant<3>}};
-  for (const auto& [path, run] : constants) {
-    Row row;
-    row.path = path;
-    row.kind = RowKind::constant;
-    row.run = run;
-    row.source = "PyTorch documentation";
-    rows.push_back(std::move(row));
-  }
+  rows.push_back(row("torch.pi", RowKind::constant, "", constant<0>));
+  rows.push_back(row("torch.e", RowKind::constant, "", constant<1>));
+  rows.push_back(row("torch.inf", RowKind::constant, "", constant<2>));
+  rows.push_back(row("torch.nan", RowKind::constant, "", constant<3>));
   return rows;
 }
 

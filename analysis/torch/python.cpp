@@ -174,17 +174,6 @@ Value progress(Call& call) {
   if (!iterable || iterable.is(Kind::none)) return Value::of(Kind::instance, call.run.make_native("tqdm.bar", call.place));
   return iterable;
 }
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.source = "Python and torchrun documentation";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> python_rows() {

@@ -786,18 +786,6 @@ Value random_element(Call& call) {
   return call.run.heap().unknown("", Sharing::local, call.place);
 }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {}) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.pure = true;  // what fails says so itself, or answers with an unknown
-  made.source = "Python's library reference";
-  return made;
-}
-
 double truncated(double x) { return std::trunc(x); }
 double up(double x) { return std::ceil(x); }
 double down(double x) { return std::floor(x); }

@@ -307,25 +307,15 @@ constexpr Operator operators[] = {
     {"pad_sequence", "sequences, batch_first=False, padding_value=0.0, padding_side='right'", "torch.nn.utils.rnn.pad_sequence", pad_sequence, Type::own},
 };
 
-Row function(std::string_view path, std::string_view signature, Value (*run)(Call&), RowKind kind = RowKind::function) {
-  Row row;
-  row.path = path;
-  row.kind = kind;
-  row.signature = signature;
-  row.run = run;
-  row.source = "PyTorch documentation of torch.nn.utils.rnn";
-  return row;
-}
-
 } // namespace
 
 std::vector<Row> recurrent_rows() {
-  std::vector<Row> rows = rows_of_layers(layers);
-  for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
-  rows.push_back(function(packed_class, "data, batch_sizes=None, sorted_indices=None, unsorted_indices=None", nullptr, RowKind::class_));
-  rows.push_back(function("torch.nn.utils.rnn.pack_padded_sequence", "input, lengths, batch_first=False, enforce_sorted=True", pack_padded));
-  rows.push_back(function("torch.nn.utils.rnn.pack_sequence", "sequences, enforce_sorted=True", pack_sequence));
-  rows.push_back(function("torch.nn.utils.rnn.pad_packed_sequence", "sequence, batch_first=False, padding_value=0.0, total_length=None", pad_packed));
+  using enum RowKind;
+  std::vector<Row> rows = rows_of(layers, operators);
+  rows.push_back(row(packed_class, class_, "data, batch_sizes=None, sorted_indices=None, unsorted_indices=None", nullptr));
+  rows.push_back(row("torch.nn.utils.rnn.pack_padded_sequence", function, "input, lengths, batch_first=False, enforce_sorted=True", pack_padded));
+  rows.push_back(row("torch.nn.utils.rnn.pack_sequence", function, "sequences, enforce_sorted=True", pack_sequence));
+  rows.push_back(row("torch.nn.utils.rnn.pad_packed_sequence", function, "sequence, batch_first=False, padding_value=0.0, total_length=None", pad_packed));
   return rows;
 }
 

@@ -208,20 +208,51 @@ void read_signature(Row& row) {
 
 } // namespace
 
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base, Operation operation) {
+  Row made;
+  made.path = path;
+  made.kind = kind;
+  made.signature = signature;
+  made.run = run;
+  made.base = base;
+  made.operation = operation;
+  return made;
+}
+
+std::vector<Row> rows_of_families(std::span<const Family> families) {
+  std::vector<Row> rows;
+  for (const Family& family : families)
+    for (Row& made : family.rows()) {
+      if (made.source.empty()) made.source = family.source;
+      made.pure = made.pure || family.pure;
+      rows.push_back(std::move(made));
+    }
+  return rows;
+}
+
 Table::Table() {
+  constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor";
+  constexpr Family families[] = {
+      {nn_rows, {}},  // each of its families has its own
+      {pointwise_rows, torch}, {creation_rows, torch}, {reduction_rows, torch}, {product_rows, torch},
+      {linalg_rows, "PyTorch documentation of torch.linalg"},
+      {fft_rows, "PyTorch documentation of torch.fft and torch.signal"},
+      {property_rows, "PyTorch documentation of torch, torch.Tensor and torch.nn.init"},
+      {view_rows, torch}, {arrangement_rows, torch}, {join_rows, torch}, {indexing_rows, torch}, {size_rows, torch},
+      {einops_rows, "einops documentation"},
+      {python_rows, "Python and torchrun documentation"},
+      {python_tool_rows, "Python's library reference", true},  // what fails says so itself, or answers with an unknown
+      {tensor_rows, torch},
+      {module_rows, "PyTorch documentation of torch.nn.Module"},
+      {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
+      {distributed_rows, "PyTorch documentation of torch.distributed"},
+      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},
+  };
   // The first row of a path wins.
-  for (auto family : {
-           nn_rows(),
-           pointwise_rows(), creation_rows(), reduction_rows(), product_rows(), linalg_rows(), fft_rows(), property_rows(),
-           view_rows(), arrangement_rows(), join_rows(), indexing_rows(), size_rows(), einops_rows(),
-           python_rows(), python_tool_rows(),
-           tensor_rows(), module_rows(),
-           training_rows(), distributed_rows(), framework_rows(),
-       })
-    for (Row& row : family) rows_.push_back(std::move(row));
-  for (Row& row : rows_) {
-    read_signature(row);
-    by_path_.emplace(row.path, &row);
+  rows_ = rows_of_families(families);
+  for (Row& made : rows_) {
+    read_signature(made);
+    by_path_.emplace(made.path, &made);
   }
 }
 

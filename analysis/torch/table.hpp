@@ -5,6 +5,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/library.hpp"
 
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,18 @@ using values::Operation;
 using values::Row;
 using values::RowKind;
 using values::Value;
+
+// A row that is written by hand: neither operator_rows nor rows_of_layers makes it.
+Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {},
+        Operation operation = Operation::none);
+
+// Rows that were read in one place. What is said here holds for all of them that do not say otherwise.
+struct Family {
+  std::vector<Row> (*rows)();
+  std::string_view source;
+  bool pure = false;
+};
+std::vector<Row> rows_of_families(std::span<const Family> families);
 
 // The families.
 std::vector<Row> python_rows();       // what surrounds a program: environment, arguments
@@ -47,6 +60,7 @@ public:
   Table();
   std::string canonical(std::string_view path) const override;
   const Row* find(std::string_view path) const override;
+  std::span<const Row> rows() const { return rows_; }
   bool knows(std::string_view top_level) const override;
   bool always_there(std::string_view top_level) const override;
   bool complete(std::string_view top_level) const override { return top_level != "torch" && always_there(top_level); }

@@ -79,24 +79,13 @@ Value linear(Call& call) {
 }
 Value backward(Call&) { return Value::none(); }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), Operation operation = Operation::none) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.operation = operation;
-  made.source = "PyTorch documentation";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> tensor_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("torch.nn.functional.linear", function, "input, weight, bias=None", linear),
-      row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, Operation::backward),
+      row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, {}, Operation::backward),
   };
   rows.push_back(row("torch.nn.functional.layer_norm", function, "input, *more, **options", same_shape_as_input));
   // A loss: a scalar unless reduction='none'.

@@ -82,19 +82,6 @@ Value available(Call& call) { return Value::of(call.run.named_condition(call.row
 Value device_count(Call& call) { return call.run.heap().unknown("device_count", Sharing::uniform, call.place); }
 Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
 
-Row row(std::string_view path, RowKind kind, std::string_view signature, Value (*run)(Call&), std::string_view base = {},
-        Operation operation = Operation::none) {
-  Row made;
-  made.path = path;
-  made.kind = kind;
-  made.signature = signature;
-  made.run = run;
-  made.base = base;
-  made.operation = operation;
-  made.source = "PyTorch documentation of torch.optim, torch.amp and torch.utils.data";
-  return made;
-}
-
 } // namespace
 
 std::vector<Row> training_rows() {
