@@ -1,4 +1,5 @@
 // Products of matrices, vectors and tensors: what is summed over has the same size on both sides.
+#include "torch/layer.hpp"
 #include "torch/operators.hpp"
 
 #include <algorithm>
@@ -155,6 +156,33 @@ Value multiply_exact(Op& op, std::size_t rank) {
 }
 Value mm(Op& op) { return multiply_exact(op, 2); }
 Value bmm(Op& op) { return multiply_exact(op, 3); }
+
+// input @ weightᵀ + bias: the function of nn.Linear.
+Value linear(Op& op) {
+  for (const std::string_view name : {"input", "weight"})
+    if (!op.must_be_tensor(name)) return op.unknown();
+  const TensorState *input = op.expect("input"), *weight = op.expect("weight");
+  if (!input || !weight) return op.unknown();
+  const Value left = op.argument("input"), right = op.argument("weight");
+  // The operands have one dtype, so it is enough to know one of them.
+  const Dtype dtype = input->dtype == Dtype::unknown ? weight->dtype : weight->dtype == Dtype::unknown ? input->dtype : product_dtype(op, left, right);
+  const Dim arrives[] = {from_right(input->shape, 0)}, wanted[] = {from_right(weight->shape, 0)};
+  if (!op.must_equal(arrives[0], wanted[0])) {
+    refuse_inner(op, left, right, arrives[0], wanted[0]);
+  } else {
+    if (!dtypes_fit(op, left, right)) return op.unknown();
+    // Each side teaches the other.
+    if (wanted[0].size && !arrives[0].size) op.learn_last("input", wanted);
+    else if (arrives[0].size && !wanted[0].size) op.learn_last("weight", arrives);
+  }
+  Shape shape = op.shape("input");
+  if (has_rank(op.shape("weight"), 1)) {
+    if (!shape.dims.empty()) shape.dims.pop_back();
+    return op.result(shape, dtype);
+  }
+  const Dim last[] = {from_right(op.shape("weight"), 1)};
+  return op.in_order(op.result(with_last(shape, last), dtype));
+}
 
 // ---------------------------------------------------------------- with something added
 
@@ -627,6 +655,7 @@ constexpr Operator operators[] = {
     {"addbmm_", "input, batch1, batch2, *more, beta=1, alpha=1", "method", addbmm, Type::own},  // grows its subject where it must
     {"addmv", "input, mat, vec, *more, beta=1, alpha=1, out=None", "torch method in_place", addmv, Type::own},
     {"addr", "input, vec1, vec2, *more, beta=1, alpha=1, out=None", "torch method in_place", addr, Type::own},
+    {"linear", "input, weight, bias=None", "F", linear, Type::own},
     {"einsum", "equation, *operands", "torch torch.functional.einsum", einsum, Type::own},
     {"tensordot", "input, b, dims=2, out=None", "torch torch.functional.tensordot", tensordot, Type::own},
     {"kron", "input, other, *, out=None", "torch method", kron},

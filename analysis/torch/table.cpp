@@ -242,17 +242,15 @@ Table::Table() {
       {einops_rows, "einops documentation"},
       {python_rows, "Python and torchrun documentation"},
       {python_tool_rows, "Python's library reference", true},  // what fails says so itself, or answers with an unknown
-      {tensor_rows, torch},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},
   };
-  // The first row of a path wins.
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
     read_signature(made);
-    by_path_.emplace(made.path, &made);
+    by_path_.emplace(made.path, &made);  // no path comes twice
   }
 }
 

@@ -48,10 +48,9 @@ std::vector<Row> product_rows();
 std::vector<Row> linalg_rows();
 std::vector<Row> fft_rows();
 std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place fillers, torch.nn.init
-std::vector<Row> tensor_rows();
 std::vector<Row> nn_rows();           // the layers of torch.nn and their functions
 std::vector<Row> module_rows();       // nn.Module itself and the containers
-std::vector<Row> training_rows();     // optimizers, GradScaler, autocast, schedulers, loaders
+std::vector<Row> training_rows();     // backward, optimizers, GradScaler, autocast, schedulers, loaders
 std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
 std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics
 

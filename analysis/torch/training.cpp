@@ -88,6 +88,8 @@ std::vector<Row> training_rows() {
   using enum RowKind;
   using values::Dtype;
   std::vector<Row> rows = {
+      row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", nothing, {}, Operation::backward),
+
       row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
