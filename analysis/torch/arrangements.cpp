@@ -151,15 +151,6 @@ Value diagflat(Op& op) {
   const Dim side = total && offset ? op.made(op.s.add(total, op.s.constant(std::abs(*offset)))) : Dim{};
   return op.result({true, {side, side}});
 }
-Value trace_of(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() != 2)
-    return op.fail(ProblemKind::index, "trace takes a matrix, and " + op.name("input") + " is " + op.words(input->shape));
-  const bool sums = input->dtype != values::Dtype::unknown && !values::is_floating(input->dtype) && input->dtype != values::Dtype::complex64 &&
-                    input->dtype != values::Dtype::complex128;
-  return op.result({true, {}}, sums ? values::Dtype::int64 : input->dtype);
-}
 
 // ---------------------------------------------------------------- windows and pixels
 
@@ -193,55 +184,6 @@ Value as_strided(Op& op) {
   return op.result(shape);
 }
 
-// PixelShuffle's arithmetic on [*, C, H, W].
-Value pixel_shuffle(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape = input->shape;
-  const bool shuffles = op.title() == "pixel_shuffle";
-  const Int factor = op.size(op.call.row.parameters[1].text());
-  if (shape.rank_known && shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input, std::string(op.title()) + " takes an image of 3 or more dimensions, and " + op.name("input") + " is " + op.words(shape));
-  while (shape.dims.size() < 3) shape.dims.insert(shape.dims.begin(), Dim{});
-  Dim *channels = &shape.dims[shape.dims.size() - 3], *height = channels + 1, *width_dim = channels + 2;
-  const Int square = op.mul(factor, factor);
-  const auto divided = [&](Dim& d, Int by, std::string_view what) {
-    if (!d.size || !by) {
-      d = {};
-      return true;
-    }
-    if (op.s.value(by) == 0) return true;
-    if (op.s.divides(by, d.size) == Answer::no) {
-      op.fail(ProblemKind::argument, "The " + std::string(what) + " of " + op.name("input") + " is " + op.words(d) + " and has to be divisible by " + op.words(op.dim(by)), {d});
-      return false;
-    }
-    const auto exact = op.s.exact_quotient(d.size, by);
-    d = op.made(exact ? *exact : op.s.floordiv(d.size, by));
-    return true;
-  };
-  const auto multiplied = [&](Dim& d, Int by) { d = d.size && by ? op.made(op.s.mul(d.size, by)) : Dim{}; };
-  if (shuffles) {
-    if (!divided(*channels, square, "number of channels")) return op.unknown();
-    multiplied(*height, factor);
-    multiplied(*width_dim, factor);
-  } else {
-    multiplied(*channels, square);
-    if (!divided(*height, factor, "height") || !divided(*width_dim, factor, "width")) return op.unknown();
-  }
-  return op.result(shape);
-}
-Value channel_shuffle(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() > 2) {
-    const Int groups = op.size("groups");
-    const Dim& channels = input->shape.dims[1];
-    if (groups && channels.size && op.s.value(groups) != 0 && op.s.divides(groups, channels.size) == Answer::no)
-      return op.fail(ProblemKind::argument, op.words(channels) + " channels cannot be divided into " + op.words(op.dim(groups)) + " groups", {channels});
-  }
-  return op.result(input->shape);
-}
-
 // ---------------------------------------------------------------- in-place changes of the own shape
 
 Value resize(Op& op) {
@@ -272,13 +214,9 @@ constexpr Operator operators[] = {
     {"diag", "input, diagonal=0, *, out=None", "torch method", diag, Type::input},
     {"diag_embed", "input, offset=0, dim1=-2, dim2=-1", "torch method", diag_embed, Type::input},
     {"diagflat", "input, offset=0", "torch method", diagflat, Type::input},
-    {"trace", "input", "torch method", trace_of, Type::own},
 
     {"unfold", "input, dimension, size, step", "method", unfold, Type::input},
     {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape", as_strided, Type::input},
-    {"pixel_shuffle", "input, upscale_factor", "torch F", pixel_shuffle, Type::input},
-    {"pixel_unshuffle", "input, downscale_factor", "torch F", pixel_shuffle, Type::input},
-    {"channel_shuffle", "input, groups", "torch", channel_shuffle, Type::input},
     {"resize", "input, size, *more, memory_format=None", "in_shape", resize, Type::input},
     {"resize_as", "input, the_template, memory_format=None", "in_shape", [](Op& op) { 
        const TensorState* other = op.tensor("the_template");

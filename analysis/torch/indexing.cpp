@@ -644,73 +644,6 @@ Value replaced(Op& op) {
   return input ? same_as_input(op, input) : op.unknown();
 }
 
-values::Dtype position_type(Op& op) {
-  const Known small = op.flag("out_int32");
-  return small == Known::yes ? values::Dtype::int32 : small == Known::no ? values::Dtype::int64 : values::Dtype::unknown;
-}
-Value searchsorted(Op& op) {
-  const TensorState* sorted = op.expect("sorted_sequence");
-  if (!sorted) return op.unknown();
-  if (op.is_number("input")) return op.result({true, {}}, position_type(op));
-  const TensorState* wanted = op.tensor("input");
-  if (!wanted) return op.result({}, position_type(op));
-  const Shape &a = sorted->shape, &b = wanted->shape;
-  if (a.rank_known && b.rank_known && a.dims.size() > 1) {
-    bool fits = a.dims.size() == b.dims.size();
-    for (std::size_t i = 0; fits && i + 1 < a.dims.size(); ++i) fits = op.equal(a.dims[i], b.dims[i]) != Answer::no;
-    if (!fits)
-      return op.fail(ProblemKind::argument, op.name("sorted_sequence") + " is " + op.words(a) + " and " + op.name("input") + " " + op.words(b) +
-                                                ": all dimensions but the last have to agree");
-  }
-  return op.result(b, position_type(op));
-}
-Value bucketize(Op& op) {
-  const TensorState* boundaries = op.expect("boundaries");
-  if (boundaries && boundaries->shape.rank_known && boundaries->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument, op.name("boundaries") + " is " + op.words(boundaries->shape) + " and has to be a vector");
-  if (op.is_number("input")) return op.result({true, {}}, position_type(op));
-  const TensorState* input = op.tensor("input");
-  return op.result(input ? input->shape : Shape{}, position_type(op));
-}
-
-// unique: the values, and what else was asked for, in order.
-Value unique(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape{true, {Dim{}}};
-  std::optional<std::size_t> at;
-  if (op.argument("dim")) {
-    shape = input->shape;
-    at = find_dim(op, shape, "dim");
-    if (op.failed()) return op.unknown();
-    if (at && !shape.dims.empty()) shape.dims[*at] = Dim{};
-    else shape = {};
-  }
-  const Value values = op.result(shape, input->dtype);
-  const Known inverse = op.flag("return_inverse"), counts = op.flag("return_counts");
-  if (inverse == Known::unknown || counts == Known::unknown) return op.run.heap().external("", op.call.place);
-  std::vector<Value> made{values};
-  if (inverse == Known::yes) {
-    Shape places = input->shape;
-    if (op.argument("dim")) places = {true, {at && !input->shape.dims.empty() && *at < input->shape.dims.size() && input->shape.rank_known ? input->shape.dims[*at] : Dim{}}};
-    made.push_back(op.result(places, values::Dtype::int64));
-  }
-  if (counts == Known::yes) made.push_back(op.result({true, {Dim{}}}, values::Dtype::int64));
-  return made.size() == 1 ? values : op.tuple(std::move(made));
-}
-
-// x.where(condition, other)
-Value where(Op& op) {
-  const TensorState *condition = op.expect("condition"), *input = op.expect("input");
-  if (!condition || !input) return op.unknown();
-  auto shape = op.broadcast(condition->shape, input->shape);
-  if (!shape) return op.unknown();
-  const TensorState* other = op.tensor("other");
-  if (!other && !op.is_number("other")) return op.unknown();
-  if (other && !(shape = op.broadcast(*shape, other->shape))) return op.unknown();
-  return op.result(*shape, other && other->dtype == input->dtype ? input->dtype : values::Dtype::unknown);
-}
-
 // ---------------------------------------------------------------- padding and windows
 
 Value pad(Op& op) {
@@ -840,7 +773,6 @@ constexpr Operator operators[] = {
     {"index_fill", "input, dim, index, value", "torch method in_place", index_write, Type::own},
     {"index_reduce", "input, dim, index, source, reduce, *, include_self=True, out=None", "torch method in_place", index_write, Type::own},
     {"index_put", "input, indices, values, accumulate=False", "torch method in_place", index_put, Type::own},
-    {"masked_fill", "input, mask, value", "torch method in_place", masked, Type::own},
     {"masked_scatter", "input, mask, source", "torch method in_place", masked, Type::own},
     {"masked_select", "input, mask, *, out=None", "torch method", masked_select, Type::own},
     {"take", "input, index, *, out=None", "torch method", take, Type::own},
@@ -855,11 +787,6 @@ constexpr Operator operators[] = {
     {"slice_scatter", "input, src, dim=0, start=None, end=None, step=1", "torch method", replaced, Type::own},
     {"diagonal_scatter", "input, src, offset=0, dim1=0, dim2=1", "torch method", replaced, Type::own},
     {"as_strided_scatter", "input, src, size, stride, storage_offset=None", "torch method", replaced, Type::own},
-    {"searchsorted", "sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None, out=None", "torch", searchsorted, Type::own},
-    {"bucketize", "input, boundaries, *, out_int32=False, right=False, out=None", "torch", bucketize, Type::own},
-    {"unique", "input, sorted=True, return_inverse=False, return_counts=False, dim=None", "torch method", unique, Type::own},
-    {"unique_consecutive", "input, return_inverse=False, return_counts=False, dim=None", "torch method", unique, Type::own},
-    {"where", "input, condition, other", "method", where, Type::own},
 
     {"pad", "input, pad, mode='constant', value=None", "F", pad, Type::own},
     {"unfold", "input, kernel_size, dilation=1, padding=0, stride=1", "F", unfold_windows, Type::own},

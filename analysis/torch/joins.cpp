@@ -288,79 +288,6 @@ Value column_stack(Op& op) {
   return shape ? op.result(*shape, dtype_of(op, *parts)) : op.unknown();
 }
 
-// Tensors given one by one, or as one list.
-std::optional<std::vector<Value>> given_tensors(Op& op) {
-  std::vector<Value> items = op.call.rest;
-  if (const Value first = op.argument("tensors")) items.insert(items.begin(), first);
-  if (items.size() == 1 && (op.run.resolve(items[0]).is(Kind::list) || op.run.resolve(items[0]).is(Kind::tuple)))
-    return op.run.elements(items[0], op.call.place);
-  return items;
-}
-
-Value block_diag(Op& op) {
-  const auto items = given_tensors(op);
-  if (!items) return op.result({true, {Dim{}, Dim{}}}, values::Dtype::unknown);
-  Int rows = op.s.constant(0), columns = rows;
-  Parts parts;
-  for (const Value& item : *items) {
-    const TensorState* part = op.tensor(item);
-    parts.states.push_back(part);
-    if (!part || !part->shape.rank_known) {
-      rows = columns = nullptr;
-      continue;
-    }
-    const auto& dims = part->shape.dims;
-    if (dims.size() > 2)
-      return op.fail(ProblemKind::concat, "block_diag takes matrices, and " + ordinal(parts.states.size() - 1) + " is " + op.words(part->shape));
-    rows = op.add(rows, dims.size() == 2 ? dims[0].size : op.s.constant(1));
-    columns = op.add(columns, dims.empty() ? op.s.constant(1) : dims.back().size);
-  }
-  return op.result({true, {rows ? op.made(rows) : Dim{}, columns ? op.made(columns) : Dim{}}}, dtype_of(op, parts));
-}
-
-Value cartesian_prod(Op& op) {
-  const auto items = given_tensors(op);
-  if (!items || items->empty()) return op.result({}, values::Dtype::unknown);
-  Int total = op.s.constant(1);
-  Parts parts;
-  for (const Value& item : *items) {
-    const TensorState* part = op.tensor(item);
-    parts.states.push_back(part);
-    if (part && part->shape.rank_known && part->shape.dims.size() != 1)
-      return op.fail(ProblemKind::concat, "cartesian_prod takes vectors, and " + ordinal(parts.states.size() - 1) + " is " + op.words(part->shape));
-    total = op.mul(total, part && part->shape.rank_known ? part->shape.dims[0].size : nullptr);
-  }
-  Shape shape{true, {total ? op.made(total) : Dim{}}};
-  if (items->size() > 1) shape.dims.push_back(op.dim(static_cast<std::int64_t>(items->size())));
-  return op.result(shape, dtype_of(op, parts));
-}
-
-Value combinations(Op& op) {
-  const TensorState* input = op.expect("input");
-  const auto length = op.integer("r");
-  if (!input || !length) return op.unknown();
-  if (input->shape.rank_known && input->shape.dims.size() != 1)
-    return op.fail(ProblemKind::index, "combinations takes a vector, and " + op.name("input") + " is " + op.words(input->shape));
-  if (*length < 0) return op.fail(ProblemKind::argument, "Nothing can be chosen " + std::to_string(*length) + " at a time");
-  if (*length == 0) return op.result({true, {op.dim(std::int64_t{0})}});
-  // n over r, with repetitions (n + r - 1) over r.
-  const auto size = input->shape.rank_known ? op.value(input->shape.dims[0]) : std::nullopt;
-  const Known repeats = op.flag("with_replacement");
-  Dim count;
-  if (size && repeats != Known::unknown && *length <= 8 && *size <= 1000) {
-    const std::int64_t n = repeats == Known::yes ? *size + *length - 1 : *size;
-    double total = 1;
-    std::int64_t exact = 1;
-    for (std::int64_t i = 0; i < *length; ++i) {
-      total = total * static_cast<double>(n - i) / static_cast<double>(i + 1);
-      if (total > 1e15) break;
-      exact = exact * (n - i) / (i + 1);
-    }
-    if (total <= 1e15) count = op.made(op.s.constant(std::max<std::int64_t>(exact, 0)));
-  }
-  return op.result({true, {count, op.dim(*length)}});
-}
-
 // ---------------------------------------------------------------- taking apart
 
 // A list of the pieces, where it is known how many there are; else any number of the last.
@@ -584,9 +511,6 @@ constexpr Operator operators[] = {
     {"vstack", "tensors, *, out=None", "torch torch.row_stack", vstack, Type::own},
     {"dstack", "tensors, *, out=None", "torch", dstack, Type::own},
     {"column_stack", "tensors, *, out=None", "torch", column_stack, Type::own},
-    {"block_diag", "tensors, *more", "torch", block_diag, Type::own},
-    {"cartesian_prod", "tensors, *more", "torch", cartesian_prod, Type::own},
-    {"combinations", "input, r=2, with_replacement=False", "torch", combinations, Type::input},
 
     {"split", "input, split_size, dim=0", "method", split, Type::own},
     {"split", "tensor, split_size_or_sections, dim=0", "torch", split, Type::own},

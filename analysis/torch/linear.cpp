@@ -301,7 +301,7 @@ constexpr std::string_view bag_made =
 constexpr Layer layers[] = {
     {"torch.nn.Linear", "in_features, out_features, bias=True, device=None, dtype=None", nullptr, "input", linear},
     {"torch.nn.LazyLinear", "out_features, bias=True, device=None, dtype=None", nullptr, "input", lazy_linear},
-    {"torch.nn.modules.linear.NonDynamicallyQuantizableLinear", "in_features, out_features, bias=True, device=None, dtype=None", nullptr, "input", linear},
+    {"torch.nn.NonDynamicallyQuantizableLinear", "in_features, out_features, bias=True, device=None, dtype=None", nullptr, "input", linear},
     {"torch.nn.Bilinear", "in1_features, in2_features, out_features, bias=True, device=None, dtype=None", nullptr, "input1, input2", bilinear},
     {"torch.nn.Identity", "*arguments, **options", nullptr, "input", identity, Type::input, false},
     {"torch.nn.Embedding", table_made, make_embedding, "input", embedding, Type::own},

@@ -240,49 +240,6 @@ Value train(Call& call) { return set_mode(call, Value::of(call.run.truth(call.at
 Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); }
 Value itself(Call& call) { return call.self; }
 
-// From here on the floating-point tensors of the whole tree have this dtype.
-void convert(Call& call, values::Dtype dtype) {
-  Tree tree;
-  walk(call.run, call.self, "", tree);
-  for (const Part& part : tree.list) {
-    Instance& module = *part.module.as<Instance>();
-    keep(call.run, module, "$dtype", Value::of(dtype));
-    for (const auto& [name, slot] : std::vector(module.attributes.entries())) {
-      const Value value = slot->value ? call.run.resolve(slot->value) : Value{};
-      if (!value.is(Kind::tensor) || value.as<Tensor>()->role == values::TensorRole::plain) continue;
-      TensorState state = *value.as<Tensor>()->now();
-      if (!values::is_floating(state.dtype)) continue;
-      state.dtype = dtype;
-      set_state(call.run, value, state);
-    }
-  }
-}
-template <values::Dtype dtype> Value converted(Call& call) {
-  convert(call, dtype);
-  return call.self;
-}
-// Does an argument that is not known move the module, or may it convert it? Its name tells.
-bool names_a_device(Value value) {
-  if (!value.is(Kind::unknown)) return false;
-  const std::string_view name = value.as<values::Unknown>()->name;
-  for (const std::string_view part : {"device", "cuda", "gpu", "rank"})
-    if (name.find(part) != std::string_view::npos) return true;
-  return false;
-}
-Value moved(Call& call) {
-  std::vector<Value> given = call.rest;
-  for (const auto& [name, value] : call.options)
-    if (name.text() == "dtype") given.push_back(value);
-  for (const Value& raw : given) {
-    const Value value = call.run.resolve(raw);
-    if (value.is(Kind::dtype)) convert(call, value.dtype());
-    else if (const TensorState* like = value.is(Kind::tensor) ? tensor_state(call.run, value) : nullptr) convert(call, values::is_floating(like->dtype) ? like->dtype : values::Dtype::unknown);
-    else if ((value.is(Kind::unknown) && !names_a_device(value)) || (value.is(Kind::choice) && (value.as<values::Choice>()->yes.is(Kind::dtype) || value.as<values::Choice>()->no.is(Kind::dtype))))
-      convert(call, values::Dtype::unknown);
-  }
-  if (call.spread) convert(call, values::Dtype::unknown);
-  return call.self;
-}
 Value nothing(Call&) { return Value::none(); }
 Value first_argument(Call& call) { return call.at(0); }
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
@@ -620,15 +577,7 @@ std::vector<Row> module_rows() {
       row("torch.nn.ModuleDict.pop", method, "key", dict_part),
       row("torch.nn.ModuleDict.clear", method, "", dict_part),
   };
-  using values::Dtype;
-  rows.push_back(row("torch.nn.Module.to", method, "*arguments, **options", moved));
-  rows.push_back(row("torch.nn.Module.type", method, "*arguments, **options", moved));
-  rows.push_back(row("torch.nn.Module.half", method, "", converted<Dtype::float16>));
-  rows.push_back(row("torch.nn.Module.float", method, "", converted<Dtype::float32>));
-  rows.push_back(row("torch.nn.Module.double", method, "", converted<Dtype::float64>));
-  rows.push_back(row("torch.nn.Module.bfloat16", method, "", converted<Dtype::bfloat16>));
-  for (const std::string_view name : {"torch.nn.Module.cuda", "torch.nn.Module.cpu", "torch.nn.Module.requires_grad_",
-                                      "torch.nn.Module.share_memory", "torch.nn.Module.to_empty"})
+  for (const std::string_view name : {"torch.nn.Module.requires_grad_", "torch.nn.Module.share_memory", "torch.nn.Module.to_empty"})
     rows.push_back(row(name, method, "*arguments, **options", itself));
   return rows;
 }

@@ -198,7 +198,6 @@ constexpr Operator operators[] = {
     {"imag", "input", "torch property", same, Type::real},
     {"frexp", "input, *, out=None", "torch method", mantissa_and_exponent, Type::own},
     {"clone", "input, *, memory_format=None", "torch method", same, Type::input},
-    {"contiguous", "input, memory_format=None", "method", same, Type::input},
     {"logical_not", "input, *, out=None", "torch method in_place", same, Type::boolean},
     {"isnan", "input", "torch method", same, Type::boolean},
     {"isinf", "input", "torch method", same, Type::boolean},
