@@ -1,6 +1,6 @@
 // torch.distributed: who is who, the collectives, process groups, and the wrappers that communicate (DDP, FSDP). Semantics
 // as in the documentation of torch.distributed, torch.nn.parallel and torch.distributed.fsdp.
-#include "torch/shapes.hpp"
+#include "torch/native.hpp"
 
 #include <deque>
 
@@ -26,11 +26,8 @@ Value get_world_size(Call& call) {
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::world_size));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);
 }
-Value get_node_local_rank(Call& call) { return Value::of(call.run.role(Role::local_rank)); }
 Value is_available(Call& call) { return call.run.heap().boolean(true); }
 Value is_initialized(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
-Value nothing(Call&) { return Value::none(); }
-Value world_group(Call&) { return Value::none(); }
 Value unknown_group(Call& call) { return call.run.heap().external("group", call.place); }
 Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Sharing::uniform, call.place); }
 
@@ -115,7 +112,6 @@ Value wrapped_forward(Call& call) {
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   return call.run.call(module, std::move(arguments), call.place, call.expr);
 }
-Value context(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.context", call.place)); }
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
@@ -181,13 +177,13 @@ std::vector<Row> distributed_rows() {
   std::vector<Row> rows = {
       row("torch.distributed.get_rank", function, "group=None", get_rank),
       row("torch.distributed.get_world_size", function, "group=None", get_world_size),
-      row("torch.distributed.get_node_local_rank", function, "fallback_rank=None", get_node_local_rank),
+      row("torch.distributed.get_node_local_rank", function, "fallback_rank=None", role_value<Role::local_rank>),
       row("torch.distributed.is_available", function, "", is_available),
       row("torch.distributed.is_initialized", function, "", is_initialized),
       row("torch.distributed.init_process_group", function, "backend=None, *more, **options", nothing),
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
-      row("torch.distributed.group.WORLD", constant, "", world_group),
-      row("torch.distributed.GroupMember.WORLD", constant, "", world_group),
+      row("torch.distributed.group.WORLD", constant, "", nothing),
+      row("torch.distributed.GroupMember.WORLD", constant, "", nothing),
       row("torch.distributed.ProcessGroup", class_, "*arguments", nullptr),
       row("torch.distributed.ReduceOp.SUM", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MAX", constant, "", reduce_op),

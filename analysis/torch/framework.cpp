@@ -1,6 +1,6 @@
 // Training frameworks: what of them tells ranks apart, and which of their calls hide communication. Read in the sources of
 // accelerate, DeepSpeed, Lightning and torchmetrics.
-#include "torch/shapes.hpp"
+#include "torch/native.hpp"
 
 #include <deque>
 
@@ -13,17 +13,12 @@ using values::Kind;
 
 namespace {
 
-Value nothing(Call&) { return Value::none(); }
-Value uniform(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
-Value first_argument(Call& call) { return call.at(0); }
-Value context(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.context", call.place)); }
 Value is_first(Call& call) {
   return Value::of(call.run.symbols().compared(symbolic::Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
 }
 Value is_local_first(Call& call) {
   return Value::of(call.run.symbols().compared(symbolic::Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
 }
-template <Role role> Value role_value(Call& call) { return Value::of(call.run.role(role)); }
 Value gathered(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   state.sharing = Sharing::uniform;

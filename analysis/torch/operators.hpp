@@ -10,7 +10,7 @@ Value same(Op& op);
 // All operands that are tensors, broadcast; numbers fit everywhere.
 Value broadcasting(Op& op);
 
-inline bool is_one(const Op& op, const Dim& dim) { return op.value(dim) == 1; }
+inline bool is_one(const Op& op, const Dim& dim) { return op.equal(dim, 1) == symbolic::Answer::yes; }
 inline Dim one(const Op& op) { return op.dim(1); }
 inline Shape shape_of(std::vector<Dim> dims) { return {true, std::move(dims)}; }
 constexpr bool is_complex(values::Dtype dtype) { return dtype == values::Dtype::complex64 || dtype == values::Dtype::complex128; }
@@ -22,6 +22,10 @@ constexpr values::Dtype complex_part(values::Dtype dtype) {
 }
 // int8 to int64, uint8 and bool
 inline bool is_integral(values::Dtype dtype) { return dtype != values::Dtype::unknown && !values::is_floating(dtype) && !is_complex(dtype); }
+// floats and complex numbers
+inline bool is_inexact(values::Dtype dtype) { return dtype != values::Dtype::unknown && !is_integral(dtype); }
+// bool, and uint8 as in the days before there was bool
+constexpr bool is_mask(values::Dtype dtype) { return dtype == values::Dtype::boolean || dtype == values::Dtype::uint8; }
 inline values::Dtype to_floating(values::Dtype dtype) { return is_integral(dtype) ? values::Dtype::float32 : dtype; }
 
 // The shape without dimension `axis`, or with 1 in its place.

@@ -1,5 +1,6 @@
 // The tensors that layers hold, as attributes of the right shape, and what converting a module does to them.
 #include "torch/layer.hpp"
+#include "torch/native.hpp"
 
 #include <unordered_set>
 
@@ -259,7 +260,6 @@ Value to(Call& call) {
 }
 Value to_cuda(Call& call) { return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cuda").as<values::Device>()}); }
 Value to_cpu(Call& call) { return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cpu").as<values::Device>()}); }
-Value first(Call& call) { return call.at(0); }
 
 } // namespace
 
@@ -298,7 +298,7 @@ std::vector<Row> parameter_rows() {
        {"torch.nn.utils.weight_norm", "torch.nn.utils.remove_weight_norm", "torch.nn.utils.spectral_norm", "torch.nn.utils.remove_spectral_norm",
         "torch.nn.utils.parametrizations.weight_norm", "torch.nn.utils.parametrizations.spectral_norm", "torch.nn.utils.parametrizations.orthogonal",
         "torch.nn.utils.parametrize.register_parametrization", "torch.nn.utils.fuse_conv_bn_eval"})
-    rows.push_back(row(path, function, "module, *more, **options", first));
+    rows.push_back(row(path, function, "module, *more, **options", first_argument));
   return rows;
 }
 

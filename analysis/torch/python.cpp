@@ -1,5 +1,5 @@
 // What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
-#include "torch/shapes.hpp"
+#include "torch/native.hpp"
 
 #include <tuple>
 
@@ -9,8 +9,6 @@ using symbolic::Role;
 using values::Kind;
 
 namespace {
-
-template <Role role> Value role_value(Call& call) { return Value::of(call.run.role(role)); }
 
 // os.environ.get("RANK", default)
 Value environment_get(Call& call) {
@@ -27,26 +25,13 @@ Value end_process(Call& call) {
   return Value::none();
 }
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
-Value uniform_unknown(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
 
 // ---------------------------------------------------------------- argument parsers
 
-Value kept(const Call& call, std::string_view name) {
-  const values::Slot* slot = call.self.as<values::Instance>()->attributes.find(syntax::Name(name));
-  return slot ? call.run.resolve(slot->value) : Value{};
-}
-Value option(const Call& call, std::string_view name) {
-  for (const auto& [key, value] : call.options)
-    if (key.text() == name) return call.run.resolve(value);
-  return {};
-}
-void keep(Call& call, values::Instance& object, std::string_view name, Value value) {
-  call.run.heap().set(call.run.heap().slot_of(object.attributes, syntax::Name(name)), value);
-}
 // What a parser knows of its arguments: by destination, the action, the type, and the default.
 void add_to_parser(Call& call, std::string_view destination, Value action, Value type, Value otherwise) {
   Value known = kept(call, "$arguments");
-  if (!known.is(Kind::dict)) keep(call, *call.self.as<values::Instance>(), "$arguments", known = call.run.heap().dict({}));
+  if (!known.is(Kind::dict)) keep(call, "$arguments", known = call.run.heap().dict({}));
   call.run.dict_set(known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
 }
 Value add_argument(Call& call) {
@@ -86,7 +71,7 @@ Value add_argument(Call& call) {
 }
 Value set_defaults(Call& call) {
   Value known = kept(call, "$arguments");
-  if (!known.is(Kind::dict)) keep(call, *call.self.as<values::Instance>(), "$arguments", known = call.run.heap().dict({}));
+  if (!known.is(Kind::dict)) keep(call, "$arguments", known = call.run.heap().dict({}));
   for (const auto& [name, value] : call.options) {
     const Value before = call.run.dict_get(known, call.run.heap().string(name.text()), Value::none());
     const bool there = before.is(Kind::tuple) && before.as<values::Tuple>()->items.size() == 3;
@@ -135,7 +120,7 @@ Value arguments_of_program(Call& call) {
       if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3) continue;
       const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0], parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
       const Value value = defaults && otherwise ? otherwise : argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
-      keep(call, *made, key.text(), value);
+      keep(call.run, *made, key.text(), value);
     }
   if (defaults && all_seen) {
     made->symbolic = false;
@@ -148,16 +133,8 @@ Value known_arguments(Call& call) {
   const bool none_left = made.is(Kind::instance) && !made.as<values::Instance>()->open;
   return call.run.heap().tuple({made, none_left ? call.run.heap().list({}) : call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
 }
-Value namespace_init(Call& call) {
-  values::Instance& object = *call.self.as<values::Instance>();
-  for (const auto& [name, value] : call.options) keep(call, object, name.text(), value);
-  object.open = call.spread;
-  return {};
-}
-// A group adds to its parser.
-Value itself(Call& call) { return call.self; }
 Value subparsers(Call& call) {
-  keep(call, *call.self.as<values::Instance>(), "$more", call.run.heap().boolean(true));
+  keep(call, "$more", call.run.heap().boolean(true));
   values::Instance* made = call.run.make_native("argparse.$Subparsers", call.place);
   return Value::of(Kind::instance, made);
 }
@@ -224,10 +201,10 @@ std::vector<Row> python_rows() {
       row("argparse.$Subparsers.add_parser", method, "name, **options", new_parser),
       row("argparse.ArgumentParser.parse_args", method, "args=None, namespace=None", arguments_of_program),
       row("argparse.ArgumentParser.parse_known_args", method, "args=None, namespace=None", known_arguments),
-      row("argparse.Namespace", class_, "**options", namespace_init),
+      row("argparse.Namespace", class_, "**options", keep_options),
       row("tqdm.tqdm", function, "iterable=None, *more, **options", progress),
       row("tqdm.auto.tqdm", function, "iterable=None, *more, **options", progress),
-      row("tqdm.trange", function, "*arguments, **options", uniform_unknown),
+      row("tqdm.trange", function, "*arguments, **options", uniform),
       row("tqdm.bar", class_, "", nullptr),
   };
 }

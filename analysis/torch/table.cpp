@@ -231,18 +231,23 @@ std::vector<Row> rows_of_families(std::span<const Family> families) {
 }
 
 Table::Table() {
-  constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor";
+  constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor", python = "Python's library reference";
   constexpr Family families[] = {
       {nn_rows, {}},  // each of its families has its own
-      {pointwise_rows, torch}, {creation_rows, torch}, {reduction_rows, torch}, {product_rows, torch},
+      {pointwise_rows, torch}, {creation_rows, torch},
+      {reduction_rows, torch}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
+      {product_rows, torch}, {contraction_rows, torch},
+      {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch},
+      {indexing_rows, torch}, {gathering_rows, torch}, {window_rows, "PyTorch documentation of torch.nn.functional"}, {size_rows, torch},
       {linalg_rows, "PyTorch documentation of torch.linalg"},
       {fft_rows, "PyTorch documentation of torch.fft and torch.signal"},
       {property_rows, "PyTorch documentation of torch, torch.Tensor and torch.nn.init"},
-      {view_rows, torch}, {arrangement_rows, torch}, {join_rows, torch}, {indexing_rows, torch}, {size_rows, torch},
       {einops_rows, "einops documentation"},
       {python_rows, "Python and torchrun documentation"},
-      {python_tool_rows, "Python's library reference", true},  // what fails says so itself, or answers with an unknown
+      // What fails says so itself, or answers with an unknown.
+      {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
+      {container_rows, "PyTorch documentation of torch.nn.Sequential, ModuleList and ModuleDict"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},

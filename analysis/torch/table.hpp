@@ -33,23 +33,35 @@ struct Family {
 std::vector<Row> rows_of_families(std::span<const Family> families);
 
 // The families.
-std::vector<Row> python_rows();       // what surrounds a program: environment, arguments
-std::vector<Row> python_tool_rows();  // math, itertools, collections, dataclasses…
+std::vector<Row> python_rows();            // what surrounds a program: environment, arguments
+std::vector<Row> python_number_rows();     // math, operator
+std::vector<Row> python_iteration_rows();  // functools, itertools
+std::vector<Row> python_object_rows();     // collections, copy, dataclasses…
+std::vector<Row> python_tool_rows();       // inspect, contextlib, logging…
 std::vector<Row> pointwise_rows();
-std::vector<Row> view_rows();
+std::vector<Row> reshaping_rows();
+std::vector<Row> transposing_rows();
+std::vector<Row> expanding_rows();
 std::vector<Row> arrangement_rows();
 std::vector<Row> join_rows();
 std::vector<Row> indexing_rows();
+std::vector<Row> gathering_rows();
+std::vector<Row> window_rows();
 std::vector<Row> einops_rows();
 std::vector<Row> size_rows();
 std::vector<Row> creation_rows();
 std::vector<Row> reduction_rows();
+std::vector<Row> sorting_rows();
+std::vector<Row> running_rows();
+std::vector<Row> statistics_rows();
 std::vector<Row> product_rows();
+std::vector<Row> contraction_rows();
 std::vector<Row> linalg_rows();
 std::vector<Row> fft_rows();
 std::vector<Row> property_rows();  // of tensors: queries, conversions, in-place fillers, torch.nn.init
 std::vector<Row> nn_rows();           // the layers of torch.nn and their functions
-std::vector<Row> module_rows();       // nn.Module itself and the containers
+std::vector<Row> module_rows();       // nn.Module itself
+std::vector<Row> container_rows();    // Sequential, ModuleList, ModuleDict
 std::vector<Row> training_rows();     // backward, optimizers, GradScaler, autocast, schedulers, loaders
 std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
 std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics

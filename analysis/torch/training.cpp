@@ -1,6 +1,6 @@
 // Optimizers, gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim and
 // torch.amp ("Automatic Mixed Precision examples").
-#include "torch/shapes.hpp"
+#include "torch/native.hpp"
 
 #include <deque>
 
@@ -12,11 +12,6 @@ using values::Kind;
 
 namespace {
 
-void keep(Call& call, std::string_view name, Value value) {
-  if (call.self.is(Kind::instance))
-    call.run.heap().set(call.run.heap().slot_of(call.self.as<Instance>()->attributes, Name(name)), value);
-}
-
 Value optimizer_init(Call& call) {
   keep(call, "$parameters", call.at(0));
   return {};
@@ -27,7 +22,6 @@ Value optimizer_step(Call& call) {
   if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
   return Value::none();
 }
-Value nothing(Call&) { return Value::none(); }
 
 Value scaler_init(Call& call) {
   Value enabled = call.run.heap().boolean(true);

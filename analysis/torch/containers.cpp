@@ -1,0 +1,231 @@
+// The containers of modules: Sequential, ModuleList, ModuleDict. What they keep: see modules.hpp.
+#include "torch/modules.hpp"
+
+namespace stepzero::torch {
+
+using interpreter::Arguments;
+using syntax::Name;
+using values::Instance;
+using values::Kind;
+
+namespace {
+
+void set_names(Call& call, std::vector<Value> names) { keep(call, "$names", call.run.heap().list(std::move(names))); }
+
+Value sequential_init(Call& call) {
+  std::vector<Value> items = call.rest;
+  bool open = call.spread;
+  if (items.size() == 1) {
+    const Value only = call.run.resolve(items.front());
+    if (only.is(Kind::dict)) {
+      items.clear();
+      std::vector<Value> names;
+      for (const auto& [key, value] : values::Heap::dict_state(only)->items) {
+        names.push_back(key);
+        items.push_back(value);
+      }
+      open = open || values::Heap::dict_state(only)->open;
+      set_names(call, std::move(names));
+    }
+  }
+  const Value list = call.run.heap().list(std::move(items));
+  if (open) {
+    values::Heap::list_state(list)->open = true;
+    values::Heap::list_state(list)->rest = call.run.heap().external("");
+  }
+  keep(call, "$items", list);
+  return {};
+}
+Value module_list_init(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  Value list;
+  if (!given || given.is(Kind::none)) list = call.spread ? call.run.heap().open_list(call.run.heap().external("")) : call.run.heap().list({});
+  else if (const auto items = call.run.elements(given, call.place)) list = call.run.heap().list(*items);
+  else {
+    Int length = given.is(Kind::list) ? values::Heap::list_state(given)->length : nullptr;
+    list = call.run.heap().open_list(call.run.element(given, call.place), length);
+  }
+  keep(call, "$items", list);
+  return {};
+}
+Value list_change(Call& call) {
+  const Value list = kept(call, "$items");
+  const auto method = call.row.path.substr(call.row.path.rfind('.') + 1);
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  if (kept(call, "$names")) {
+    // Names go on where the numbers are.
+    const Value names = kept(call, "$names");
+    if (names.is(Kind::list) && list.is(Kind::list) && method == "append") {
+      const auto next = std::to_string(values::Heap::list_state(list)->items.size());
+      call.run.call(call.run.attribute(names, Name("append"), call.place), {{call.run.heap().string(next)}, {}, false}, call.place);
+    } else {
+      keep(call, "$names", {});
+    }
+  }
+  if (!list.is(Kind::list)) return call.self;
+  const Value outcome = call.run.call(call.run.attribute(list, Name(method), call.place), std::move(arguments), call.place);
+  return method == "pop" ? outcome : call.self;
+}
+// A slice of a container is a container.
+Value list_item(Call& call) {
+  const Value list = kept(call, "$items");
+  if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
+  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
+  const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
+  if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
+  Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);
+  part->open = false;
+  keep(call.run, *part, "$items", found);
+  return Value::of(Kind::instance, part);
+}
+Value list_sum(Call& call) {
+  const Value list = kept(call, "$items");
+  const auto more = call.run.elements(call.at(0), call.place);
+  if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !more) return call.run.heap().external("", call.place);
+  std::vector<Value> items = values::Heap::list_state(list)->items;
+  items.insert(items.end(), more->begin(), more->end());
+  Instance* sum = call.run.make_native("torch.nn.ModuleList", call.place);
+  sum->open = false;
+  keep(call.run, *sum, "$items", call.run.heap().list(std::move(items)));
+  return Value::of(Kind::instance, sum);
+}
+// A part of a Sequential by its name or number.
+Value part_by_name(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Value list = kept(call, "$items");
+  if (!name.is(Kind::string) || !list.is(Kind::list)) return {};
+  for (const Part& part : parts_of(call.run, object(call)).list)
+    if (part.name == name.text()) return part.module;
+  return {};
+}
+// A module that is set as an attribute of a container is one of its parts.
+Value set_part(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Value list = kept(call, "$items");
+  if (!name.is(Kind::string) || !list.is(Kind::list) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
+  values::ListState state = *values::Heap::list_state(list);
+  const Value names = kept(call, "$names");
+  std::vector<Value> texts;
+  for (std::size_t i = 0; i < state.items.size(); ++i) {
+    const Value given = names.is(Kind::list) && i < values::Heap::list_state(names)->items.size() ? values::Heap::list_state(names)->items[i] : Value{};
+    texts.push_back(given ? given : call.run.heap().string(std::to_string(i)));
+  }
+  for (std::size_t i = 0; i < state.items.size(); ++i)
+    if (texts[i].is(Kind::string) && texts[i].text() == name.text()) {
+      state.items[i] = call.at(1);
+      call.run.heap().set_list(list, std::move(state));
+      return Value::none();
+    }
+  texts.push_back(name);
+  state.items.push_back(call.at(1));
+  call.run.heap().set_list(list, std::move(state));
+  set_names(call, std::move(texts));
+  return Value::none();
+}
+Value module_dict_init(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  Value dict = call.run.heap().dict({});
+  if (given.is(Kind::dict)) {
+    const auto* from = values::Heap::dict_state(given);
+    dict = call.run.heap().dict(from->items, from->open, from->rest);
+  } else if (given && !given.is(Kind::none)) {
+    call.run.call(call.run.attribute(dict, Name("update"), call.place), {{given}, {}, false}, call.place);
+  } else if (call.spread) {
+    dict = call.run.heap().dict({}, true, call.run.heap().external(""));
+  }
+  keep(call, "$dict", dict);
+  return {};
+}
+// A part of a ModuleDict as an attribute, and a module that is set as one.
+Value dict_part_by_name(Call& call) {
+  const Value dict = kept(call, "$dict"), name = call.run.resolve(call.at(0));
+  if (!name.is(Kind::string) || !dict.is(Kind::dict)) return {};
+  for (const Part& part : parts_of(call.run, object(call)).list)
+    if (part.name == name.text()) return part.module;
+  return {};
+}
+Value set_dict_part(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
+  call.run.dict_set(dict, call.at(0), call.at(1));
+  return Value::none();
+}
+Value dict_item(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
+  return call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere);
+}
+// keys(), values(), items(), update(), pop()…: as of a dict.
+Value dict_part(Call& call) {
+  const Value dict = kept(call, "$dict");
+  const auto name = call.row.path.substr(call.row.path.rfind('.') + 1);
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  return call.run.call(call.run.attribute(dict, Name(name == "__iter__" ? "keys" : name), call.place), std::move(arguments), call.place);
+}
+Value dict_length(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  return call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place);
+}
+Value dict_has(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
+  return call.run.compare(syntax::CompareOp::in, call.at(0), dict);
+}
+Value sequential_forward(Call& call) {
+  Value x = call.at(0);
+  const Value list = kept(call, "$items");
+  const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
+  if (!items) return call.run.heap().external("", call.place);
+  // The call's text names the container, not the layer.
+  for (const Value& layer : *items) x = call.run.call(layer, {{x}, {}, false}, call.place);
+  return x;
+}
+
+} // namespace
+
+std::vector<Row> container_rows() {
+  using enum RowKind;
+  return {
+      row("torch.nn.Sequential", class_, "*modules", sequential_init, "torch.nn.Module"),
+      row("torch.nn.Sequential.forward", method, "input", sequential_forward),
+      row("torch.nn.Sequential.__getitem__", method, "index", list_item),
+      row("torch.nn.Sequential.__getattr__", method, "name", part_by_name),
+      row("torch.nn.Sequential.__setattr__", method, "name, value", set_part),
+      row("torch.nn.Sequential.append", method, "module", list_change),
+      row("torch.nn.Sequential.extend", method, "sequential", list_change),
+      row("torch.nn.Sequential.insert", method, "index, module", list_change),
+      row("torch.nn.Sequential.pop", method, "key", list_change),
+      row("torch.nn.ModuleList", class_, "modules=None", module_list_init, "torch.nn.Module"),
+      row("torch.nn.ModuleList.__getitem__", method, "index", list_item),
+      row("torch.nn.ModuleList.__getattr__", method, "name", part_by_name),
+      row("torch.nn.ModuleList.__setattr__", method, "name, value", set_part),
+      row("torch.nn.ModuleList.__add__", method, "other", list_sum),
+      row("torch.nn.ModuleList.append", method, "module", list_change),
+      row("torch.nn.ModuleList.extend", method, "modules", list_change),
+      row("torch.nn.ModuleList.insert", method, "index, module", list_change),
+      row("torch.nn.ModuleList.pop", method, "key=-1", list_change),
+      row("torch.nn.ModuleDict", class_, "modules=None", module_dict_init, "torch.nn.Module"),
+      row("torch.nn.ModuleDict.__getattr__", method, "name", dict_part_by_name),
+      row("torch.nn.ModuleDict.__setattr__", method, "name, value", set_dict_part),
+      row("torch.nn.ModuleDict.__setitem__", method, "name, value", set_dict_part),
+      row("torch.nn.ModuleDict.__getitem__", method, "key", dict_item),
+      row("torch.nn.ModuleDict.__len__", method, "", dict_length),
+      row("torch.nn.ModuleDict.__contains__", method, "key", dict_has),
+      row("torch.nn.ModuleDict.__iter__", method, "", dict_part),
+      row("torch.nn.ModuleDict.keys", method, "", dict_part),
+      row("torch.nn.ModuleDict.values", method, "", dict_part),
+      row("torch.nn.ModuleDict.items", method, "", dict_part),
+      row("torch.nn.ModuleDict.update", method, "modules", dict_part),
+      row("torch.nn.ModuleDict.pop", method, "key", dict_part),
+      row("torch.nn.ModuleDict.clear", method, "", dict_part),
+  };
+}
+
+} // namespace stepzero::torch

@@ -1,0 +1,22 @@
+// The parts of a module. Native state lies in attributes that start with '$': `$items` holds the parts of a Sequential or
+// ModuleList in order, `$names` their names where they have any, `$dict` the parts of a ModuleDict. Every other attribute that
+// holds a module is a part under the attribute's name.
+#pragma once
+
+#include "torch/native.hpp"
+
+namespace stepzero::torch {
+
+constexpr std::string_view module_class = "torch.nn.Module";
+
+struct Part {
+  std::string name;
+  Value module;
+};
+struct Parts {
+  std::vector<Part> list;
+  bool complete = true;
+};
+Parts parts_of(Interpreter& run, const values::Instance& module);
+
+} // namespace stepzero::torch
