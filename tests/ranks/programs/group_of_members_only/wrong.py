@@ -1,0 +1,28 @@
+import torch
+import torch.distributed as dist
+
+
+class ModelParallel:
+    def __init__(self, members):
+        self.members = members
+        self.rank = dist.get_rank()
+        self.group = None
+        if self.rank in members:
+            self.group = dist.new_group(members)
+            print("rank", self.rank, "takes part")
+
+    def sum(self, value):
+        if self.group is not None and self.rank in self.members:
+            dist.all_reduce(value, group=self.group)
+        return value
+
+
+def main():
+    dist.init_process_group("gloo")
+    parallel = ModelParallel([0, 1])
+    parallel.sum(torch.ones(2))
+    dist.barrier()
+
+
+if __name__ == "__main__":
+    main()

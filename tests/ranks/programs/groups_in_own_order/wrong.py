@@ -1,0 +1,29 @@
+import torch
+import torch.distributed as dist
+
+
+def groups_of(rank, world_size):
+    """{name: group} of the pairs and of the halves."""
+    layout = {"pairs": [[0, 1], [2, 3]], "crossed": [[0, 2], [1, 3]]}
+    names = ["pairs", "crossed"]
+    if rank == 3:
+        names.sort()
+    mine = {}
+    for name in names:
+        for ranks in layout[name]:
+            group = dist.new_group(ranks)
+            if rank in ranks:
+                mine[name] = group
+    return mine
+
+
+def main():
+    dist.init_process_group("gloo")
+    groups = groups_of(dist.get_rank(), dist.get_world_size())
+    for name in ("pairs", "crossed"):
+        dist.all_reduce(torch.ones(1), group=groups[name])
+    dist.barrier()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Runs the programs below programs/ for real, with their number of ranks over gloo, and writes what happened.
+
+    tests/ranks/record.py --record [NAME…]   run them and write outcomes.json
+    tests/ranks/record.py --check [NAME…]    run them and compare with outcomes.json (the messages apart: gloo's vary)
+
+An outcome is one of
+    success   every rank ran to its end
+    hang      a rank did not end in time; or it was gloo that gave up first: a time-out, or a connection that closed because
+              another rank had gone. With NCCL, or with the default time limit, such a rank waits
+    error     a rank raised first, whatever became of the others then
+Every right.py has to succeed, and every wrong.py to do what bugs.json says of it.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = HERE / "programs"
+BUGS = HERE / "bugs.json"
+OUTCOMES = HERE / "outcomes.json"
+SECONDS = 20
+GAVE_UP = re.compile(r"Connection closed by peer|Connection reset by peer|Broken pipe|Timed out|timed out|Timeout|timeout"
+                     r"|Application timeout|Socket closed|Connection refused")
+
+sys.path.insert(0, str(HERE.parent / "oracle"))
+import launch as oracle  # noqa: E402
+
+oracle.RANK = str(HERE / "rank.py")
+
+
+def without_paths(message):
+    """The last line that says something; no place of this machine, no port."""
+    lines = [line for line in message.strip().splitlines() if line.strip()] or [""]
+    line = re.sub(r"\[\S*?([\w.]+\.(?:cc|cpp|h)):\d+\]", r"[\1]", lines[0])
+    line = re.sub(r"(?<![\w.])/\S*/", "", line)
+    return re.sub(r"\[(?:127\.0\.0\.1|::1|[\w.:]+)\]:\d+", "[peer]", line)[:160]
+
+
+def one(ended):
+    """How a rank ended: {"ended": "ok" | "error" | "gave up" | "waiting" | "died"} and the error's line."""
+    last = re.findall(r"^@ended (.*)$", ended.output, re.M)
+    if ended.status is None:
+        waits = re.findall(r'File "[^"]*distributed_c10d\.py", line \d+ in (\w+)', ended.output)
+        return {"ended": "waiting", **({"in": waits[-1]} if waits else {})}, None
+    if not last:
+        return {"ended": "died", "error": without_paths((ended.output.strip().splitlines() or [""])[-1])}, None
+    said = json.loads(last[-1])
+    if said["error"] is None:
+        return {"ended": "ok" if ended.status == 0 else f"exit {ended.status}"}, said["at"]
+    kind = "gave up" if GAVE_UP.search(said["error"]) else "error"
+    return {"ended": kind, "error": without_paths(said["error"])}, said["at"]
+
+
+def outcome(ranks):
+    """What the ranks' ends, with their times, amount to."""
+    if all(rank["ended"] == "ok" for rank, _ in ranks):
+        return "success"
+    failed = sorted((at if at is not None else -1.0, rank["ended"]) for rank, at in ranks if rank["ended"] not in ("ok", "waiting"))
+    if any(kind == "died" for _, kind in failed):
+        return "error"
+    failed = [kind for _, kind in failed]
+    if any(kind != "gave up" for kind in failed):
+        return "error" if failed[0] != "gave up" else "hang"
+    return "hang"
+
+
+def run(program, ranks, seconds=SECONDS):
+    deadline = time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as scratch:
+        ended = oracle.launch(program, ranks=ranks, seconds=seconds, folder=scratch)
+    # A rank that ended past the deadline ended because the oracle had begun to kill the others: it waited too.
+    each = [({"ended": "waiting"}, at) if at is not None and at >= deadline else (rank, at) for rank, at in map(one, ended)]
+    return {"outcome": outcome(each), "ranks": [rank for rank, _ in each]}
+
+
+def text_hash(file):
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+
+
+def programs(names=()):
+    """(key, file, ranks, what is expected) of each program."""
+    bugs = json.loads(BUGS.read_text())
+    for name, bug in sorted(bugs.items()):
+        if names and name not in names:
+            continue
+        for file, expected in (("right.py", "success"), ("wrong.py", bug.get("outcome"))):
+            path = PROGRAMS / name / file
+            if path.exists():
+                yield f"{name}/{file}", path, bug["ranks"], expected
+
+
+def written(outcomes):
+    return "{\n" + ",\n".join(f" {json.dumps(key)}: {json.dumps(value)}" for key, value in sorted(outcomes.items())) + "\n}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--record", action="store_true")
+    what.add_argument("--check", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        print("no PyTorch for this Python: run make oracle")
+        return 77
+    listed = list(programs(options.names))
+    before = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
+    outcomes, troubles = {}, 0
+    with concurrent.futures.ThreadPoolExecutor(2) as two:
+        for (key, path, ranks, expected), seen in zip(listed, two.map(lambda each: run(each[1], each[2]), listed)):
+            outcomes[key] = {"hash": text_hash(path), **seen}
+            if seen["outcome"] != expected:
+                troubles += 1
+                print(f"{key}: expected {expected}, and it was {seen['outcome']}: {json.dumps(seen['ranks'])}", flush=True)
+            elif options.check and (before.get(key, {}).get("outcome"), before.get(key, {}).get("hash")) != (
+                    seen["outcome"], outcomes[key]["hash"]):
+                troubles += 1
+                print(f"{key}: not what is recorded", flush=True)
+    if options.record:
+        kept = {key: value for key, value in before.items() if (PROGRAMS / key).exists()} if options.names else {}
+        OUTCOMES.write_text(written(kept | outcomes))
+    print(f"{len(listed)} programs, {troubles} complaints")
+    return int(bool(troubles))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
