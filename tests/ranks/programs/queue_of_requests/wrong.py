@@ -6,7 +6,7 @@ import torch.distributed as dist
 
 
 def any_rank_has(flag):
-    count = torch.tensor([int(flag)])
+    count = torch.tensor([int(bool(flag))])
     dist.all_reduce(count)
     return count.item() > 0
 

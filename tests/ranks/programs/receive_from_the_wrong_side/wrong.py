@@ -17,7 +17,7 @@ def main():
     dist.init_process_group(backend="gloo")
     rank, world_size = dist.get_rank(), dist.get_world_size()
     hidden = forward_chain(rank, world_size)
-    assert hidden[0].item() == rank + 1
+    assert hidden[0].item() == rank + 2
     print("chain done on", rank)
 
 
