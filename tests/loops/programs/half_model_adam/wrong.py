@@ -1,0 +1,13 @@
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 64))
+model = model.cuda().half()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, eps=1e-8)
+
+for step in range(100):
+    x = torch.randn(32, 64, device="cuda", dtype=torch.float16)
+    loss = (model(x) - x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
