@@ -3,10 +3,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 Value same(Op& op) {
@@ -25,7 +21,7 @@ Value softmax(Op& op) {
   if (!input) return op.unknown();
   along(op, *input);
   if (op.failed()) return op.unknown();
-  const values::Dtype wanted = op.dtype("dtype", input->dtype);
+  const Dtype wanted = op.dtype("dtype", input->dtype);
   if (!op.argument("dtype") && !takes_floats(op, "input")) return op.unknown();
   return op.result(input->shape, wanted);
 }
@@ -76,7 +72,6 @@ Value prelu(Op& op) {
                    {slopes, channels});
   return op.result(shape);
 }
-
 
 // Numbers that the functions refuse.
 Value rrelu(Op& op) {

@@ -6,11 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- the same shape, in another order or with other values
@@ -32,7 +27,7 @@ Value flip_sides(Op& op) {
   if (!input) return op.unknown();
   const std::size_t least = op.title() == "fliplr" ? 2 : 1;
   if (input->shape.rank_known && input->shape.dims.size() < least)
-    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least " + plural(static_cast<std::int64_t>(least), "dimension") + ", and " +
+    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least " + count_of(least, "dimension") + ", and " +
                                            op.name("input") + " is " + op.words(input->shape));
   return op.result(input->shape);
 }
@@ -43,8 +38,8 @@ Value roll(Op& op) {
   if (const Value dims = op.argument("dims"); dims && shifts) {
     if (const auto at = op.integers("dims"); at && !at->empty()) {
       if (at->size() != shifts->size())
-        return op.fail(ProblemKind::argument, "roll has " + plural(static_cast<std::int64_t>(shifts->size()), "shift") + " and " +
-                                                  plural(static_cast<std::int64_t>(at->size()), "dimension"));
+        return op.fail(ProblemKind::argument, "roll has " + count_of(shifts->size(), "shift") + " and " +
+                                                  count_of(at->size(), "dimension"));
       if (input->shape.rank_known && !input->shape.dims.empty())
         for (const std::int64_t one_of : *at)
           if (!op.axis(one_of, input->shape.dims.size())) return op.unknown();
@@ -177,11 +172,9 @@ Value as_strided(Op& op) {
   const auto wanted = wanted_sizes(op, "size");
   if (!wanted || !wanted->complete) return op.unknown();
   if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size())
-    return op.fail(ProblemKind::argument, "as_strided has " + plural(static_cast<std::int64_t>(wanted->sizes.size()), "size") + " and " +
-                                              plural(static_cast<std::int64_t>(strides->size()), "stride"));
-  Shape shape{true, {}};
-  for (const Int size : wanted->sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
-  return op.result(shape);
+    return op.fail(ProblemKind::argument, "as_strided has " + count_of(wanted->sizes.size(), "size") + " and " +
+                                              count_of(strides->size(), "stride"));
+  return op.result(shape_of(op, wanted->sizes));
 }
 
 // ---------------------------------------------------------------- in-place changes of the own shape
@@ -190,9 +183,7 @@ Value resize(Op& op) {
   const TensorState* input = op.expect("input");
   const auto wanted = input ? wanted_sizes(op, op.call.row.parameters[1].text()) : std::nullopt;
   if (!wanted || !wanted->complete) return op.unknown();
-  Shape shape{true, {}};
-  for (const Int size : wanted->sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
-  return op.result(shape);
+  return op.result(shape_of(op, wanted->sizes));
 }
 Value set(Op& op) {
   const TensorState* source = op.tensor("source");

@@ -3,11 +3,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 bool last_is(Op& op, std::string_view name, const Dim& wanted) {
@@ -192,7 +187,7 @@ Dim width_of(Op& op) {
   const Value layer = op.kept("$layer");
   if (!layer) return setting_dim(op, "d_model");
   if (!layer.is(Kind::instance)) return {};
-  const values::Slot* slot = layer.as<values::Instance>()->attributes.find(syntax::Name("d_model"));
+  const values::Slot* slot = layer.as<Instance>()->attributes.find(Name("d_model"));
   const Value size = slot ? op.run.resolve(slot->value) : Value{};
   const Int known = size.is(Kind::integer) || size.is(Kind::unknown) ? op.run.to_int(size) : nullptr;
   return known ? known_dim(op.run, known, layer.object()->born, "d_model") : Dim{};
@@ -201,7 +196,7 @@ Known batch_first_of(Op& op) {
   const Value layer = op.kept("$layer");
   if (!layer) return setting_flag(op, "batch_first");
   if (!layer.is(Kind::instance)) return Known::unknown;
-  const values::Slot* slot = layer.as<values::Instance>()->attributes.find(syntax::Name("batch_first"));
+  const values::Slot* slot = layer.as<Instance>()->attributes.find(Name("batch_first"));
   if (!slot || !slot->value) return Known::unknown;
   const Answer answer = op.s.decide(op.run.truth(slot->value));
   return answer == Answer::yes ? Known::yes : answer == Answer::no ? Known::no : Known::unknown;

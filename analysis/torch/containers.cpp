@@ -4,9 +4,6 @@
 namespace stepzero::torch {
 
 using interpreter::Arguments;
-using syntax::Name;
-using values::Instance;
-using values::Kind;
 
 namespace {
 
@@ -72,7 +69,6 @@ Value list_change(Call& call) {
 Value list_item(Call& call) {
   const Value list = kept(call, "$items");
   if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
   Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);
@@ -91,11 +87,10 @@ Value list_sum(Call& call) {
   keep(call.run, *sum, "$items", call.run.heap().list(std::move(items)));
   return Value::of(Kind::instance, sum);
 }
-// A part of a Sequential by its name or number.
-Value part_by_name(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  const Value list = kept(call, "$items");
-  if (!name.is(Kind::string) || !list.is(Kind::list)) return {};
+// A part as an attribute: of a Sequential by its name or number.
+template <bool of_dict> Value part_by_name(Call& call) {
+  const Value name = call.run.resolve(call.at(0)), own = kept(call, of_dict ? "$dict" : "$items");
+  if (!name.is(Kind::string) || !own.is(of_dict ? Kind::dict : Kind::list)) return {};
   for (const Part& part : parts_of(call.run, object(call)).list)
     if (part.name == name.text()) return part.module;
   return {};
@@ -138,14 +133,6 @@ Value module_dict_init(Call& call) {
   keep(call, "$dict", dict);
   return {};
 }
-// A part of a ModuleDict as an attribute, and a module that is set as one.
-Value dict_part_by_name(Call& call) {
-  const Value dict = kept(call, "$dict"), name = call.run.resolve(call.at(0));
-  if (!name.is(Kind::string) || !dict.is(Kind::dict)) return {};
-  for (const Part& part : parts_of(call.run, object(call)).list)
-    if (part.name == name.text()) return part.module;
-  return {};
-}
 Value set_dict_part(Call& call) {
   const Value dict = kept(call, "$dict");
   if (!dict.is(Kind::dict) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
@@ -155,7 +142,6 @@ Value set_dict_part(Call& call) {
 Value dict_item(Call& call) {
   const Value dict = kept(call, "$dict");
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   return call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere);
 }
 // keys(), values(), items(), update(), pop()…: as of a dict.
@@ -196,7 +182,7 @@ std::vector<Row> container_rows() {
       row("torch.nn.Sequential", class_, "*modules", sequential_init, "torch.nn.Module"),
       row("torch.nn.Sequential.forward", method, "input", sequential_forward),
       row("torch.nn.Sequential.__getitem__", method, "index", list_item),
-      row("torch.nn.Sequential.__getattr__", method, "name", part_by_name),
+      row("torch.nn.Sequential.__getattr__", method, "name", part_by_name<false>),
       row("torch.nn.Sequential.__setattr__", method, "name, value", set_part),
       row("torch.nn.Sequential.append", method, "module", list_change),
       row("torch.nn.Sequential.extend", method, "sequential", list_change),
@@ -204,7 +190,7 @@ std::vector<Row> container_rows() {
       row("torch.nn.Sequential.pop", method, "key", list_change),
       row("torch.nn.ModuleList", class_, "modules=None", module_list_init, "torch.nn.Module"),
       row("torch.nn.ModuleList.__getitem__", method, "index", list_item),
-      row("torch.nn.ModuleList.__getattr__", method, "name", part_by_name),
+      row("torch.nn.ModuleList.__getattr__", method, "name", part_by_name<false>),
       row("torch.nn.ModuleList.__setattr__", method, "name, value", set_part),
       row("torch.nn.ModuleList.__add__", method, "other", list_sum),
       row("torch.nn.ModuleList.append", method, "module", list_change),
@@ -212,7 +198,7 @@ std::vector<Row> container_rows() {
       row("torch.nn.ModuleList.insert", method, "index, module", list_change),
       row("torch.nn.ModuleList.pop", method, "key=-1", list_change),
       row("torch.nn.ModuleDict", class_, "modules=None", module_dict_init, "torch.nn.Module"),
-      row("torch.nn.ModuleDict.__getattr__", method, "name", dict_part_by_name),
+      row("torch.nn.ModuleDict.__getattr__", method, "name", part_by_name<true>),
       row("torch.nn.ModuleDict.__setattr__", method, "name, value", set_dict_part),
       row("torch.nn.ModuleDict.__setitem__", method, "name, value", set_dict_part),
       row("torch.nn.ModuleDict.__getitem__", method, "key", dict_item),

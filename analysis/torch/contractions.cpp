@@ -6,11 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- several dimensions
@@ -213,9 +208,8 @@ Value einsum(Op& op) {
     if (comma == std::string_view::npos) break;
     left = left.substr(comma + 1);
   }
-  const auto plural = [](std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
   if (terms.size() != operands.size())
-    return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' is about " + plural(terms.size(), "operand") + ", and einsum is given " +
+    return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' is about " + count_of(terms.size(), "operand") + ", and einsum is given " +
                                              std::to_string(operands.size()));
 
   struct Met {
@@ -259,7 +253,7 @@ Value einsum(Op& op) {
     dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
     Shape shape = state->shape;
     if (shape.dims.size() > term.letters() ? !term.ellipsis : shape.rank_known && shape.dims.size() < term.letters())
-      return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' names " + plural(term.letters(), "dimension") + " of operand " +
+      return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' names " + count_of(term.letters(), "dimension") + " of operand " +
                                                std::to_string(i) + ", which is " + op.words(shape));
     if (!shape.rank_known && !term.ellipsis) {
       // It has as many dimensions as the equation has letters for it.

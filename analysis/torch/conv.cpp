@@ -3,10 +3,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- made
@@ -28,7 +24,7 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
     }
     if (const auto stride = setting_axes(op, "stride", spatial); stride && *padding == "same")
       for (const Int size : *stride)
-        if (op.s.compare(symbolic::Compare::eq, size, op.s.constant(1)) == Answer::no) {
+        if (op.s.compare(Compare::eq, size, op.s.constant(1)) == Answer::no) {
           op.fail(ProblemKind::argument, "padding='same' needs stride 1, and it is " + op.words(op.dim(size)));
           return;
         }
@@ -61,7 +57,7 @@ Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
     return {};
   }
   const Int stride = (*w.stride)[axis];
-  if (s.compare(symbolic::Compare::le, stride, s.constant(0)) == Answer::yes) return {};
+  if (s.compare(Compare::le, stride, s.constant(0)) == Answer::yes) return {};
   return op.made(s.add(s.floordiv(s.sub(padded, reach), stride), s.constant(1)));
 }
 
@@ -70,7 +66,7 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   auto& s = op.s;
   const Int more = (*w.output_padding)[axis];
   const Int limit = s.max((*w.stride)[axis], (*w.dilation)[axis]);
-  if (op.s.compare(symbolic::Compare::ge, more, limit) == Answer::yes) {
+  if (op.s.compare(Compare::ge, more, limit) == Answer::yes) {
     op.fail(ProblemKind::argument, called(op) + " has output_padding " + op.words(op.dim(more)) + ": it has to be smaller than the stride or the dilation, " +
                                        op.words(op.dim(limit)));
     return {};
@@ -143,7 +139,7 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   const TensorState* weight = op.expect("weight");
   if (!weight) return op.unknown();
   const TensorState* input = op.expect("input");
-  if (input && input->dtype != values::Dtype::unknown && weight->dtype != values::Dtype::unknown && input->dtype != weight->dtype && !in_autocast(op))
+  if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown && input->dtype != weight->dtype && !in_autocast(op))
     return op.fail(ProblemKind::dtype, op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
                                            std::string(values::name(weight->dtype)));
   const Dim groups = setting_dim(op, "groups");

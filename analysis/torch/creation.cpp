@@ -5,11 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 std::string text(std::int64_t number) { return std::to_string(number); }
@@ -33,7 +28,7 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
   if (!sizes) return std::nullopt;
   Shape shape{true, {}};
   for (const Int size : *sizes) {
-    if (op.s.compare(symbolic::Compare::lt, size, op.s.constant(0)) == Answer::yes) {
+    if (op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes) {
       op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
       return std::nullopt;
     }
@@ -77,14 +72,14 @@ Value randint(Op& op) {
 }
 Value one_size(Op& op) {
   const Int size = op.size("n");
-  if (size && op.s.compare(symbolic::Compare::lt, size, op.s.constant(0)) == Answer::yes)
+  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
   return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : Dtype::float32, op.title() == "randperm");
 }
 Value eye(Op& op) {
   const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
   for (const Int size : {rows, columns})
-    if (size && op.s.compare(symbolic::Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
       return op.fail(ProblemKind::argument, "eye is asked for a dimension of size " + op.words(op.dim(size)));
   return made(op, Shape{true, {op.made(rows), op.made(columns)}}, Dtype::float32);
 }
@@ -110,7 +105,7 @@ Value arange(Op& op) {
     const auto by = op.run.to_constant(step);
     if (from && to && by && *by != 0) {
       const Int count = steps_between(op, from, to, *by);
-      if (op.s.compare(*by > 0 ? symbolic::Compare::lt : symbolic::Compare::gt, to, from) == Answer::yes)
+      if (op.s.compare(*by > 0 ? Compare::lt : Compare::gt, to, from) == Answer::yes)
         return op.fail(ProblemKind::argument,
                        "arange from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
       length = op.made(count);
@@ -142,7 +137,7 @@ Value arange(Op& op) {
 Value linspace(Op& op) {
   if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a whole number of steps");
   const Int steps = op.size("steps");
-  if (steps && op.s.compare(symbolic::Compare::lt, steps, op.s.constant(0)) == Answer::yes)
+  if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
   return made(op, Shape{true, {op.made(steps)}}, Dtype::float32);
 }
@@ -354,10 +349,10 @@ Value multinomial(Op& op) {
     return op.fail(ProblemKind::argument,
                    "multinomial takes a vector of weights or a matrix of them, and " + op.name("input") + " is " + op.words(shape));
   const Int samples = op.size("num_samples");
-  if (samples && op.s.compare(symbolic::Compare::le, samples, op.s.constant(0)) == Answer::yes)
+  if (samples && op.s.compare(Compare::le, samples, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, "multinomial is asked for " + op.words(op.dim(samples)) + " samples");
   if (!shape.dims.empty() && op.flag("replacement") == Known::no && samples && shape.dims.back().size &&
-      op.s.compare(symbolic::Compare::gt, samples, shape.dims.back().size) == Answer::yes)
+      op.s.compare(Compare::gt, samples, shape.dims.back().size) == Answer::yes)
     return op.fail(ProblemKind::argument,
                    "multinomial without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
   if (!shape.dims.empty()) shape.dims.back() = op.made(samples);

@@ -6,10 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 struct Mark : values::Object {

@@ -5,14 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using syntax::Name;
-using values::Dtype;
-using values::Instance;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 Value kept(Interpreter& run, Value object, std::string_view name) {

@@ -7,9 +7,6 @@
 namespace stepzero::torch {
 
 using symbolic::Role;
-using syntax::Name;
-using values::Instance;
-using values::Kind;
 
 namespace {
 

@@ -7,11 +7,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- patterns
@@ -235,7 +230,7 @@ std::optional<Shape> Transform::run(Shape* learned) {
   const std::size_t named = left->groups.size() - (left->ellipsis >= 0 ? 1 : 0);
   Shape shape = from;
   if (shape.rank_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named) : left->ellipsis < 0 && shape.dims.size() > named)
-    return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") + plural(static_cast<std::int64_t>(named), "dimension") + ", and the tensor is " +
+    return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") + count_of(named, "dimension") + ", and the tensor is " +
                  op.words(shape));
   if (!shape.rank_known && left->ellipsis < 0) {
     shape.dims.insert(shape.dims.begin(), named - shape.dims.size(), Dim{});
@@ -302,17 +297,17 @@ std::optional<Shape> subject(Op& op, const TensorState*& state) {
   return state ? std::optional(state->shape) : std::nullopt;
 }
 
-values::Dtype reduced_type(Op& op, values::Dtype input, Value how) {
+Dtype reduced_type(Op& op, Dtype input, Value how) {
   (void)op;
   if (values::is_floating(input)) return input;
   if (how.is(Kind::string) && (how.text() == "max" || how.text() == "min")) return input;
-  return values::Dtype::unknown;
+  return Dtype::unknown;
 }
 
 Value transform(Op& op, Value pattern, const Lengths& lengths, Deed deed, Value how = {}) {
   const TensorState* input = nullptr;
   const auto from = subject(op, input);
-  if (!pattern.is(Kind::string)) return op.result({}, input && deed != Deed::reduce ? input->dtype : values::Dtype::unknown);
+  if (!pattern.is(Kind::string)) return op.result({}, input && deed != Deed::reduce ? input->dtype : Dtype::unknown);
   // Even of a tensor that is not known the rank of the result is.
   const Shape shape = from ? *from : Shape{};
   Shape learned;
@@ -320,7 +315,7 @@ Value transform(Op& op, Value pattern, const Lengths& lengths, Deed deed, Value 
   const auto out = change.run(&learned);
   if (op.failed()) return op.unknown();
   if (learned.rank_known && input && op.tensor(op.call.row.parameters[0].text()) == input) op.learn(op.call.row.parameters[0].text(), learned);
-  const values::Dtype before = input ? input->dtype : values::Dtype::unknown;
+  const Dtype before = input ? input->dtype : Dtype::unknown;
   return op.result(out ? *out : Shape{}, deed == Deed::reduce ? reduced_type(op, before, how) : before);
 }
 
@@ -340,7 +335,7 @@ Value einsum(Op& op) {
   operands.insert(operands.end(), op.call.rest.begin(), op.call.rest.end());
   const Value pattern = op.run.resolve(operands.back());
   operands.pop_back();
-  if (!pattern.is(Kind::string)) return op.result({}, values::Dtype::unknown);
+  if (!pattern.is(Kind::string)) return op.result({}, Dtype::unknown);
   const std::string_view text = pattern.text();
   const auto wrong = [&](const std::string& what, std::initializer_list<Dim> because = {}) {
     return op.fail(ProblemKind::product, "In '" + std::string(text) + "' " + what, because);
@@ -354,29 +349,29 @@ Value einsum(Op& op) {
     const auto comma = rest.find(',');
     // An axis may come twice: a diagonal is summed over.
     const auto side = read_side(rest.substr(0, comma), reason);
-    if (!side) return op.result({}, values::Dtype::unknown);
+    if (!side) return op.result({}, Dtype::unknown);
     inputs.push_back(*side);
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
   const auto output = read_side(text.substr(arrow + 2), reason);
-  if (!output) return op.result({}, values::Dtype::unknown);
+  if (!output) return op.result({}, Dtype::unknown);
   if (inputs.size() != operands.size())
-    return wrong("there are " + plural(static_cast<std::int64_t>(inputs.size()), "operand") + ", and " + plural(static_cast<std::int64_t>(operands.size()), "tensor") +
+    return wrong("there are " + count_of(inputs.size(), "operand") + ", and " + count_of(operands.size(), "tensor") +
                  (operands.size() == 1 ? " is" : " are") + " given");
   std::map<std::string, Dim, std::less<>> sizes;
   bool open = false;
-  values::Dtype dtype = values::Dtype::unknown;
+  Dtype dtype = Dtype::unknown;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const TensorState* state = op.tensor(operands[i]);
-    if (state) dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : values::Dtype::unknown;
-    else dtype = values::Dtype::unknown;
+    if (state) dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
+    else dtype = Dtype::unknown;
     const Side& side = inputs[i];
     if (side.ellipsis >= 0) open = true;
     if (!state || side.ellipsis >= 0) continue;
     const Shape& shape = state->shape;
     if (shape.rank_known ? shape.dims.size() != side.groups.size() : shape.dims.size() > side.groups.size())
-      return wrong("an operand has " + plural(static_cast<std::int64_t>(side.groups.size()), "axis") + ", and its tensor is " + op.words(shape));
+      return wrong("an operand has " + count_of(side.groups.size(), "axis") + ", and its tensor is " + op.words(shape));
     for (std::size_t k = 0; k < side.groups.size(); ++k) {
       const Group& group = side.groups[k];
       if (group.composed || group.axes[0].what != Axis::What::name) return op.result({}, dtype);
@@ -431,20 +426,20 @@ Value pack(Op& op) {
   Shape out{true, std::vector<Dim>(before + 1 + behind)};
   Int total = op.s.constant(0);
   std::vector<Value> shapes;
-  values::Dtype dtype = values::Dtype::unknown;
+  Dtype dtype = Dtype::unknown;
   bool first = true;
   for (const Value& item : *items) {
     const TensorState* state = op.tensor(item);
     if (!state || !state->shape.rank_known) {
       total = nullptr;
-      dtype = values::Dtype::unknown;
+      dtype = Dtype::unknown;
       shapes.push_back(op.run.heap().unknown("", values::Sharing::local, op.call.place));
       first = false;
       continue;
     }
     const auto& dims = state->shape.dims;
     if (dims.size() < before + behind)
-      return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' needs at least " + plural(static_cast<std::int64_t>(before + behind), "dimension") +
+      return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' needs at least " + count_of(before + behind, "dimension") +
                                                ", and a tensor is " + op.words(state->shape));
     const std::span<const Dim> middle(dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - behind);
     total = op.add(total, op.product(middle));
@@ -459,7 +454,7 @@ Value pack(Op& op) {
                        {out.dims[i], given});
       out.dims[i] = op.better(out.dims[i], given);
     }
-    dtype = first ? state->dtype : dtype == state->dtype ? dtype : values::Dtype::unknown;
+    dtype = first ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
     first = false;
   }
   out.dims[before] = total ? op.made(total) : Dim{};
@@ -474,9 +469,9 @@ Value unpack(Op& op) {
   const auto shapes = op.sequence("packed_shapes");
   if (!star || !shapes) return op.run.heap().open_list(op.unknown());
   const auto [before, behind] = *star;
-  const values::Dtype dtype = input ? input->dtype : values::Dtype::unknown;
+  const Dtype dtype = input ? input->dtype : Dtype::unknown;
   if (input && input->shape.rank_known && input->shape.dims.size() != before + 1 + behind)
-    return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' has " + plural(static_cast<std::int64_t>(before + 1 + behind), "dimension") + ", and the tensor is " +
+    return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' has " + count_of(before + 1 + behind, "dimension") + ", and the tensor is " +
                                              op.words(input->shape));
   std::vector<Value> made;
   for (const Value& item : *shapes) {
@@ -506,7 +501,7 @@ Value parse_shape(Op& op) {
   const auto side = pattern ? read_side(names, reason) : std::nullopt;
   if (!side || side->ellipsis >= 0) return op.run.heap().dict({}, true, op.run.heap().external("", op.call.place));
   if (input && input->shape.rank_known && input->shape.dims.size() != side->groups.size())
-    return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' names " + plural(static_cast<std::int64_t>(side->groups.size()), "dimension") +
+    return op.fail(ProblemKind::reshape, "'" + std::string(*pattern) + "' names " + count_of(side->groups.size(), "dimension") +
                                              ", and the tensor is " + op.words(input->shape));
   std::vector<std::pair<Value, Value>> items;
   for (std::size_t i = 0; i < side->groups.size(); ++i) {

@@ -6,10 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // The shape of `from` stretched to `sizes`; -1 keeps a size. Nullopt after fail().
@@ -62,8 +58,7 @@ Value expand(Op& op) {
 Value expand_as(Op& op) {
   const TensorState *input = op.expect("input"), *other = op.expect("other");
   if (!input || !other) return op.unknown();
-  Sizes wanted{other->shape.rank_known, {}};
-  for (const Dim& d : other->shape.dims) wanted.sizes.push_back(d.size);
+  const Sizes wanted = sizes_of(other->shape);
   if (!expanded(op, input->shape, wanted)) return op.unknown();
   Shape out = other->shape;
   for (std::size_t i = 0; i < out.dims.size(); ++i)
@@ -88,7 +83,7 @@ Value broadcast_tensors(Op& op) {
   std::vector<Value> made;
   for (const Value& part : parts) {
     const TensorState* state = op.tensor(part);
-    made.push_back(op.result(*shape, state ? state->dtype : values::Dtype::unknown));
+    made.push_back(op.result(*shape, state ? state->dtype : Dtype::unknown));
   }
   return op.tuple(std::move(made));
 }
@@ -104,7 +99,7 @@ Value repeat(Op& op) {
   if (wanted->complete && times.size() < from.dims.size()) {
     if (!pads)
       return op.fail(ProblemKind::reshape, op.name("input") + " is " + op.words(from) + " and " + std::string(op.title()) + sizes_words(op, times) +
-                                               " says only how often " + plural(static_cast<std::int64_t>(times.size()), "dimension") + " shall be repeated");
+                                               " says only how often " + count_of(times.size(), "dimension") + " shall be repeated");
     times.insert(times.begin(), from.dims.size() - times.size(), op.s.constant(1));
   }
   if (!pads && wanted->complete && !from.rank_known) out.rank_known = true;

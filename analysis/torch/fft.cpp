@@ -5,12 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // What happens to the last transformed dimension, and to the dtype.

@@ -7,17 +7,14 @@
 namespace stepzero::torch {
 
 using symbolic::Role;
-using syntax::Name;
-using values::Instance;
-using values::Kind;
 
 namespace {
 
 Value is_first(Call& call) {
-  return Value::of(call.run.symbols().compared(symbolic::Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
+  return Value::of(call.run.symbols().compared(Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
 }
 Value is_local_first(Call& call) {
-  return Value::of(call.run.symbols().compared(symbolic::Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
+  return Value::of(call.run.symbols().compared(Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
 }
 Value gathered(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});

@@ -6,11 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 Value same_as_input(Op& op, const TensorState* input) { return op.result(input->shape, input->dtype); }
@@ -129,7 +124,7 @@ Value index_put(Op& op) {
 
 bool mask_fits(Op& op) {
   const TensorState* mask = op.tensor("mask");
-  if (!mask || mask->dtype == values::Dtype::unknown || is_mask(mask->dtype)) return true;
+  if (!mask || mask->dtype == Dtype::unknown || is_mask(mask->dtype)) return true;
   op.fail(ProblemKind::dtype, op.name("mask") + " is " + std::string(values::name(mask->dtype)) + " and has to be bool to be a mask");
   op.cure_append("mask", ".bool()", false);
   return false;
@@ -183,7 +178,7 @@ Value nonzero(Op& op) {
   if (!input) return op.unknown();
   const bool known = input->shape.rank_known;
   const std::size_t rank = input->shape.dims.size();
-  const auto int64 = values::Dtype::int64;
+  const auto int64 = Dtype::int64;
   const Known parts = op.flag("as_tuple");
   if (parts == Known::unknown) return op.run.heap().external("", op.call.place);
   if (parts == Known::yes) {

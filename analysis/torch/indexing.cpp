@@ -6,11 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- slices
@@ -159,7 +154,7 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
     return std::nullopt;
   }
   if (!state->shape.rank_known) {
-    if (state->dtype == values::Dtype::unknown || is_mask(state->dtype)) return std::nullopt;
+    if (state->dtype == Dtype::unknown || is_mask(state->dtype)) return std::nullopt;
     part.what = What::indices;
     return part;
   }
@@ -168,7 +163,7 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
     if (part.what == What::flag) part.shape = {true, {Dim{}}};
     return part;
   }
-  if (state->dtype == values::Dtype::unknown) {
+  if (state->dtype == Dtype::unknown) {
     // Numbers or truths: a vector takes one dimension either way, and how many it selects is known of numbers only.
     if (state->shape.dims.size() != 1) return std::nullopt;
     part.shape = {true, {Dim{}}};
@@ -219,7 +214,7 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
   }
   const std::string name = op.name("input");
   if (from.rank_known && taken > from.dims.size()) {
-    op.fail(ProblemKind::index, name + " is " + op.words(from) + " and has " + plural(static_cast<std::int64_t>(from.dims.size()), "dimension") + ", but is indexed in " +
+    op.fail(ProblemKind::index, name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") + ", but is indexed in " +
                                     std::to_string(taken));
     return std::nullopt;
   }
@@ -291,7 +286,7 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
   const auto outside = [&](const std::string& index, std::size_t axis, const Dim& d) {
     const auto size = op.value(d);
     op.fail(ProblemKind::index, "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " +
-                                    (size ? plural(*size, "element") : op.words(d) + " elements") +
+                                    (size ? count_of(*size, "element") : op.words(d) + " elements") +
                                     (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1) : ""), {d});
   };
   for (std::size_t i = 0; i < parts.size(); ++i) {

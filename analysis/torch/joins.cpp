@@ -5,11 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- the parts
@@ -50,10 +45,10 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   return parts;
 }
 
-values::Dtype dtype_of(Op& op, const Parts& parts) {
-  values::Dtype all = values::Dtype::unknown;
+Dtype dtype_of(Op& op, const Parts& parts) {
+  Dtype all = Dtype::unknown;
   for (std::size_t i = 0; i < parts.states.size(); ++i) {
-    if (!parts.states[i] || parts.states[i]->dtype == values::Dtype::unknown) return values::Dtype::unknown;
+    if (!parts.states[i] || parts.states[i]->dtype == Dtype::unknown) return Dtype::unknown;
     all = i == 0 ? parts.states[i]->dtype : promote(all, parts.states[i]->dtype);
   }
   (void)op;
@@ -207,7 +202,7 @@ bool none_to_join(Op& op, const Parts& parts) {
 
 Value cat(Op& op) {
   const auto parts = parts_of(op, "tensors");
-  if (!parts || none_to_join(op, *parts)) return op.result({}, values::Dtype::unknown);
+  if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const auto at = op.integer("dim");
   const auto dtype = dtype_of(op, *parts);
   if (!at) {
@@ -223,7 +218,7 @@ Value cat(Op& op) {
 
 Value stack(Op& op) {
   const auto parts = parts_of(op, "tensors");
-  if (!parts || none_to_join(op, *parts)) return op.result({}, values::Dtype::unknown);
+  if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const auto at = op.integer("dim");
   const auto dtype = dtype_of(op, *parts);
   if (!at) return op.result({}, dtype);
@@ -253,7 +248,7 @@ Parts raised(Op& op, const Parts& parts, std::size_t least) {
 
 Value stack_rows(Op& op, std::size_t least, std::int64_t at) {
   const auto parts = parts_of(op, "tensors");
-  if (!parts || none_to_join(op, *parts)) return op.result({}, values::Dtype::unknown);
+  if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const auto shape = concatenated(op, raised(op, *parts, least), at);
   return shape ? op.result(*shape, dtype_of(op, *parts)) : op.unknown();
 }
@@ -262,7 +257,7 @@ Value dstack(Op& op) { return stack_rows(op, 3, 2); }
 // Vectors are joined at their ends, everything else side by side.
 Value hstack(Op& op) {
   const auto parts = parts_of(op, "tensors");
-  if (!parts || none_to_join(op, *parts)) return op.result({}, values::Dtype::unknown);
+  if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const Parts all = raised(op, *parts, 1);
   if (all.states.empty() || !all.states[0] || !all.states[0]->shape.rank_known) return op.result({}, dtype_of(op, *parts));
   const auto shape = concatenated(op, all, all.states[0]->shape.dims.size() == 1 ? 0 : 1);
@@ -271,7 +266,7 @@ Value hstack(Op& op) {
 // Vectors become columns.
 Value column_stack(Op& op) {
   const auto parts = parts_of(op, "tensors");
-  if (!parts || none_to_join(op, *parts)) return op.result({}, values::Dtype::unknown);
+  if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   Parts all = *parts;
   for (const TensorState*& part : all.states) {
     if (!part) continue;
@@ -478,7 +473,7 @@ Value split_along(Op& op) {
   const std::string_view title = op.title();
   const std::size_t least = title == "hsplit" ? 1 : title == "vsplit" ? 2 : 3;
   if (shape.dims.size() < least)
-    return op.fail(ProblemKind::index, std::string(title) + " needs at least " + plural(static_cast<std::int64_t>(least), "dimension") + ", and " + op.name("input") + " is " +
+    return op.fail(ProblemKind::index, std::string(title) + " needs at least " + count_of(least, "dimension") + ", and " + op.name("input") + " is " +
                                            op.words(shape));
   const std::size_t at = title == "vsplit" ? 0 : title == "dsplit" ? 2 : shape.dims.size() == 1 ? 0 : 1;
   if (const Value wanted = op.argument("indices_or_sections"); wanted.is(Kind::integer) && shape.dims[at].size)

@@ -5,11 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 Value setting(const Op& op, std::string_view name) { return op.call.self.is(Kind::instance) ? op.kept(name) : op.argument(name); }
 
 Dim setting_dim(const Op& op, std::string_view name) {
@@ -48,11 +43,8 @@ std::string called(const Op& op) {
   if (const auto text = shown(op.born()); !text.empty()) return std::string(text);
   return std::string(op.title());
 }
-std::string count_of(std::size_t count, std::string_view what) {
-  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
-}
 
-bool less(const Op& op, Int a, Int b) { return a && b && op.s.compare(symbolic::Compare::lt, a, b) == Answer::yes; }
+bool less(const Op& op, Int a, Int b) { return a && b && op.s.compare(Compare::lt, a, b) == Answer::yes; }
 bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.constant(b)); }
 
 // ---------------------------------------------------------------- dtypes
@@ -171,7 +163,7 @@ std::vector<Row> rows_of(std::span<const Layer> layers, std::span<const Operator
 std::vector<Row> nn_rows() {
   constexpr std::string_view nn = "PyTorch documentation of torch.nn";
   constexpr Family families[] = {
-      {convolution_rows, nn}, {pooling_rows, nn}, {norm_rows, nn}, {linear_rows, nn}, {activation_rows, nn}, {resizing_rows, nn},
+      {convolution_rows, nn}, {pooling_rows, nn}, {norm_rows, nn}, {linear_rows, nn}, {activation_rows, nn}, {resizing_rows, nn}, {window_rows, nn},
       {attention_rows, nn}, {loss_rows, nn},
       {recurrent_rows, "PyTorch documentation of torch.nn and torch.nn.utils.rnn"},
       {data_rows, "PyTorch documentation of torch.utils.data"},

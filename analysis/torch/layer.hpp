@@ -17,17 +17,15 @@ std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name
 
 // The layer as the user calls it, "self.conv1", or as it was made, "nn.Conv2d(3, 8, 3)"; a function by its name.
 std::string called(const Op& op);
-// "2 dimensions", "1 dimension"
-std::string count_of(std::size_t count, std::string_view what);
 
 // Is the size known to be smaller, for all values of its symbols?
 bool less(const Op& op, Int a, Int b);
 bool less_than(const Op& op, Int a, std::int64_t b);
 
 // The dtype of the layer's weights: what a conversion of the module made it; unknown if that is not certain.
-values::Dtype weights_dtype(const Op& op);
+Dtype weights_dtype(const Op& op);
 // What a result made of the layer's weights alone has.
-values::Dtype made_dtype(const Op& op);
+Dtype made_dtype(const Op& op);
 bool in_autocast(const Op& op);
 // Fails where the dtype of the input is one that the layer's weights cannot be multiplied with.
 bool fits_weights(Op& op, std::string_view input);
@@ -53,6 +51,7 @@ std::vector<Row> norm_rows();
 std::vector<Row> linear_rows();
 std::vector<Row> activation_rows();
 std::vector<Row> resizing_rows();
+std::vector<Row> window_rows();
 std::vector<Row> recurrent_rows();
 std::vector<Row> attention_rows();
 std::vector<Row> loss_rows();

@@ -6,12 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- Linear
@@ -155,8 +149,8 @@ Value embedding_bag(Op& op) {
 // Embedding.from_pretrained(table): a layer made of its rows.
 Value from_pretrained(Call& call) {
   const std::string_view cls = call.row.path.substr(0, call.row.path.rfind('.'));
-  values::Instance* module = call.run.make_native(cls, call.place);
-  const auto keep = [&](std::string_view name, Value value) { call.run.heap().set(call.run.heap().slot_of(module->attributes, syntax::Name(name)), value); };
+  Instance* module = call.run.make_native(cls, call.place);
+  const auto keep = [&](std::string_view name, Value value) { call.run.heap().set(call.run.heap().slot_of(module->attributes, Name(name)), value); };
   const TensorState* table = require_tensor(call.run, call.at(0));
   if (table && table->shape.rank_known && table->shape.dims.size() == 2) {
     for (const auto& [at, name] : {std::pair{std::size_t{0}, "num_embeddings"}, std::pair{std::size_t{1}, "embedding_dim"}})

@@ -5,10 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // Inputs of one stream have one sequence; the batch is the same for all of them.
@@ -73,7 +69,7 @@ bool is_model(std::string_view name) {
 
 } // namespace
 
-void Table::unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
+void Table::unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<Name, Value>> keywords,
                         const syntax::CallExpr& expr, values::Place place) const {
   if (positional.size() + keywords.size() < 2 || positional.size() > expr.arguments.size() || !is_model(last_name(*expr.function))) return;
   struct Found {

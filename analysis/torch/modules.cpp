@@ -7,9 +7,6 @@
 namespace stepzero::torch {
 
 using interpreter::Arguments;
-using syntax::Name;
-using values::Instance;
-using values::Kind;
 
 Parts parts_of(Interpreter& run, const Instance& module) {
   Parts parts;

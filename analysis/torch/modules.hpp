@@ -17,6 +17,6 @@ struct Parts {
   std::vector<Part> list;
   bool complete = true;
 };
-Parts parts_of(Interpreter& run, const values::Instance& module);
+Parts parts_of(Interpreter& run, const Instance& module);
 
 } // namespace stepzero::torch

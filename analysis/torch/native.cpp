@@ -3,10 +3,6 @@
 
 namespace stepzero::torch {
 
-using syntax::Name;
-using values::Instance;
-using values::Kind;
-
 Value nothing(Call&) { return Value::none(); }
 Value never(Call& call) { return call.run.heap().boolean(false); }
 Value itself(Call& call) { return call.self; }

@@ -15,14 +15,17 @@ Value context(Call& call);         // a context manager that changes nothing tha
 template <symbolic::Role role> Value role_value(Call& call) { return Value::of(call.run.role(role)); }
 
 // The object whose method or constructor it is.
-values::Instance& object(const Call& call);
-void keep(Interpreter& run, values::Instance& object, std::string_view name, Value value);
+Instance& object(const Call& call);
+void keep(Interpreter& run, Instance& object, std::string_view name, Value value);
 void keep(const Call& call, std::string_view name, Value value);  // nothing if there is no object
 // Resolved; absent if it was never kept.
-Value kept(Interpreter& run, const values::Instance& object, std::string_view name);
+Value kept(Interpreter& run, const Instance& object, std::string_view name);
 Value kept(const Call& call, std::string_view name);
 // A constructor that keeps its keyword arguments as attributes.
 Value keep_options(Call& call);
+
+// Where a value is asked for that the program wrote nothing for.
+inline const syntax::Expr nowhere{syntax::ExprKind::none, {}};
 
 // One of the further keyword arguments, resolved; absent if it was not given.
 Value option(const Call& call, std::string_view name);

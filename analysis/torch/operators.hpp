@@ -10,23 +10,23 @@ Value same(Op& op);
 // All operands that are tensors, broadcast; numbers fit everywhere.
 Value broadcasting(Op& op);
 
-inline bool is_one(const Op& op, const Dim& dim) { return op.equal(dim, 1) == symbolic::Answer::yes; }
+inline bool is_one(const Op& op, const Dim& dim) { return op.equal(dim, 1) == Answer::yes; }
 inline Dim one(const Op& op) { return op.dim(1); }
 inline Shape shape_of(std::vector<Dim> dims) { return {true, std::move(dims)}; }
-constexpr bool is_complex(values::Dtype dtype) { return dtype == values::Dtype::complex64 || dtype == values::Dtype::complex128; }
-constexpr values::Dtype real_part(values::Dtype dtype) {
-  return dtype == values::Dtype::complex64 ? values::Dtype::float32 : dtype == values::Dtype::complex128 ? values::Dtype::float64 : dtype;
+constexpr bool is_complex(Dtype dtype) { return dtype == Dtype::complex64 || dtype == Dtype::complex128; }
+constexpr Dtype real_part(Dtype dtype) {
+  return dtype == Dtype::complex64 ? Dtype::float32 : dtype == Dtype::complex128 ? Dtype::float64 : dtype;
 }
-constexpr values::Dtype complex_part(values::Dtype dtype) {
-  return dtype == values::Dtype::float32 ? values::Dtype::complex64 : dtype == values::Dtype::float64 ? values::Dtype::complex128 : values::Dtype::unknown;
+constexpr Dtype complex_part(Dtype dtype) {
+  return dtype == Dtype::float32 ? Dtype::complex64 : dtype == Dtype::float64 ? Dtype::complex128 : Dtype::unknown;
 }
 // int8 to int64, uint8 and bool
-inline bool is_integral(values::Dtype dtype) { return dtype != values::Dtype::unknown && !values::is_floating(dtype) && !is_complex(dtype); }
+inline bool is_integral(Dtype dtype) { return dtype != Dtype::unknown && !values::is_floating(dtype) && !is_complex(dtype); }
 // floats and complex numbers
-inline bool is_inexact(values::Dtype dtype) { return dtype != values::Dtype::unknown && !is_integral(dtype); }
+inline bool is_inexact(Dtype dtype) { return dtype != Dtype::unknown && !is_integral(dtype); }
 // bool, and uint8 as in the days before there was bool
-constexpr bool is_mask(values::Dtype dtype) { return dtype == values::Dtype::boolean || dtype == values::Dtype::uint8; }
-inline values::Dtype to_floating(values::Dtype dtype) { return is_integral(dtype) ? values::Dtype::float32 : dtype; }
+constexpr bool is_mask(Dtype dtype) { return dtype == Dtype::boolean || dtype == Dtype::uint8; }
+inline Dtype to_floating(Dtype dtype) { return is_integral(dtype) ? Dtype::float32 : dtype; }
 
 // The shape without dimension `axis`, or with 1 in its place.
 inline Shape without(const Op& op, Shape shape, std::size_t axis, bool keep) {
@@ -46,6 +46,6 @@ std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim)
 // The shape behind a reduction over dim= (None: over all of them) with keepdim=.
 Shape reduced(Op& op, const Shape& shape, std::string_view dim = "dim");
 // A tensor and the indices of its elements.
-Value values_and_indices(Op& op, const Shape& shape, values::Dtype dtype);
+Value values_and_indices(Op& op, const Shape& shape, Dtype dtype);
 
 } // namespace stepzero::torch

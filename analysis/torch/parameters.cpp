@@ -6,11 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using syntax::Name;
-using values::Dtype;
-using values::Instance;
-using values::Kind;
 using values::TensorRole;
 
 namespace {

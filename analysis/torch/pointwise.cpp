@@ -3,10 +3,6 @@
 
 namespace stepzero::torch {
 
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 // ---------------------------------------------------------------- shapes
 
 Value same(Op& op) {

@@ -6,10 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::ProblemKind;
-
 void refuse_inner(Op& op, Value a, Value b, const Dim& left, const Dim& right) {
   auto& problem = op.refuse(ProblemKind::inner_dimensions);
   problem.operands = {a, b};

@@ -6,7 +6,6 @@
 namespace stepzero::torch {
 
 using symbolic::Role;
-using values::Kind;
 
 namespace {
 
@@ -103,7 +102,7 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
   return made;
 }
 Value arguments_of_program(Call& call) {
-  values::Instance* made = call.run.make_native("argparse.Namespace", call.place);
+  Instance* made = call.run.make_native("argparse.Namespace", call.place);
   made->symbolic = true;
   made->name = "args";
   const Value given = call.run.resolve(call.at(0));
@@ -130,12 +129,12 @@ Value arguments_of_program(Call& call) {
 }
 Value known_arguments(Call& call) {
   const Value made = arguments_of_program(call);
-  const bool none_left = made.is(Kind::instance) && !made.as<values::Instance>()->open;
+  const bool none_left = made.is(Kind::instance) && !made.as<Instance>()->open;
   return call.run.heap().tuple({made, none_left ? call.run.heap().list({}) : call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
 }
 Value subparsers(Call& call) {
   keep(call, "$more", call.run.heap().boolean(true));
-  values::Instance* made = call.run.make_native("argparse.$Subparsers", call.place);
+  Instance* made = call.run.make_native("argparse.$Subparsers", call.place);
   return Value::of(Kind::instance, made);
 }
 Value new_parser(Call& call) { return Value::of(Kind::instance, call.run.make_native("argparse.ArgumentParser", call.place)); }
@@ -144,8 +143,8 @@ Value new_parser(Call& call) { return Value::of(Kind::instance, call.run.make_na
 Value progress(Call& call) {
   const Value iterable = call.run.resolve(call.at(0));
   if (iterable.is(Kind::list) || iterable.is(Kind::range) || iterable.is(Kind::tuple) || iterable.is(Kind::iterator)) {
-    values::Instance* bar = call.run.make_native("tqdm.bar", call.place);
-    call.run.heap().set(call.run.heap().slot_of(bar->attributes, syntax::Name("$items")), iterable);
+    Instance* bar = call.run.make_native("tqdm.bar", call.place);
+    call.run.heap().set(call.run.heap().slot_of(bar->attributes, Name("$items")), iterable);
     return Value::of(Kind::instance, bar);
   }
   if (!iterable || iterable.is(Kind::none)) return Value::of(Kind::instance, call.run.make_native("tqdm.bar", call.place));

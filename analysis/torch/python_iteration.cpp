@@ -6,8 +6,6 @@
 namespace stepzero::torch {
 
 using interpreter::Arguments;
-using syntax::Name;
-using values::Kind;
 using values::ListKind;
 
 namespace {
@@ -143,7 +141,6 @@ Value sliced(Call& call) {
   const Value source = call.run.resolve(call.at(0));
   std::vector<Value> picked;
   if (source.is(Kind::range)) {
-    const syntax::Expr nowhere{syntax::ExprKind::none, {}};
     const Value length = call.run.length_of(source, call.place);
     const auto size = call.run.to_constant(length);
     const auto end = to ? (size ? std::optional(std::min(*to, *size)) : to) : size;
@@ -168,7 +165,6 @@ Value accumulate(Call& call) {
   const auto items = call.run.take(call.at(0), call.place);
   const Value function = call.at(1) ? call.run.resolve(call.at(1)) : Value{};
   if (!items) return open_iterator(call, {});
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   std::vector<Value> totals;
   Value total = call.at(2) && !call.run.resolve(call.at(2)).is(Kind::none) ? call.at(2) : Value{};
   if (total) totals.push_back(total);
@@ -242,8 +238,8 @@ template <bool taking, bool until> Value filtered(Call& call) {
   for (const Value& item : *items) {
     if (!over || !until) {
       const auto answer = call.run.symbols().decide(call.run.truth(call.run.call(call.at(0), {{item}, {}, false}, call.place)));
-      if (answer == symbolic::Answer::unknown) return open_iterator(call, call.run.element(call.at(1), call.place));
-      over = answer == symbolic::Answer::no;
+      if (answer == Answer::unknown) return open_iterator(call, call.run.element(call.at(1), call.place));
+      over = answer == Answer::no;
     }
     if (over != taking) results.push_back(item);
     else if (taking && until) break;

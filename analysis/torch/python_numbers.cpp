@@ -8,9 +8,6 @@
 
 namespace stepzero::torch {
 
-using syntax::Name;
-using values::Kind;
-
 namespace {
 
 Value unknown_real(Call& call) {
@@ -78,7 +75,6 @@ Value product_of(Call& call) {
   const auto items = call.run.take(call.at(0), call.place, true);
   if (!items) return unknown_of(call);
   Value total = call.at(1) ? call.at(1) : call.run.heap().integer(1);
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   for (const Value& item : *items) total = call.run.binary(syntax::BinaryOp::mul, total, item, nowhere);
   return total;
 }
@@ -150,16 +146,13 @@ Value bound_to(Call& call, Value self, std::string_view row) {
 // ---------------------------------------------------------------- operator
 
 template <syntax::BinaryOp op> Value operation(Call& call) {
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   return call.run.binary(op, call.at(0), call.at(1), call.node ? *call.node : nowhere);
 }
 template <syntax::CompareOp op> Value comparison(Call& call) { return call.run.compare(op, call.at(0), call.at(1)); }
 Value negation(Call& call) {
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   return call.run.binary(syntax::BinaryOp::sub, call.run.heap().integer(0), call.at(0), nowhere);
 }
 Value item_of(Call& call) {
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   return call.run.subscript(call.at(0), call.at(1), nowhere);
 }
 Value has_item(Call& call) { return call.run.compare(syntax::CompareOp::in, call.at(1), call.at(0)); }
@@ -169,7 +162,6 @@ template <bool items> Value getter(Call& call) {
 }
 template <bool items> Value gotten(Call& call) {
   const auto wanted = call.run.elements(call.self, call.place);
-  const syntax::Expr nowhere{syntax::ExprKind::none, {}};
   std::vector<Value> found;
   for (const Value& each : wanted ? *wanted : std::vector<Value>{}) {
     if (items) {

@@ -7,9 +7,6 @@
 namespace stepzero::torch {
 
 using interpreter::Arguments;
-using syntax::Name;
-using values::Instance;
-using values::Kind;
 using values::ListKind;
 
 namespace {
@@ -92,6 +89,22 @@ Value named_tuple(Call& call) {
 
 // ---------------------------------------------------------------- copy
 
+Instance* same_without_attributes(values::Heap& heap, const Instance& from) {
+  auto* made = heap.make<Instance>();
+  made->born = from.born;
+  made->cls = from.cls;
+  made->native = from.native;
+  made->open = from.open;
+  made->name = from.name;
+  made->symbolic = from.symbolic;
+  return made;
+}
+Value tensor_copy(Call& call, Value tensor) {
+  const Value made = call.run.heap().tensor(*tensor.as<Tensor>()->now(), call.place);
+  made.as<Tensor>()->role = tensor.as<Tensor>()->role;
+  return made;
+}
+
 using Copies = std::map<const values::Object*, Value>;
 
 // A copy of everything that can change; what cannot is shared.
@@ -133,21 +146,14 @@ Value deep_copy(Call& call, Value value, Copies& copies) {
     return made;
   }
   case Kind::tensor: {
-    const Value made = heap.tensor(*value.as<Tensor>()->now(), call.place);
-    made.as<Tensor>()->role = value.as<Tensor>()->role;
+    const Value made = tensor_copy(call, value);
     copies[value.object()] = made;
     return made;
   }
   default: {
     const auto* from = value.as<Instance>();
     if (from->cls && from->cls->is_enum) return value;
-    auto* made = heap.make<Instance>();
-    made->born = from->born;
-    made->cls = from->cls;
-    made->native = from->native;
-    made->open = from->open;
-    made->name = from->name;
-    made->symbolic = from->symbolic;
+    auto* made = same_without_attributes(heap, *from);
     const Value copy = Value::of(Kind::instance, made);
     copies[value.object()] = copy;
     for (const auto& [name, slot] : from->attributes.entries())
@@ -165,19 +171,11 @@ Value copied(Call& call) {
   values::Heap& heap = call.run.heap();
   if (value.is(Kind::list) || value.is(Kind::dict)) return call.run.call(call.run.attribute(value, Name("copy"), call.place), {}, call.place);
   if (value.is(Kind::tensor)) {
-    const Value made = heap.tensor(*value.as<Tensor>()->now(), call.place);
-    made.as<Tensor>()->role = value.as<Tensor>()->role;
-    return made;
+    return tensor_copy(call, value);
   }
   if (!value.is(Kind::instance) || (value.as<Instance>()->cls && value.as<Instance>()->cls->is_enum)) return value;
   const auto* from = value.as<Instance>();
-  auto* made = heap.make<Instance>();
-  made->born = from->born;
-  made->cls = from->cls;
-  made->native = from->native;
-  made->open = from->open;
-  made->name = from->name;
-  made->symbolic = from->symbolic;
+  auto* made = same_without_attributes(heap, *from);
   for (const auto& [name, slot] : from->attributes.entries())
     if (slot->value) heap.set(heap.slot_of(made->attributes, name), slot->value);
   return Value::of(Kind::instance, made);

@@ -3,10 +3,6 @@
 
 namespace stepzero::torch {
 
-using syntax::Name;
-using values::Instance;
-using values::Kind;
-
 namespace {
 
 Value signature_of(Call& call) {

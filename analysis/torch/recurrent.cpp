@@ -3,22 +3,16 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::Instance;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 constexpr std::string_view packed_class = "torch.nn.utils.rnn.PackedSequence";
 
 Value of_instance(Interpreter& run, Value object, std::string_view name) {
-  const values::Slot* slot = object.as<Instance>()->attributes.find(syntax::Name(name));
+  const values::Slot* slot = object.as<Instance>()->attributes.find(Name(name));
   return slot ? run.resolve(slot->value) : Value{};
 }
 void put(Interpreter& run, Instance& object, std::string_view name, Value value) {
-  run.heap().set(run.heap().slot_of(object.attributes, syntax::Name(name)), value);
+  run.heap().set(run.heap().slot_of(object.attributes, Name(name)), value);
 }
 
 // A packed sequence: `data` [sum of the lengths, …], and what unpacking it needs: the batch and the longest length.
@@ -145,7 +139,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
 void make(Op& op) {
   op.keep("bias", op.kept("$bias"));
   const Dim projected = setting_dim(op, "proj_size"), hidden = setting_dim(op, "hidden_size");
-  if (op.kept("proj_size") && projected.size && hidden.size && op.s.compare(symbolic::Compare::ge, projected.size, hidden.size) == Answer::yes)
+  if (op.kept("proj_size") && projected.size && hidden.size && op.s.compare(Compare::ge, projected.size, hidden.size) == Answer::yes)
     op.fail(ProblemKind::argument, "proj_size=" + op.words(projected) + " has to be smaller than hidden_size=" + op.words(hidden), {projected, hidden});
 }
 

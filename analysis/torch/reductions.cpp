@@ -5,11 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim) {
   Axes found;
   if (shape.rank_known) {

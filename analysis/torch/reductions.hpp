@@ -9,7 +9,7 @@ namespace stepzero::torch {
 const TensorState* operand(Op& op);
 // Does not know what dim= may be: a tensor, a pair or one.
 Value anything(Op& op);
-Value reduce(Op& op, values::Dtype dtype);
+Value reduce(Op& op, Dtype dtype);
 // An integer or bool operand where only floats have a mean. False after fail().
 bool needs_floats(Op& op, const TensorState& input, std::string_view what);
 // A dimension without elements has no greatest one. False after fail().

@@ -8,11 +8,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // The dims of the result, where they are old ones or products of neighbours, keep what is known of those: walked from the left
@@ -209,8 +204,8 @@ Value reshape_to(Op& op, std::string_view name) {
 Value reshape(Op& op) { return reshape_to(op, "shape"); }
 
 // Bytes of one element; 0 if the dtype is not known.
-int width(values::Dtype dtype) {
-  using enum values::Dtype;
+int width(Dtype dtype) {
+  using enum Dtype;
   switch (dtype) {
   case float64: case int64: case complex64: return 8;
   case float32: case int32: return 4;
@@ -229,7 +224,7 @@ Value view(Op& op) {
   if (!type) return reshape_to(op, "size");
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  const values::Dtype wanted = to_dtype(type);
+  const Dtype wanted = to_dtype(type);
   const int before = width(input->dtype), after = width(wanted);
   Shape shape = input->shape;
   if (!before || !after) {
@@ -249,8 +244,7 @@ Value view(Op& op) {
 Value reshape_as(Op& op) {
   const TensorState *input = op.expect("input"), *other = op.expect("other");
   if (!input || !other) return op.unknown();
-  Sizes wanted{other->shape.rank_known, {}};
-  for (const Dim& d : other->shape.dims) wanted.sizes.push_back(d.size);
+  const Sizes wanted = sizes_of(other->shape);
   const auto shape = reshaped(op, input->shape, wanted);
   if (!shape) return op.unknown();
   Shape out = *shape;
@@ -273,7 +267,7 @@ Value flatten(Op& op) {
     if (shape.dims.empty()) return op.result({true, {one(op)}});
     if (*first > *last)
       return op.fail(ProblemKind::index, "Dimensions " + std::to_string(*start) + " to " + std::to_string(*end) + " of a tensor of " +
-                                             plural(static_cast<std::int64_t>(shape.dims.size()), "dimension") + " are none: the first lies behind the last");
+                                             count_of(shape.dims.size(), "dimension") + " are none: the first lies behind the last");
     const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first), to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
     const Dim all = joined_dim(op, {from, to});
     shape.dims.insert(shape.dims.erase(from, to), all);

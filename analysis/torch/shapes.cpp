@@ -5,8 +5,6 @@
 
 namespace stepzero::torch {
 
-using values::Kind;
-
 TensorState* tensor_state(Interpreter& run, Value value) {
   value = run.resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
@@ -44,13 +42,13 @@ Dim from_right(const Shape& shape, std::size_t i) {
 }
 
 bool differ(Interpreter& run, const Dim& a, const Dim& b) {
-  return a.size && b.size && run.symbols().compare(symbolic::Compare::eq, a.size, b.size) == symbolic::Answer::no;
+  return a.size && b.size && run.symbols().compare(Compare::eq, a.size, b.size) == Answer::no;
 }
 
 // Is `a` at most `b`, and not 0 where `b` is 1? Where both then fit together, `b` is what comes out: min(T, 1024) with T.
 static bool never_larger(Interpreter& run, Int a, Int b) {
   auto& s = run.symbols();
-  if (!s.is_atom(b) || s.compare(symbolic::Compare::le, a, b) != symbolic::Answer::yes) return false;
+  if (!s.is_atom(b) || s.compare(Compare::le, a, b) != Answer::yes) return false;
   const auto at_one = s.value(s.substitute(a, std::array{symbolic::Assignment{b, 1}}));
   return at_one && *at_one != 0;
 }
@@ -61,7 +59,7 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   const std::size_t rank = out.rank_known ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
-    return dim.size && run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) == symbolic::Answer::no;
+    return dim.size && run.symbols().compare(Compare::eq, dim.size, run.symbols().constant(1)) == Answer::no;
   };
   // The size of the result where it is not known whether the two are equal: if they fit, it is the one that is not 1.
   const auto surviving = [&](const Dim& left, const Dim& right) {
@@ -86,7 +84,6 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     } else if (left.size && right.size && run.symbols().any_usual()) {
       auto& s = run.symbols();
       const Int one = s.constant(1);
-      using symbolic::Compare;
       s.doubt(s.logical_or(s.compared(Compare::eq, left.size, right.size),
                            s.logical_or(s.compared(Compare::eq, left.size, one), s.compared(Compare::eq, right.size, one))));
       dim = surviving(left, right);
@@ -124,7 +121,7 @@ TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
     state.blamed = state.blamed || from->blamed;
     if (!any_device) state.device = from->device;
     any_device = true;
-    if (state.dtype == values::Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
+    if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }
   return state;
 }
@@ -168,14 +165,16 @@ std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& s
   return static_cast<std::size_t>(index);
 }
 
-values::Dtype to_dtype(Value value) {
+Dtype to_dtype(Value value) {
   if (value.is(Kind::dtype)) return value.dtype();
   // Python's own types stand for dtypes.
   const std::string_view path = value.is(Kind::library) ? value.as<values::LibrarySymbol>()->path : std::string_view{};
-  return path == "builtins.float" ? values::Dtype::float64
-         : path == "builtins.int" ? values::Dtype::int64
-         : path == "builtins.bool" ? values::Dtype::boolean
-                                   : values::Dtype::unknown;
+  return path == "builtins.float" ? Dtype::float64
+         : path == "builtins.int" ? Dtype::int64
+         : path == "builtins.bool" ? Dtype::boolean
+                                   : Dtype::unknown;
 }
+
+std::string count_of(std::size_t count, std::string_view what) { return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s"); }
 
 } // namespace stepzero::torch

@@ -7,9 +7,16 @@
 
 namespace stepzero::torch {
 
+using symbolic::Answer;
+using symbolic::Compare;
+using syntax::Name;
 using values::Dim;
+using values::Dtype;
+using values::Instance;
 using values::Int;
+using values::Kind;
 using values::Known;
+using values::ProblemKind;
 using values::Shape;
 using values::Sharing;
 using values::Tensor;
@@ -41,6 +48,9 @@ Dim known_dim(Interpreter& run, Int size, values::Place place, std::string_view 
 // A dimension argument, negative ones resolved against the rank; nullopt if unknown or outside.
 std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& shape);
 
-values::Dtype to_dtype(Value value);
+Dtype to_dtype(Value value);
+
+// "2 dimensions", "1 dimension"
+std::string count_of(std::size_t count, std::string_view what);
 
 } // namespace stepzero::torch

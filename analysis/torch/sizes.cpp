@@ -4,9 +4,6 @@
 
 namespace stepzero::torch {
 
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // `x.shape[0]`, for whatever the text at the place calls x; empty if that is not short and plain.
@@ -124,7 +121,7 @@ Value rank(Op& op) {
   if (!shaped(op.run, input)) return unknown_size(op.run, input, op.call.place);
   const Value all = whole_shape(op.run, input, op.call.place);
   if (!all.is(Kind::unknown)) return unknown_size(op.run, input, op.call.place);
-  values::Slot& slot = op.run.heap().slot_of(all.as<values::Unknown>()->attributes, syntax::Name("$len"));
+  values::Slot& slot = op.run.heap().slot_of(all.as<values::Unknown>()->attributes, Name("$len"));
   if (!slot.value) {
     symbolic::AtomInfo info;
     info.lower = 0;
@@ -153,7 +150,7 @@ void settle_rank(Interpreter& run, TensorState& learned) {
     Dim& dim = learned.shape.dims[i];
     if (!first.size) continue;
     if (!dim.size) dim = first;
-    else if (dim.size != first.size && !run.guarded()) run.symbols().assume(run.symbols().compared(symbolic::Compare::eq, dim.size, first.size));
+    else if (dim.size != first.size && !run.guarded()) run.symbols().assume(run.symbols().compared(Compare::eq, dim.size, first.size));
   }
   learned.first.clear();
   learned.shape_value = {};

@@ -3,12 +3,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Dtype;
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // max(x), max(x, dim) and max(x, y).

@@ -5,10 +5,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::Dtype;
-using values::ProblemKind;
-
 namespace {
 
 Value bincount(Op& op) {

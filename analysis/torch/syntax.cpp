@@ -3,9 +3,6 @@
 
 namespace stepzero::torch {
 
-using values::Kind;
-using values::ProblemKind;
-
 namespace {
 
 // By syntax::BinaryOp.
@@ -63,7 +60,7 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
     bool fits = given.dims.size() <= into->shape.dims.size();
     for (std::size_t i = 0; fits && i < given.dims.size(); ++i) {
       const Dim dim = from_right(given, i);
-      fits = op.equal(dim, from_right(into->shape, i)) != symbolic::Answer::no || op.equal(dim, 1) != symbolic::Answer::no;
+      fits = op.equal(dim, from_right(into->shape, i)) != Answer::no || op.equal(dim, 1) != Answer::no;
     }
     if (!fits)
       op.fail(ProblemKind::broadcast, "A value of shape " + op.words(from->shape) + " cannot be written into a part of shape " + op.words(into->shape));
@@ -94,7 +91,6 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     for (Value& part : parts) part = run.heap().external("", place);
     return parts;
   };
-  const auto count = [](std::size_t n, std::string_view what) { return std::to_string(n) + " " + std::string(what) + (n == 1 ? "" : "s"); };
   // The shape of a tensor of which not even the rank is known: it has one dimension for each name.
   if (value.is(Kind::unknown) && value.as<values::Unknown>()->shape_of) {
     const Value tensor = value.as<values::Unknown>()->shape_of;
@@ -105,7 +101,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     learned.maybe_array = !was_tensor;
     if (!learned.shape.rank_known) {
       if (learned.shape.dims.size() > names.size())
-        return fail("The tensor has at least " + count(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count(names.size(), "name"));
+        return fail("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count_of(names.size(), "name"));
       learned.shape.rank_known = true;
       learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
     }
@@ -134,7 +130,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     const auto size = state->shape.dims.front().size;
     const auto known = size ? run.symbols().value(size) : std::nullopt;
     if (known && *known != static_cast<std::int64_t>(names.size()))
-      return fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count(names.size(), "name"),
+      return fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count_of(names.size(), "name"),
                   {state->shape.dims.front()});
     std::vector<Value> parts;
     for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(run.element(value, place));
@@ -144,7 +140,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
   if (value.is(Kind::tuple) || (value.is(Kind::list) && !values::Heap::list_state(value)->open)) {
     const auto& items = value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items;
     if (items.size() != names.size())
-      return fail(count(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count(names.size(), "name"));
+      return fail(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count_of(names.size(), "name"));
   }
   return std::nullopt;
 }

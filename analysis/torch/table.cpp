@@ -238,7 +238,7 @@ Table::Table() {
       {reduction_rows, torch}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
       {product_rows, torch}, {contraction_rows, torch},
       {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch},
-      {indexing_rows, torch}, {gathering_rows, torch}, {window_rows, "PyTorch documentation of torch.nn.functional"}, {size_rows, torch},
+      {indexing_rows, torch}, {gathering_rows, torch}, {size_rows, torch},
       {linalg_rows, "PyTorch documentation of torch.linalg"},
       {fft_rows, "PyTorch documentation of torch.fft and torch.signal"},
       {property_rows, "PyTorch documentation of torch, torch.Tensor and torch.nn.init"},

@@ -46,7 +46,6 @@ std::vector<Row> arrangement_rows();
 std::vector<Row> join_rows();
 std::vector<Row> indexing_rows();
 std::vector<Row> gathering_rows();
-std::vector<Row> window_rows();
 std::vector<Row> einops_rows();
 std::vector<Row> size_rows();
 std::vector<Row> creation_rows();

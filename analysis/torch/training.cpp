@@ -6,10 +6,6 @@
 
 namespace stepzero::torch {
 
-using syntax::Name;
-using values::Instance;
-using values::Kind;
-
 namespace {
 
 Value optimizer_init(Call& call) {
@@ -40,7 +36,7 @@ Value scaler_scale(Call& call) {
     const Instance* scaler = call.self.as<Instance>();
     const values::Slot* enabled = scaler->attributes.find(Name("$enabled"));
     const bool off = enabled && enabled->value.is(Kind::boolean) &&
-                     call.run.symbols().decide(enabled->value.condition()) == symbolic::Answer::no;
+                     call.run.symbols().decide(enabled->value.condition()) == Answer::no;
     if (!off) state.scaled_by = scaler;
   }
   return result(call, state);
@@ -62,7 +58,7 @@ Value decorator_or_context(Call& call) {
 }
 Value autocast(Call& call) {
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == symbolic::Answer::no) return decorator_or_context(call);
+    if (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::no) return decorator_or_context(call);
   return Value::of(Kind::instance, call.run.make_native("$casts", call.place));
 }
 Value device_made(Call& call) {
@@ -71,7 +67,7 @@ Value device_made(Call& call) {
   if (text.is(Kind::device)) return text;
   return call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
 }
-template <values::Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
+template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
 Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
 Value device_count(Call& call) { return call.run.heap().unknown("device_count", Sharing::uniform, call.place); }
 Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
@@ -80,7 +76,6 @@ Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, 
 
 std::vector<Row> training_rows() {
   using enum RowKind;
-  using values::Dtype;
   std::vector<Row> rows = {
       row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", nothing, {}, Operation::backward),
 

@@ -6,9 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using values::ProblemKind;
-
 namespace {
 
 // ---------------------------------------------------------------- dimensions of size 1
@@ -154,7 +151,7 @@ Value permute(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known ? shape.dims.size() != rank : shape.dims.size() > rank)
     return op.fail(ProblemKind::reshape, op.name("input") + " is " + op.words(shape) + " and has " + (shape.rank_known ? "" : "at least ") +
-                                             plural(static_cast<std::int64_t>(shape.dims.size()), "dimension") + ", but " + std::string(op.title()) +
+                                             count_of(shape.dims.size(), "dimension") + ", but " + std::string(op.title()) +
                                              sizes_words(op, wanted->sizes) + " orders " + std::to_string(rank));
   if (!shape.rank_known) {
     // It has as many dimensions as are put in order.
@@ -189,8 +186,8 @@ Value movedim(Op& op) {
   const auto to = from ? op.axes("destination", rank) : std::nullopt;
   if (!from || !to) return op.unknown();
   if (from->size() != to->size())
-    return op.fail(ProblemKind::argument, "movedim has " + plural(static_cast<std::int64_t>(from->size()), "source") + " and " +
-                                              plural(static_cast<std::int64_t>(to->size()), "destination"));
+    return op.fail(ProblemKind::argument, "movedim has " + count_of(from->size(), "source") + " and " +
+                                              count_of(to->size(), "destination"));
   if (rank == 0) return op.result(input->shape);
   std::vector<std::ptrdiff_t> order(rank, -1);
   std::vector<bool> used(rank, false);

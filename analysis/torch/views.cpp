@@ -6,10 +6,6 @@
 
 namespace stepzero::torch {
 
-using symbolic::Answer;
-using symbolic::Compare;
-using values::Kind;
-
 std::optional<std::size_t> find_dim(Op& op, Shape& shape, std::int64_t at) {
   if (shape.rank_known) return op.axis(at, shape.dims.size());
   if (at >= 0 || at < -64) return std::nullopt;
@@ -39,6 +35,16 @@ Int item_size(Op& op, Value item) {
 
 } // namespace
 
+Sizes sizes_of(const Shape& shape) {
+  Sizes found{shape.rank_known, {}};
+  for (const Dim& d : shape.dims) found.sizes.push_back(d.size);
+  return found;
+}
+Shape shape_of(Op& op, std::span<const Int> sizes) {
+  Shape shape{true, {}};
+  for (const Int size : sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
+  return shape;
+}
 std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
   const Call& call = op.call;
   std::ptrdiff_t at = -1;
@@ -68,9 +74,7 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
     if (unknown->shape_of) {
       const TensorState* other = op.tensor(unknown->shape_of);
       if (!other) return std::nullopt;
-      found.complete = other->shape.rank_known;
-      for (const Dim& d : other->shape.dims) found.sizes.push_back(d.size);
-      return found;
+      return sizes_of(other->shape);
     }
     if (unknown->ends_with) {
       found.complete = false;
@@ -104,7 +108,6 @@ bool is_size(const Op& op, Int size) {
   const auto low = size ? op.s.lower(size) : std::nullopt;
   return low && *low >= 0;
 }
-std::string plural(std::int64_t count, std::string_view what) { return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s"); }
 
 Dim joined_dim(Op& op, std::span<const Dim> dims) {
   if (dims.size() == 1) return dims.front();

@@ -19,14 +19,15 @@ struct Sizes {
   std::vector<Int> sizes;
 };
 std::optional<Sizes> wanted_sizes(Op& op, std::string_view name);
+Sizes sizes_of(const Shape& shape);
+// A shape that this call made.
+Shape shape_of(Op& op, std::span<const Int> sizes);
 
 // "400×B": as a count in a sentence.
 std::string count_words(const Op& op, Int count);
 std::string sizes_words(const Op& op, std::span<const Int> sizes);  // "(-1, 256)"
 // Known never to be negative?
 bool is_size(const Op& op, Int size);
-// "3 elements", "1 element"
-std::string plural(std::int64_t count, std::string_view what);
 // One dimension for all of the given ones; it remembers what it was multiplied from.
 Dim joined_dim(Op& op, std::span<const Dim> dims);
 // The smaller and larger of two sizes by what is known on this path; null if one is.
