@@ -535,7 +535,7 @@ void Interpreter::blame(const Call& called) {
   each_operand(called, [&](Value operand) { heap().blame(operand); });
 }
 
-ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called) {
+ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called, Cond when) {
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
   event->place = called.place;
@@ -548,6 +548,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called)
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
   event->guarded = guards_ > 0 || expected_ > 0 || again;
   event->assumption = assumption();
+  if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
   if (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure) blame(called);
   if (rehearsals_ == 0) append(event);
   return event;

@@ -125,7 +125,8 @@ public:
   Value symbol(std::string_view name, Sharing sharing, Place born);
 
   void record_operation(const Call& call, Value result, Value extra_self = {});
-  ProblemEvent* problem(values::ProblemKind kind, const Call& call);
+  // Under the assumption of the path and, if there is one, `when`.
+  ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr);
   // The call is proven to fail: what follows from that is not told again. See values::TensorState::blamed.
   void blame(const Call& call);
   // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
@@ -135,6 +136,9 @@ public:
   bool guarded() const { return guards_ > 0; }
   bool with_defaults() const { return with_defaults_; }  // what may be given or left out is left out
   void note_choice_by_text() { chosen_by_text_ = true; }  // its default decides, of what the program is made
+  // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any default.
+  bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
+  void set_default_device() { default_device_set_ = true; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
@@ -439,6 +443,8 @@ private:
   bool chosen_by_text_ = false;     // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
   std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
+  int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
+  bool default_device_set_ = false;
   int casts_ = 0;                   // see casting()
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   int catching_ = 0;                // try bodies with handlers around, in this module

@@ -97,6 +97,7 @@ struct Row {
   bool self_first = false;       // of a method: its object is the first parameter of the signature
   std::string_view source;       // where its semantics were read
   bool pure = false;             // it never raises on values that are known
+  bool one_device = false;       // its tensors have to lie on one device, those without dimensions left out
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;
   std::size_t positional = 0;    // of them, those that may be given by place

@@ -417,6 +417,7 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     return chooses_types(value.as<values::Choice>()->yes) || chooses_types(value.as<values::Choice>()->no);
   };
   const bool casts = chooses_types(manager);
+  const bool may_choose_device = manager.is(Kind::device) || manager.is(Kind::unknown) || manager.is(Kind::choice);
   if (manager.is(Kind::instance)) {
     auto* object = manager.as<values::Instance>();
     if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
@@ -426,12 +427,14 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   }
   if (target) run_assign(*target, entered);
   casts_ += casts;
+  device_contexts_ += may_choose_device;
   guards_ += catches;
   expected_ += catches;
   const Flow flow = run_with(stmt, item + 1);
   expected_ -= catches;
   guards_ -= catches;
   casts_ -= casts;
+  device_contexts_ -= may_choose_device;
   if (leave_method && flow == Flow::normal)
     call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, here(expr));
   killed_ = false;

@@ -20,10 +20,10 @@ constexpr Rule device_mismatch = complete({
              "y = x + torch.ones(16)\n",
     .right = "x = torch.randn(8, 16, device=\"cuda\")\n"
              "y = x + torch.ones(16, device=x.device)\n",
-    .silent = "Devices that are not known or chosen at run time (`\"cuda\" if torch.cuda.is_available() else \"cpu\"`); numbers and "
+    .silent = "Devices that are not known; numbers and "
               "tensors without dimensions; \"cuda\" and \"cuda:0\", which may be the same.",
-    .fix = "None yet.",
-    .fix_kind = FixKind::none,
+    .fix = "`.to(x.device)` behind the operand that is on the CPU, where the other one has a name.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 

@@ -24,8 +24,8 @@ constexpr Rule reshape = complete({
              "q = q.view(B, T, self.heads, 64)\n",
     .silent = "Sizes that are not known or may be equal; -1; products that are equal as polynomials; empty tensors; a view that only "
               "splits a dimension of a transposed tensor.",
-    .fix = "None yet: which of the sizes was meant cannot be seen; for a view of what is not laid out in order, write reshape.",
-    .fix_kind = FixKind::none,
+    .fix = "A view of what is not laid out in order becomes a reshape. Which of several sizes was meant cannot be seen: there is no fix for those.",
+    .fix_kind = FixKind::always_right,
     .check = check,
 });
 

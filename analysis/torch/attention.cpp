@@ -9,7 +9,7 @@ bool last_is(Op& op, std::string_view name, const Dim& wanted) {
   const TensorState* state = op.expect(name);
   if (!state) return true;
   const Dim arrives = from_right(state->shape, 0);
-  if (op.equal(arrives, wanted) == Answer::no) {
+  if (op.never_equal(arrives, wanted)) {
     op.fail(ProblemKind::layer_input,
             called(op) + " works on " + op.words(wanted) + " features, and " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(state->shape), {wanted, arrives});
     return false;

@@ -548,12 +548,19 @@ constexpr Operator operators[] = {
     {"vander", "input, *, N=None", "linalg", vander, Type::input},
 };
 
+Value set_default_device(Call& call) {
+  call.run.set_default_device();
+  return Value::none();
+}
+
 } // namespace
 
 std::vector<Row> creation_rows() {
   std::vector<Row> rows = operator_rows(operators);
   for (Row& row : rows)
     if (row.path == "torch.Tensor") row.kind = RowKind::class_;
+  for (const std::string_view path : {"torch.set_default_device", "torch.set_default_tensor_type"})
+    rows.push_back(torch::row(path, RowKind::function, "to", set_default_device));
   return rows;
 }
 

@@ -106,6 +106,13 @@ Value wrapped_forward(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
+  // Wrappers move what they are given to the devices of their modules.
+  for (const Value& argument : arguments.positional)
+    if (const TensorState* state = tensor_state(call.run, argument); state && state->device) {
+      TensorState moved = *state;
+      moved.device = nullptr;
+      set_state(call.run, argument, moved);
+    }
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   return call.run.call(module, std::move(arguments), call.place, call.expr);
 }

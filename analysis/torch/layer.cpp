@@ -109,7 +109,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
     return nullptr;
   }
   const Dim arrives = from_right(shape, spatial);
-  if (channels.size && op.equal(arrives, channels) == Answer::no) {
+  if (channels.size && op.never_equal(arrives, channels)) {
     op.fail(ProblemKind::layer_input,
             called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") + ", and " + op.name(name) + " has " +
                 op.words(arrives) + ": it is " + op.words(shape),
@@ -163,8 +163,8 @@ std::vector<Row> rows_of(std::span<const Layer> layers, std::span<const Operator
 std::vector<Row> nn_rows() {
   constexpr std::string_view nn = "PyTorch documentation of torch.nn";
   constexpr Family families[] = {
-      {convolution_rows, nn}, {pooling_rows, nn}, {norm_rows, nn}, {linear_rows, nn}, {activation_rows, nn}, {resizing_rows, nn}, {window_rows, nn},
-      {attention_rows, nn}, {loss_rows, nn},
+      {convolution_rows, nn, false, true}, {pooling_rows, nn}, {norm_rows, nn, false, true}, {linear_rows, nn, false, true}, {activation_rows, nn}, {resizing_rows, nn}, {window_rows, nn},
+      {attention_rows, nn, false, true}, {loss_rows, nn, false, true},
       {recurrent_rows, "PyTorch documentation of torch.nn and torch.nn.utils.rnn"},
       {data_rows, "PyTorch documentation of torch.utils.data"},
       {parameter_rows, "PyTorch documentation of torch.nn.Module and torch.nn.utils"},

@@ -26,8 +26,8 @@ Value linear(Op& op) {
     return op.unknown();
   }
   const Dim arrives = from_right(input->shape, 0);
-  if (op.equal(arrives, in) == Answer::no) {
-    auto* problem = op.run.problem(ProblemKind::layer_features, op.call);
+  if (op.never_equal(arrives, in)) {
+    auto* problem = op.run.problem(ProblemKind::layer_features, op.call, op.unless());
     problem->operands = {op.argument("input")};
     problem->states = {input};
     problem->left = arrives;
@@ -55,7 +55,7 @@ Value bilinear(Op& op) {
   if (!a || !b) return op.unknown();
   for (const auto& [name, feature] : {std::pair{"input1", "in1_features"}, std::pair{"input2", "in2_features"}}) {
     const Dim arrives = from_right(op.shape(name), 0), wanted = setting_dim(op, feature);
-    if (op.equal(arrives, wanted) == Answer::no)
+    if (op.never_equal(arrives, wanted))
       return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(wanted) + " features as its " + feature + ", and " + op.name(name) + " has " +
                                                    op.words(arrives) + ": it is " + op.words(op.shape(name)),
                      {wanted, arrives});

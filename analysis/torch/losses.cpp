@@ -26,7 +26,7 @@ bool known_unequal(Op& op, const Shape& a, const Shape& b) {
   if (!a.rank_known || !b.rank_known) return false;
   if (a.dims.size() != b.dims.size()) return true;
   for (std::size_t i = 0; i < a.dims.size(); ++i)
-    if (op.equal(a.dims[i], b.dims[i]) == Answer::no) return true;
+    if (op.never_equal(a.dims[i], b.dims[i])) return true;
   return false;
 }
 bool certainly_equal(Op& op, const Shape& a, const Shape& b) {
@@ -99,16 +99,18 @@ Value classes(Op& op, bool probabilities) {
   Shape wanted = x;
   wanted.dims.erase(wanted.dims.begin() + (rank == 1 ? 0 : 1));
   if (known_unequal(op, wanted, y)) {
-    std::string advice;
+    std::string_view moved;
     if (rank >= 3 && y.dims.size() == rank - 1) {
       // The classes stand last: a frequent mistake.
       bool fits = true;
       for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
-      if (fits) advice = rank == 3 ? ". Its classes seem to be in the last dimension: transpose(1, 2)" : ". Its classes seem to be in the last dimension: movedim(-1, 1)";
+      if (fits) moved = rank == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)";
     }
-    return op.fail(ProblemKind::loss_target,
+    op.fail(ProblemKind::loss_target,
                    called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension " + (rank == 1 ? "0" : "1") + ", so the target would be " +
-                       op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) + advice);
+                       op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) + (moved.empty() ? "" : ". Its classes seem to be in the last dimension"));
+    if (!moved.empty()) op.cure_append("input", moved, false, "Move the classes to dimension 1: " + std::string(moved.substr(1)));
+    return op.unknown();
   }
   if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8)
     return op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, and " + op.name("target") + " is " + std::string(values::name(target->dtype)));

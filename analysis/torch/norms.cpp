@@ -139,7 +139,7 @@ Value last_dimensions(Op& op) {
     return op.fail(ProblemKind::layer_input, called(op) + " normalizes over the last dimensions " + op.words(expected) + ", and " + op.name("input") + " is only " + op.words(shape));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Dim arrives = from_right(shape, i), expects = wanted[wanted.size() - 1 - i];
-    if (op.equal(arrives, expects) == Answer::no)
+    if (op.never_equal(arrives, expects))
       return op.fail(ProblemKind::layer_input,
                      wanted.size() == 1 ? called(op) + " normalizes over a last dimension of " + op.words(expects) + ", and that of " + op.name("input") + " is " +
                                               op.words(arrives) + ": " + op.words(shape)

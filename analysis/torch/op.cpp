@@ -177,12 +177,29 @@ Answer Op::equal(const Dim& a, const Dim& b) const {
   if (a.size == b.size) return Answer::yes;
   return s.compare(symbolic::Compare::eq, a.size, b.size);
 }
+bool Op::never_equal(const Dim& a, const Dim& b) {
+  const Answer answer = equal(a, b);
+  if (answer != Answer::unknown || !a.size || !b.size || run.guarded()) return answer == Answer::no;
+  Int left = a.size, right = b.size;
+  symbolic::Cond positive = nullptr;
+  std::vector<Int> atoms;
+  s.atoms(a.size, [&](Int atom) { atoms.push_back(atom); });
+  for (const Int atom : atoms)
+    for (int power = 0; power < 4; ++power) {
+      const auto rest_left = s.exact_quotient(left, atom), rest_right = rest_left ? s.exact_quotient(right, atom) : std::nullopt;
+      if (!rest_right) break;
+      left = *rest_left;
+      right = *rest_right;
+      const symbolic::Cond present = s.compared(symbolic::Compare::gt, atom, s.constant(0));
+      positive = positive ? s.logical_and(positive, present) : present;
+    }
+  if (!positive || s.compare(symbolic::Compare::eq, left, right) != Answer::no) return false;
+  unless_ = unless_ ? s.logical_and(unless_, positive) : positive;
+  return true;
+}
 bool Op::must_equal(const Dim& a, const Dim& b) {
-  switch (equal(a, b)) {
-  case Answer::yes: return true;
-  case Answer::no: return false;
-  case Answer::unknown: break;
-  }
+  if (never_equal(a, b)) return false;
+  if (equal(a, b) == Answer::yes) return true;
   if (a.size && b.size && !run.guarded()) s.assume(s.compared(symbolic::Compare::eq, a.size, b.size));
   return true;
 }
@@ -298,7 +315,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
         if (state.graph.size() < 64 && std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) state.graph.push_back(source);
       if (part.scaled_by) state.scaled_by = part.scaled_by;
       state.blamed = state.blamed || part.blamed;
-      if (!state.device) state.device = part.device;
+      if (const TensorState* each = tensor(value); !state.device && each && !each->shape.dims.empty()) state.device = each->device;
     }
   }
   if (call.row.op && call.row.op->has_parameters && call.self.is(Kind::instance)) {
@@ -320,7 +337,7 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   for (const Dim& d : shape.dims)
     if (d.size) state.sharing = symbolic::mix(state.sharing, s.sharing(d.size));
   const Value device = argument("device");
-  if (!device) state.device = run.heap().device("cpu").as<values::Device>();
+  if (!device) state.device = run.knows_default_device() ? run.heap().device("cpu").as<values::Device>() : nullptr;
   else if (device.is(Kind::device)) state.device = device.as<values::Device>();
   else if (device.is(Kind::string)) state.device = run.heap().device(device.text()).as<values::Device>();
   state.strides = strides_in_order(shape);

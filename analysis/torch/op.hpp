@@ -112,6 +112,8 @@ public:
   std::optional<std::vector<Value>> sequence(std::string_view name) const;         // of a list or tuple
   // False, after fail(), if the argument is known to be no tensor.
   bool must_be_tensor(std::string_view name);
+  // False, after fail(), if two of the tensors, the layer's own included, are known to lie on different devices.
+  bool on_one_device();
   // All tensors among the arguments, those in lists included, in order.
   const std::vector<Value>& tensors() const;
 
@@ -123,6 +125,9 @@ public:
   std::optional<std::int64_t> value(const Dim& d) const { return d.size ? s.value(d.size) : std::nullopt; }
   symbolic::Answer equal(const Dim& a, const Dim& b) const;
   symbolic::Answer equal(const Dim& a, std::int64_t b) const { return equal(a, dim(b)); }
+  // Are they different, at least unless a size that both are multiples of is 0, as B*T and B*(T - 1) are? What is told next says so.
+  bool never_equal(const Dim& a, const Dim& b);
+  symbolic::Cond unless() const { return unless_; }  // what has to hold for the sizes to differ, so far; null: nothing
   // The operator needs them equal: false if they cannot be. What is not known is held to be equal from here on.
   bool must_equal(const Dim& a, const Dim& b);
   // The one of two equal sizes of which more is known.
@@ -208,6 +213,7 @@ private:
   values::Dtype promoted(std::span<const Value> values) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;
+  symbolic::Cond unless_ = nullptr;  // of never_equal(): what has to hold for the sizes to differ
   interpreter::ProblemEvent* problem_ = nullptr;
   mutable bool gathered_ = false;
   mutable std::vector<Value> tensors_;

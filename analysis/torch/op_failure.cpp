@@ -3,6 +3,8 @@
 
 #include "values/shape_text.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 using symbolic::Answer;
@@ -22,11 +24,11 @@ void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std:
 
 interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
   failed_ = true;
-  return *(problem_ = run.problem(kind, call));
+  return *(problem_ = run.problem(kind, call, unless_));
 }
 
 void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
-  auto* problem = problem_ = run.problem(kind, call);
+  auto* problem = problem_ = run.problem(kind, call, unless_);
   problem->text = std::move(text);
   for (const Value& value : tensors()) {
     if (problem->operands.size() == 4) break;
@@ -41,6 +43,56 @@ Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> be
   if (!failed_) tell(kind, std::move(text), because);
   failed_ = true;
   return unknown();
+}
+
+bool Op::on_one_device() {
+  // Lengths and sizes stay on the CPU, and out= says itself where it lies.
+  constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
+  struct Placed {
+    std::string_view parameter;
+    std::string text;
+    std::string_view device;
+  };
+  std::optional<Placed> first;
+  const auto look = [&](std::string_view parameter, Value value, std::string text) {
+    const TensorState* state = tensor(value);
+    // One without dimensions goes with any device.
+    if (!state || !state->device || (state->shape.dims.empty() && (state->shape.rank_known || state->device->text == "cpu"))) return true;
+    const std::string_view device = state->device->text;
+    if (!first) {
+      first = Placed{parameter, std::move(text), device};
+      return true;
+    }
+    const auto kind = [](std::string_view whole) { return whole.substr(0, whole.find(':')); };
+    const bool same_kind = kind(device) == kind(first->device);
+    // "cuda" may be any of "cuda:0", "cuda:1"…
+    if (device == first->device || (same_kind && (kind(device) == device || kind(first->device) == first->device))) return true;
+    const Placed second{parameter, std::move(text), device};
+    fail(ProblemKind::device, first->text + " is on " + std::string(first->device) + " and " + second.text + " on " + std::string(second.device));
+    const bool moves_first = first->device == "cpu";
+    const Placed &moved = moves_first ? *first : second, &other = moves_first ? second : *first;
+    // An expression that is more than a name would be computed twice.
+    const syntax::Expr* stays = other.parameter.empty() ? nullptr : expression(other.parameter);
+    if (stays && !moved.parameter.empty() && (stays->kind == syntax::ExprKind::name || stays->kind == syntax::ExprKind::attribute))
+      cure_append(moved.parameter, ".to(" + other.text + ".device)", true);
+    else if (!moved.parameter.empty()) cure_append(moved.parameter, ".to(\"" + std::string(other.device) + "\")", false);
+    return false;
+  };
+  if (const Value weight = kept("weight"); weight && !look({}, weight, "the weight of " + name("self"))) return false;
+  const auto& parameters = call.row.parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const std::string_view parameter = parameters[i].text();
+    if (std::find(std::begin(anywhere), std::end(anywhere), parameter) != std::end(anywhere)) continue;
+    const Value value = run.resolve(call.at(i));
+    if (value.is(Kind::list) || value.is(Kind::tuple)) {
+      const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
+      for (std::size_t k = 0; k < items.size() && k < 64; ++k)
+        if (!look({}, run.resolve(items[k]), "part " + std::to_string(k) + " of " + name(parameter))) return false;
+    } else if (!look(parameter, value, name(parameter))) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void Op::suspect(const interpreter::ProblemEvent& prepared) {

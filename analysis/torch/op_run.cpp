@@ -81,7 +81,7 @@ Value run_operator(Call& call) {
   if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
   const auto before = call.run.heap().mark();
   const auto facts = call.run.symbols().mark();
-  const Value made = call.row.op->shape(op);
+  const Value made = !call.row.one_device || op.on_one_device() ? call.row.op->shape(op) : Value{};
   if (op.failed()) {
     // What was learned of the operands on the way holds only where the call succeeds.
     call.run.heap().rollback(before);
@@ -165,7 +165,6 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     cls.run = make_layer;
     cls.op = &operations.emplace_back(values::OperatorInfo{nullptr, Type::own, layer.has_parameters, layer.make});
     cls.base = layer.base;
-    cls.source = "PyTorch documentation of torch.nn";
     rows.push_back(std::move(cls));
     if (!layer.forward) continue;
     Row forward;
@@ -174,7 +173,6 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     forward.signature = layer.inputs;
     forward.run = run_operator;
     forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr, crossing_of(last_part(layer.path))});
-    forward.source = "PyTorch documentation of torch.nn";
     rows.push_back(std::move(forward));
   }
   return rows;
@@ -191,7 +189,6 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
     made.op = &operations.back();
     made.variant = variant;
     made.self_first = self_first;
-    made.source = "PyTorch documentation";
     rows.push_back(std::move(made));
   };
   for (const Operator& op : operators) {

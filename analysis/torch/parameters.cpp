@@ -105,7 +105,9 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   // The program may freeze a parameter; a layer's result is known to be connected to what is trained anyway.
   state.requires_grad = role == TensorRole::parameter ? Known::unknown : Known::no;
   state.graph_complete = true;
-  if (!op.argument("device")) state.device = op.run.heap().device("cpu").as<values::Device>();
+  // Where nothing says so, somebody else may have moved the module.
+  if (const Value device = op.argument("device"); device.is(Kind::device)) state.device = device.as<values::Device>();
+  else if (device.is(Kind::string)) state.device = op.run.heap().device(device.text()).as<values::Device>();
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
   tensor->role = role;

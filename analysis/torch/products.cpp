@@ -44,7 +44,10 @@ Dtype product_dtype(Op& op, Value left, Value right) {
 }
 bool dtypes_fit(Op& op, Value left, Value right) {
   const TensorState *a = op.tensor(left), *b = op.tensor(right);
-  if (!a || !b || a->dtype == Dtype::unknown || b->dtype == Dtype::unknown || is_integral(a->dtype) == is_integral(b->dtype)) return true;
+  if (!a || !b || a->dtype == Dtype::unknown || b->dtype == Dtype::unknown || a->dtype == b->dtype) return true;
+  // What autocast converts may be of two types; who calls what nobody calls may be inside of one.
+  const auto cast = [](Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16; };
+  if (cast(a->dtype) && cast(b->dtype) && (op.run.casting() || !op.run.knows_default_device())) return true;
   op.fail(ProblemKind::dtype, std::string(op.title()) + " takes operands of one dtype, and is given " + std::string(values::name(a->dtype)) +
                                   " and " + std::string(values::name(b->dtype)));
   return false;

@@ -75,7 +75,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
     }
   }
   const Dim arrives = from_right(input->shape, 0);
-  if (op.equal(arrives, sizes.input) == Answer::no)
+  if (op.never_equal(arrives, sizes.input))
     return op.fail(ProblemKind::layer_input,
                    called(op) + " takes " + op.words(sizes.input) + " features, and " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape),
                    {sizes.input, arrives});
@@ -151,7 +151,7 @@ template <bool is_lstm> Value cell(Op& op) {
   if (!input) return op.unknown();
   const Dim features = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");
   const Dim arrives = from_right(input->shape, 0);
-  if (op.equal(arrives, features) == Answer::no)
+  if (op.never_equal(arrives, features))
     return op.fail(ProblemKind::layer_input,
                    called(op) + " takes " + op.words(features) + " features, and " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape), {features, arrives});
   if (!fits_weights(op, "input")) return op.unknown();

@@ -119,8 +119,10 @@ TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
     state.graph_complete = state.graph_complete && from->graph_complete;
     if (from->scaled_by) state.scaled_by = from->scaled_by;
     state.blamed = state.blamed || from->blamed;
-    if (!any_device) state.device = from->device;
-    any_device = true;
+    // All lie on one device but for those without dimensions, which may stay on the CPU.
+    const bool has_dims = !from->shape.dims.empty();
+    if (!any_device || (has_dims && !state.device)) state.device = from->device;
+    any_device = any_device || has_dims;
     if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }
   return state;

@@ -225,6 +225,7 @@ std::vector<Row> rows_of_families(std::span<const Family> families) {
     for (Row& made : family.rows()) {
       if (made.source.empty()) made.source = family.source;
       made.pure = made.pure || family.pure;
+      made.one_device = made.one_device || (family.one_device && made.op);
       rows.push_back(std::move(made));
     }
   return rows;
@@ -234,10 +235,10 @@ Table::Table() {
   constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor", python = "Python's library reference";
   constexpr Family families[] = {
       {nn_rows, {}},  // each of its families has its own
-      {pointwise_rows, torch}, {creation_rows, torch},
+      {pointwise_rows, torch, false, true}, {creation_rows, torch},
       {reduction_rows, torch}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
-      {product_rows, torch}, {contraction_rows, torch},
-      {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch},
+      {product_rows, torch, false, true}, {contraction_rows, torch, false, true},
+      {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch, false, true},
       {indexing_rows, torch}, {gathering_rows, torch}, {size_rows, torch},
       {linalg_rows, "PyTorch documentation of torch.linalg"},
       {fft_rows, "PyTorch documentation of torch.fft and torch.signal"},

@@ -29,6 +29,7 @@ struct Family {
   std::vector<Row> (*rows)();
   std::string_view source;
   bool pure = false;
+  bool one_device = false;  // see values::Row; their operators only
 };
 std::vector<Row> rows_of_families(std::span<const Family> families);
 

@@ -1,0 +1,266 @@
+// Numbers and operators: sizes, roles, constants, and what `+` and its like do to everything but tensors.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+Int Interpreter::role(symbolic::Role role_wanted) {
+  Int& atom = record_.roles[static_cast<int>(role_wanted)];
+  if (!atom) {
+    constexpr std::string_view names[] = {"", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};
+    symbolic::AtomInfo info;
+    info.name = names[static_cast<int>(role_wanted)];
+    info.role = role_wanted;
+    const bool size = role_wanted == symbolic::Role::world_size || role_wanted == symbolic::Role::local_world_size;
+    info.lower = size ? 1 : 0;
+    info.sharing = size ? Sharing::uniform : Sharing::divergent;
+    atom = symbols().fresh(info);
+  }
+  return atom;
+}
+
+Value Interpreter::symbol(std::string_view name, Sharing sharing, Place born) {
+  const auto dot = name.rfind('.');
+  if (const auto presumed = library_.presume(dot == std::string_view::npos ? name : name.substr(dot + 1))) {
+    if (presumed->is_main)
+      return Value::of(symbols().compared(symbolic::Compare::eq, role(symbolic::Role::rank), symbols().constant(0)));
+    if (!presumed->class_path.empty()) {
+      values::Instance* object = make_native(presumed->class_path, born);
+      object->symbolic = true;
+      object->name = heap().keep(std::string(name));
+      return Value::of(Kind::instance, object);
+    }
+    return Value::of(role(presumed->role));
+  }
+  return heap().unknown(name, sharing, born);
+}
+
+Int Interpreter::to_int(Value value) {
+  value = resolve(value);
+  switch (value.kind) {
+  case Kind::integer: return value.integer();
+  case Kind::boolean:
+    if (symbols().form(value.condition()) == symbolic::Context::Form::constant)
+      return symbols().constant(symbols().decide(value.condition()) == symbolic::Answer::yes);
+    return nullptr;
+  case Kind::unknown: {
+    auto* unknown = value.as<values::Unknown>();
+    if (unknown->state.value) return nullptr;
+    if (!unknown->integer) {
+      symbolic::AtomInfo info;
+      info.name = std::string(unknown->name);
+      info.sharing = unknown->sharing;
+      if (unknown->default_value.is(Kind::integer)) info.usual = symbols().value(unknown->default_value.integer());
+      unknown->integer = symbols().fresh(info);
+    }
+    return unknown->integer;
+  }
+  default: return nullptr;
+  }
+}
+
+std::optional<std::int64_t> Interpreter::to_constant(Value value) {
+  value = resolve(value);
+  if (value.is(Kind::integer)) return symbols().value(value.integer());
+  if (value.is(Kind::boolean) && symbols().form(value.condition()) == symbolic::Context::Form::constant)
+    return symbols().decide(value.condition()) == symbolic::Answer::yes;
+  return std::nullopt;
+}
+
+Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
+  left = plain_member(settled(left));
+  right = plain_member(settled(right));
+  for (Value* side : {&left, &right})
+    if (side->is(Kind::boolean) && !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
+      if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);
+  if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
+  if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
+  if (left.is(Kind::tensor) || right.is(Kind::tensor) || op == BinaryOp::matmul)
+    return library_.binary(*this, op, left, right, node, here(node));
+  auto& s = symbols();
+  const auto unknown = [&](std::string name = {}) {
+    Value made = heap().unknown(name, symbolic::mix(heap().sharing(left), heap().sharing(right)), here(node));
+    made.as<values::Unknown>()->external = heap().is_external(left) || heap().is_external(right);
+    made.as<values::Unknown>()->blamed = heap().is_blamed(left) || heap().is_blamed(right);
+    return made;
+  };
+  if (left.is(Kind::instance) || right.is(Kind::instance)) {
+    constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
+    if (left.is(Kind::instance))
+      if (const Value method = find_method(left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
+        return call(method, {{right}, {}, false}, here(node));
+    if (right.is(Kind::instance))
+      if (const Value method = find_method(right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
+        return call(method, {{left}, {}, false}, here(node));
+    return heap().external("", here(node));
+  }
+  if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
+    const std::string_view method = op == BinaryOp::bit_or    ? "union"
+                                    : op == BinaryOp::bit_and ? "intersection"
+                                    : op == BinaryOp::sub     ? "difference"
+                                    : op == BinaryOp::bit_xor ? "symmetric_difference"
+                                                              : "";
+    Arguments other{{right}, {}, false};
+    if (!method.empty()) return list_method(left, method, other, here(node));
+  }
+  if (left.is(Kind::dict) && right.is(Kind::dict)) {
+    if (op == BinaryOp::bit_or) {
+      const Value sum = heap().dict(values::Heap::dict_state(left)->items, values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
+      if (dict_update(sum, right, here(node))) return sum;
+    }
+    return heap().external("", here(node));
+  }
+  if ((op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor || op == BinaryOp::rshift)) {
+    if (left.is(Kind::boolean) && right.is(Kind::boolean) && op != BinaryOp::rshift) {
+      const Cond a = left.condition(), b = right.condition();
+      if (op == BinaryOp::bit_and) return Value::of(s.logical_and(a, b));
+      if (op == BinaryOp::bit_or) return Value::of(s.logical_or(a, b));
+      return Value::of(s.logical_or(s.logical_and(a, s.logical_not(b)), s.logical_and(s.logical_not(a), b)));
+    }
+    const auto a = to_constant(left), b = to_constant(right);
+    if (a && b && (op != BinaryOp::rshift || (*b >= 0 && *b < 63)))
+      return heap().integer(op == BinaryOp::bit_and ? *a & *b : op == BinaryOp::bit_or ? *a | *b : op == BinaryOp::bit_xor ? *a ^ *b : *a >> *b);
+  }
+  if (op == BinaryOp::add) {
+    if (left.is(Kind::string) && right.is(Kind::string)) {
+      if (left.text().size() + right.text().size() > longest_text) return unknown();
+      return heap().string(std::string(left.text()) + std::string(right.text()));
+    }
+    if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
+      std::vector<Value> items = left.as<values::Tuple>()->items;
+      const auto& more = right.as<values::Tuple>()->items;
+      if (items.size() + more.size() > longest_sequence) return unknown();
+      items.insert(items.end(), more.begin(), more.end());
+      return heap().tuple(std::move(items));
+    }
+    // A tuple of which only the end is known: x.shape[:-1] + (heads, size).
+    if (left.is(Kind::unknown) && right.is(Kind::tuple) && !left.as<values::Unknown>()->state.value) {
+      std::vector<Value> items;
+      if (const Value last = left.as<values::Unknown>()->ends_with) items = last.as<values::Tuple>()->items;
+      const auto& more = right.as<values::Tuple>()->items;
+      items.insert(items.end(), more.begin(), more.end());
+      const Value made = unknown();
+      made.as<values::Unknown>()->ends_with = heap().tuple(std::move(items));
+      return made;
+    }
+    if (left.is(Kind::list) && right.is(Kind::list)) {
+      const auto* a = values::Heap::list_state(left);
+      const auto* b = values::Heap::list_state(right);
+      if (a->items.size() + b->items.size() > longest_sequence)
+        return heap().open_list(heap().merge(element(left, here(node)), element(right, here(node)), Sharing::uniform));
+      std::vector<Value> items = a->items;
+      if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
+      const Value sum = heap().list(std::move(items));
+      auto* state = values::Heap::list_state(sum);
+      state->open = a->open || b->open;
+      state->rest = heap().merge(a->rest, b->rest, Sharing::uniform);
+      if (a->open)
+        for (const Value& item : b->items) state->rest = heap().merge(state->rest, item, Sharing::uniform);
+      return sum;
+    }
+  }
+  if (op == BinaryOp::mul && (left.is(Kind::list) || left.is(Kind::tuple) || right.is(Kind::list) || right.is(Kind::tuple))) {
+    const Value sequence = left.is(Kind::list) || left.is(Kind::tuple) ? left : right;
+    const Value times = sequence == left ? right : left;
+    const auto known = elements(sequence, here(node));
+    const auto count = to_constant(times);
+    if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= longest_sequence)) {
+      std::vector<Value> items;
+      for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
+      return sequence.is(Kind::tuple) ? heap().tuple(std::move(items)) : heap().list(std::move(items));
+    }
+    if (known && known->size() == 1 && sequence.is(Kind::list)) return heap().open_list(known->front(), to_int(times));
+    return heap().open_list(element(sequence, here(node)));
+  }
+  if (op == BinaryOp::mod && left.is(Kind::string)) {
+    if (const auto text = format_percent(left.text(), right)) return heap().string(*text);
+    return unknown();
+  }
+  if (op == BinaryOp::mul && (left.is(Kind::string) || right.is(Kind::string))) {
+    const Value text = left.is(Kind::string) ? left : right;
+    const auto count = to_constant(left.is(Kind::string) ? right : left);
+    if (!count || *count * static_cast<std::int64_t>(text.text().size()) > static_cast<std::int64_t>(longest_text)) return unknown();
+    std::string repeated;
+    for (std::int64_t i = 0; i < *count; ++i) repeated += text.text();
+    return heap().string(repeated);
+  }
+
+  const bool integers = left.is(Kind::integer) && right.is(Kind::integer);
+  if ((left.is(Kind::real) || left.is(Kind::integer)) && (right.is(Kind::real) || right.is(Kind::integer)) &&
+      !(integers && op != BinaryOp::div)) {
+    const auto real = [&](Value value) -> std::optional<double> {
+      if (value.is(Kind::real)) return value.real();
+      if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);
+      return std::nullopt;
+    };
+    const auto a = real(left), b = real(right);
+    if (!a || !b) {
+      Value made = unknown();
+      made.as<values::Unknown>()->is_real = true;  // a number, whichever
+      return made;
+    }
+    switch (op) {
+    case BinaryOp::add: return Value::of(*a + *b);
+    case BinaryOp::sub: return Value::of(*a - *b);
+    case BinaryOp::mul: return Value::of(*a * *b);
+    case BinaryOp::div: return *b != 0 ? Value::of(*a / *b) : unknown();
+    case BinaryOp::floordiv: return *b != 0 ? Value::of(std::floor(*a / *b)) : unknown();
+    case BinaryOp::pow: return *a < 0 && *b != std::floor(*b) ? unknown() : Value::of(std::pow(*a, *b));
+    case BinaryOp::mod: {
+      if (*b == 0) return unknown();
+      const double rest = std::fmod(*a, *b);
+      return Value::of(rest != 0 && (rest < 0) != (*b < 0) ? rest + *b : rest);
+    }
+    default: return unknown();
+    }
+  }
+  const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
+  const auto is_real = [](Value value) { return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real); };
+  // Something unknown times a float may be a tensor.
+  const auto is_number_surely = [&](Value value) { return value.is(Kind::integer) || value.is(Kind::boolean) || is_real(value); };
+  const bool numbers = is_number_surely(left) && is_number_surely(right);
+  if (!may_be_int || is_real(left) || is_real(right)) {
+    Value made = unknown();
+    made.as<values::Unknown>()->is_real = numbers && (is_real(left) || is_real(right));
+    return made;
+  }
+  Int result = nullptr;
+  const Int a = to_int(left), b = to_int(right);
+  if (a && b) switch (op) {
+    case BinaryOp::add: result = s.add(a, b); break;
+    case BinaryOp::sub: result = s.sub(a, b); break;
+    case BinaryOp::mul: result = s.mul(a, b); break;
+    case BinaryOp::floordiv:
+      if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.floordiv(a, b);
+      break;
+    case BinaryOp::mod:
+      if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.mod(a, b);
+      break;
+    case BinaryOp::pow:
+      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && (*exponent <= 16 || (s.value(a) && *exponent < 63))) result = s.power(a, *exponent);
+      else if (exponent && *exponent < 0 && s.value(a) && *s.value(a) != 0) return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*exponent)));
+      break;
+    case BinaryOp::lshift:
+      if (const auto shift = s.value(b); shift && *shift >= 0 && *shift < 62) result = s.mul(a, s.constant(std::int64_t{1} << *shift));
+      break;
+    default: break;
+    }
+  if (!result) {
+    Value made = unknown();
+    // A true division, or arithmetic with a float, gives a float.
+    made.as<values::Unknown>()->is_real = numbers && op == BinaryOp::div;
+    return made;
+  }
+  if (integers) return Value::of(result);
+  // It may still turn out to be a tensor or a float: an unknown that is this number if it is an integer.
+  Value made = unknown(s.text(result));
+  made.as<values::Unknown>()->integer = result;
+  return made;
+}
+
+} // namespace stepzero::interpreter

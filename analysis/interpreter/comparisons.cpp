@@ -1,0 +1,420 @@
+// Truth: of values, of comparisons, of `and`, `or` and `not`.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+Cond Interpreter::named_condition(std::string_view name, Sharing sharing) {
+  if (const auto it = record_.conditions.find(name); it != record_.conditions.end()) return it->second;
+  const Cond made = symbols().opaque(std::string(name), sharing);
+  record_.conditions.emplace(std::string(name), made);
+  return made;
+}
+
+Cond Interpreter::truth(Value value) {
+  const Nested nested(nesting_);
+  value = resolve(value);
+  auto& s = symbols();
+  if (nested.too_deep()) return mark_external(s.opaque("", Sharing::local), true);
+  switch (value.kind) {
+  case Kind::boolean: return value.condition();
+  case Kind::none: return s.boolean(false);
+  case Kind::integer: return s.compared(symbolic::Compare::ne, value.integer(), s.constant(0));
+  case Kind::real: return s.boolean(value.real() != 0);
+  case Kind::string: return s.boolean(!value.text().empty());
+  case Kind::tuple: return s.boolean(!value.as<values::Tuple>()->items.empty());
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(value);
+    if (!state->items.empty()) return s.boolean(true);
+    if (!state->open) return s.boolean(false);
+    if (state->length) return s.compared(symbolic::Compare::ne, state->length, s.constant(0));
+    return mark_external(s.opaque("a list", heap().sharing(value)), state->rest && heap().is_external(state->rest));
+  }
+  case Kind::dict: {
+    const auto* state = values::Heap::dict_state(value);
+    if (!state->open) return s.boolean(!state->items.empty());
+    return mark_external(s.opaque("a dict", Sharing::local), true);
+  }
+  case Kind::choice: {
+    const auto* choice = value.as<values::Choice>();
+    const Cond yes = s.logical_and(choice->condition, truth(choice->yes));
+    const Cond no = s.logical_and(s.logical_not(choice->condition), truth(choice->no));
+    return s.logical_or(yes, no);
+  }
+  case Kind::unknown: {
+    auto* unknown = value.as<values::Unknown>();
+    if (unknown->integer) return s.compared(symbolic::Compare::ne, unknown->integer, s.constant(0));
+    if (!unknown->truth) unknown->truth = mark_external(s.opaque(std::string(unknown->name), unknown->sharing), unknown->external);
+    return unknown->truth;
+  }
+  case Kind::tensor: {
+    const auto* state = value.as<values::Tensor>()->now();
+    return mark_external(s.opaque("a tensor", state->sharing), state->external);
+  }
+  case Kind::range: {
+    const auto* range = value.as<values::Range>();
+    return s.compared(symbolic::Compare::lt, range->start, range->stop);
+  }
+  case Kind::instance: {
+    if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__"))) return truth(call(method, {}, {}));
+    if (const Value plain = plain_member(value); !(plain == value)) return truth(plain);
+    if (find_method(value.as<values::Instance>(), Name("__len__"))) return truth(length_of(value, {}));
+    return s.boolean(true);
+  }
+  case Kind::iterator:
+  case Kind::state:
+  case Kind::absent: return mark_external(s.opaque("", Sharing::local), true);
+  default: return s.boolean(true);
+  }
+}
+
+Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
+  const Value left = evaluate(*expr.operands[from]);
+  if (from + 1 == expr.operands.size() || killed_) return left;
+  const Cond holds = truth(left);
+  const Place where = here(expr);
+  // A plain truth value stays one, so that `a and b` reads as a condition.
+  if (expr.op == BoolOp::logical_and)
+    return fork_value(
+        holds, where, [&] { return evaluate_bool(expr, from + 1); },
+        [&] { return left.is(Kind::boolean) ? heap().boolean(false) : left; });
+  return fork_value(
+      holds, where, [&] { return left.is(Kind::boolean) ? heap().boolean(true) : left; },
+      [&] { return evaluate_bool(expr, from + 1); });
+}
+
+Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
+  if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(operand)));
+  operand = settled(operand);
+  if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
+  if (operand.is(Kind::boolean))
+    if (const auto constant = to_constant(operand)) operand = heap().integer(*constant);
+  if (op == UnaryOp::minus) {
+    if (operand.is(Kind::integer)) return Value::of(symbols().negate(operand.integer()));
+    if (operand.is(Kind::real)) return Value::of(-operand.real());
+  }
+  if (op == UnaryOp::plus && (operand.is(Kind::integer) || operand.is(Kind::real))) return operand;
+  if (op == UnaryOp::invert && operand.is(Kind::integer)) return Value::of(symbols().sub(symbols().constant(-1), operand.integer()));
+  if (operand.is(Kind::tensor)) return library_.unary(*this, op, operand, node, here(node));
+  if (operand.is(Kind::instance)) {
+    const std::string_view name = op == UnaryOp::minus ? "__neg__" : op == UnaryOp::plus ? "__pos__" : "__invert__";
+    if (const Value method = find_method(operand.as<values::Instance>(), Name(name))) return call(method, {}, {});
+  }
+  Value result = heap().unknown_from({operand});
+  result.as<values::Unknown>()->is_real = operand.is(Kind::unknown) && operand.as<values::Unknown>()->is_real;
+  return result;
+}
+
+Value Interpreter::settled(Value value) {
+  value = resolve(value);
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor)) return value.as<values::Unknown>()->state.value;
+  return value;
+}
+
+Value Interpreter::evaluate_compare(const CompareExpr& expr) {
+  Value left = evaluate(*expr.left);
+  Value result;
+  for (std::size_t i = 0; i < expr.ops.size(); ++i) {
+    const Value right = evaluate(*expr.rights[i]);
+    const bool of_values = expr.ops[i] <= CompareOp::ge;
+    const Value a = settled(left), b = settled(right);
+    Value part = of_values && (a.is(Kind::tensor) || b.is(Kind::tensor)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
+                                                                         : compare(expr.ops[i], left, right);
+    // Compared with something unknown, it may be a tensor of truths: a value of which only its truth is known.
+    const auto may_be_tensor = [](Value value) { return value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real; };
+    const auto may_meet_tensor = [](Value value) { return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean); };
+    if (of_values && expr.ops.size() == 1 && part.is(Kind::boolean) && ((may_be_tensor(a) && may_meet_tensor(b)) || (may_be_tensor(b) && may_meet_tensor(a))) &&
+        symbols().form(part.condition()) != symbolic::Context::Form::constant) {
+      const Value made = heap().unknown("", symbols().sharing(part.condition()), here(expr));
+      made.as<values::Unknown>()->truth = part.condition();
+      made.as<values::Unknown>()->external = record_.external.contains(part.condition());
+      part = made;
+    }
+    result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;
+    if (i + 1 < expr.ops.size() && symbols().decide(truth(result)) == symbolic::Answer::no) break;  // the rest is not evaluated
+    left = right;
+  }
+  return result;
+}
+
+namespace {
+symbolic::Compare ordering(CompareOp op) {
+  switch (op) {
+  case CompareOp::ne: return symbolic::Compare::ne;
+  case CompareOp::lt: return symbolic::Compare::lt;
+  case CompareOp::le: return symbolic::Compare::le;
+  case CompareOp::gt: return symbolic::Compare::gt;
+  case CompareOp::ge: return symbolic::Compare::ge;
+  default: return symbolic::Compare::eq;
+  }
+}
+bool is_number(Value value) { return value.is(Kind::integer) || value.is(Kind::real); }
+bool is_constant_like(Value value) {
+  return value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::boolean) || is_number(value) || value.is(Kind::dtype) ||
+         value.is(Kind::device);
+}
+std::string constant_text(symbolic::Context& symbols, Value value) {
+  switch (value.kind) {
+  case Kind::string: return "'" + std::string(value.text()) + "'";
+  case Kind::integer: return symbols.text(value.integer());
+  case Kind::real: return std::to_string(value.real());
+  case Kind::boolean: return symbols.text(value.condition());
+  case Kind::dtype: return std::string(values::name(value.dtype()));
+  default: return "None";
+  }
+}
+std::string_view spelled(CompareOp op) {
+  constexpr std::string_view names[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
+  return names[static_cast<int>(op)];
+}
+} // namespace
+
+Value Interpreter::compare(CompareOp op, Value left, Value right) {
+  left = resolve(left);
+  right = resolve(right);
+  auto& s = symbols();
+  const auto negate_if = [&](bool negate, Cond condition) { return Value::of(negate ? s.logical_not(condition) : condition); };
+  if (left.is(Kind::choice))
+    return over_choices(left, [&](Value side) { return Value::of(truth(compare(op, side, right))); });
+  if (right.is(Kind::choice))
+    return over_choices(right, [&](Value side) { return Value::of(truth(compare(op, left, side))); });
+  const auto open = [&](std::string name) {
+    const Sharing sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
+    return Value::of(mark_external(s.opaque(std::move(name), sharing), heap().is_external(left) || heap().is_external(right)));
+  };
+  const bool negative = op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in;
+
+  if (op == CompareOp::in || op == CompareOp::not_in) {
+    if (right.is(Kind::instance)) {
+      auto* object = right.as<values::Instance>();
+      if (const Value method = find_method(object, Name("__contains__"))) return negate_if(negative, truth(call(method, {{left}, {}, false}, {})));
+    }
+    if (right.is(Kind::dict)) {
+      const auto* state = values::Heap::dict_state(right);
+      bool known = known_key(left);
+      for (const auto& [key, value] : state->items) {
+        if (key == left || same_key(key, left)) {
+          if (value && !value.is(Kind::choice)) return heap().boolean(!negative);
+          if (value.is(Kind::choice) && value.as<values::Choice>()->yes && value.as<values::Choice>()->no) return heap().boolean(!negative);
+          return open("");
+        }
+        known = known && known_key(key);
+      }
+      if (!state->open && known) return heap().boolean(negative);
+      return open("");
+    }
+    if (right.is(Kind::string) && left.is(Kind::string))
+      return heap().boolean((right.text().find(left.text()) != std::string_view::npos) != negative);
+    if (right.is(Kind::range)) {
+      const auto* range = right.as<values::Range>();
+      const auto at = to_constant(left), from = s.value(range->start), to = s.value(range->stop), by = s.value(range->step);
+      if (at && from && to && by && *by != 0)
+        return heap().boolean(((*by > 0 ? *at >= *from && *at < *to : *at <= *from && *at > *to) && (*at - *from) % *by == 0) != negative);
+    }
+    if (right.is(Kind::class_) && right.as<values::Class>()->is_enum && left.is(Kind::instance))
+      return heap().boolean((std::find(right.as<values::Class>()->members.begin(), right.as<values::Class>()->members.end(), left) != right.as<values::Class>()->members.end()) != negative);
+    const bool is_set = right.is(Kind::list) && right.as<values::List>()->kind == values::ListKind::set;
+    const auto items = is_set && !values::Heap::list_state(right)->open ? std::optional(values::Heap::list_state(right)->items)
+                       : right.is(Kind::unknown)                         ? std::nullopt
+                                                                         : elements(right, {});
+    if (items) {
+      if (known_key(left)) {
+        bool known = true;
+        for (const Value& raw : *items) {
+          const Value item = resolve(raw);
+          if (known_key(item) ? same_key(item, left) : item == left) return heap().boolean(!negative);
+          known = known && known_key(item);
+        }
+        if (known) return heap().boolean(negative);
+      }
+      if (items->size() <= 16) {
+        Cond any = s.boolean(false);
+        for (const Value& item : *items) any = s.logical_or(any, truth(compare(CompareOp::eq, left, item)));
+        return negate_if(negative, any);
+      }
+    }
+    return open("");
+  }
+
+  if (op == CompareOp::is || op == CompareOp::is_not || op == CompareOp::eq || op == CompareOp::ne) {
+    if (left == right && !left.is(Kind::tensor)) return heap().boolean(!negative);
+    if (left.is(Kind::instance) && right.is(Kind::instance)) {
+      // Identity, unless the class says otherwise.
+      auto* object = left.as<values::Instance>();
+      const bool identity = op == CompareOp::is || op == CompareOp::is_not || known_key(left);
+      if (identity && known_key(left) && known_key(right) && !object->symbolic && !right.as<values::Instance>()->symbolic)
+        return heap().boolean(same_key(left, right) != negative);
+      if (!identity && object->cls)
+        if (const Value method = find_in_order(object->cls->order, Name("__eq__")); method.is(Kind::function))
+          return negate_if(negative, truth(call(bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
+      if (!identity && object->cls && object->cls->is_dataclass && object->cls == right.as<values::Instance>()->cls) {
+        const auto a = field_values(*object), b = field_values(*right.as<values::Instance>());
+        Cond all = s.boolean(true);
+        for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a[i].second, b[i].second)));
+        return negate_if(negative, all);
+      }
+      return open("");
+    }
+    for (const auto& [member, other] : {std::pair{left, right}, std::pair{right, left}})
+      if (member.is(Kind::instance) && (other.is(Kind::string) || is_number(other)) && member.as<values::Instance>()->cls) {
+        if (const Value plain = plain_member(member); !(plain == member)) return compare(op, plain, other);
+        if (member.as<values::Instance>()->cls->is_enum) return heap().boolean(negative);
+      }
+    if (left.is(Kind::list) && right.is(Kind::list)) {
+      const auto* a = values::Heap::list_state(left);
+      const auto* b = values::Heap::list_state(right);
+      if (op == CompareOp::is || op == CompareOp::is_not) return heap().boolean(negative);
+      if (a->open || b->open) return open("");
+      if (left.as<values::List>()->kind == values::ListKind::set || right.as<values::List>()->kind == values::ListKind::set) {
+        const auto within = [&](const auto* part, const auto* whole) {
+          return std::all_of(part->items.begin(), part->items.end(), [&](Value item) {
+            return std::any_of(whole->items.begin(), whole->items.end(), [&](Value other) { return same_key(item, other); });
+          });
+        };
+        const auto known = [&](const auto* one) { return std::all_of(one->items.begin(), one->items.end(), [&](Value item) { return known_key(item); }); };
+        if (!known(a) || !known(b)) return open("");
+        return heap().boolean((within(a, b) && within(b, a)) != negative);
+      }
+      if (a->items.size() != b->items.size()) return heap().boolean(negative);
+      Cond all = s.boolean(true);
+      for (std::size_t i = 0; i < a->items.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a->items[i], b->items[i])));
+      return negate_if(negative, all);
+    }
+    if (left.is(Kind::dict) && right.is(Kind::dict)) {
+      const auto* a = values::Heap::dict_state(left);
+      const auto* b = values::Heap::dict_state(right);
+      if (op == CompareOp::is || op == CompareOp::is_not) return heap().boolean(negative);
+      if (a->open || b->open) return open("");
+      Cond all = s.boolean(a->items.size() == b->items.size());
+      for (const auto& [key, value] : a->items) {
+        if (!known_key(key) || s.decide(all) == symbolic::Answer::no) break;
+        Value counterpart;
+        for (const auto& [k, v] : b->items)
+          if (same_key(k, key)) counterpart = v;
+        all = counterpart ? s.logical_and(all, truth(compare(CompareOp::eq, value, counterpart))) : s.boolean(false);
+      }
+      return negate_if(negative, all);
+    }
+    if (left.is(Kind::none) || right.is(Kind::none)) {
+      const Value other = left.is(Kind::none) ? right : left;
+      if (!other.is(Kind::unknown)) return heap().boolean(negative);
+      if (other.as<values::Unknown>()->is_real) return heap().boolean(negative);
+      auto* unknown = other.as<values::Unknown>();
+      if (unknown->state.value) return heap().boolean(negative);  // it has been used as a tensor
+      if (!unknown->is_none)
+        unknown->is_none = mark_external(s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing), unknown->external);
+      return negate_if(negative, unknown->is_none);
+    }
+    if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);
+    // Values of different kinds are not equal; numbers are compared below.
+    if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && known_key(left) && known_key(right) &&
+        !(is_number(left) && is_number(right)))
+      return heap().boolean(same_key(left, right) != negative);
+    // os.environ["RANK"] == "0": what the environment holds is text.
+    for (const auto& [text, number] : {std::pair{left, right}, std::pair{right, left}})
+      if (text.is(Kind::string) && number.is(Kind::integer) && !s.value(number.integer())) {
+        std::int64_t parsed = 0;
+        const std::string_view digits = text.text();
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
+        if (error == std::errc{} && end == digits.data() + digits.size()) return compare(op, number, heap().integer(parsed));
+      }
+    if (left.is(Kind::boolean) && right.is(Kind::boolean)) {
+      const Cond both = s.logical_and(left.condition(), right.condition());
+      const Cond neither = s.logical_and(s.logical_not(left.condition()), s.logical_not(right.condition()));
+      return negate_if(negative, s.logical_or(both, neither));
+    }
+    if (left.is(Kind::dtype) && right.is(Kind::dtype) && left.dtype() != values::Dtype::unknown && right.dtype() != values::Dtype::unknown)
+      return heap().boolean((left.dtype() == right.dtype()) != negative);
+    if ((left.is(Kind::class_) || left.is(Kind::function) || left.is(Kind::library)) && right.kind == left.kind)
+      return heap().boolean(negative);
+    if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
+      const auto& a = left.as<values::Tuple>()->items;
+      const auto& b = right.as<values::Tuple>()->items;
+      if (a.size() != b.size()) return heap().boolean(negative);
+      Cond all = s.boolean(true);
+      for (std::size_t i = 0; i < a.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a[i], b[i])));
+      return negate_if(negative, all);
+    }
+  }
+  if (left.is(Kind::boolean) || right.is(Kind::boolean)) {
+    const auto number = [&](Value value) -> Value {
+      if (!value.is(Kind::boolean)) return value;
+      const auto constant = to_constant(value);
+      return constant ? heap().integer(*constant) : value;
+    };
+    left = number(left);
+    right = number(right);
+  }
+  if (op != CompareOp::eq && op != CompareOp::ne && op != CompareOp::is && op != CompareOp::is_not && !is_number(left) && !left.is(Kind::tensor)) {
+    if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
+      Arguments other{{op == CompareOp::le || op == CompareOp::lt ? right : left}, {}, false};
+      const Value subset = list_method(op == CompareOp::le || op == CompareOp::lt ? left : right, "issubset", other, {});
+      if (op == CompareOp::le || op == CompareOp::ge) return subset;
+      return Value::of(s.logical_and(truth(subset), s.logical_not(truth(compare(CompareOp::eq, left, right)))));
+    }
+    if (const auto answer = order(left, right))
+      return heap().boolean(op == CompareOp::lt ? *answer < 0 : op == CompareOp::le ? *answer <= 0 : op == CompareOp::gt ? *answer > 0 : *answer >= 0);
+    if (left.is(Kind::instance) && left.as<values::Instance>()->cls) {
+      const std::string_view name = op == CompareOp::lt ? "__lt__" : op == CompareOp::le ? "__le__" : op == CompareOp::gt ? "__gt__" : "__ge__";
+      if (const Value method = find_in_order(left.as<values::Instance>()->cls->order, Name(name)); method.is(Kind::function))
+        return Value::of(truth(call(bind_method(method, left, left.as<values::Instance>()->cls, {}), {{right}, {}, false}, {})));
+    }
+  }
+  if (is_number(left) && is_number(right)) {
+    if (left.is(Kind::integer) && right.is(Kind::integer)) return Value::of(s.compared(ordering(op), left.integer(), right.integer()));
+    const auto real = [&](Value value) -> std::optional<double> {
+      if (value.is(Kind::real)) return value.real();
+      if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);
+      return std::nullopt;
+    };
+    const auto a = real(left), b = real(right);
+    if (!a || !b) return open("");
+    switch (ordering(op)) {
+    case symbolic::Compare::eq: return heap().boolean(*a == *b);
+    case symbolic::Compare::ne: return heap().boolean(*a != *b);
+    case symbolic::Compare::lt: return heap().boolean(*a < *b);
+    case symbolic::Compare::le: return heap().boolean(*a <= *b);
+    case symbolic::Compare::gt: return heap().boolean(*a > *b);
+    case symbolic::Compare::ge: return heap().boolean(*a >= *b);
+    }
+  }
+  if (left.is(Kind::tensor) || right.is(Kind::tensor)) {
+    const Value operand = left.is(Kind::tensor) ? left : right;
+    values::TensorState state = *operand.as<values::Tensor>()->now();
+    if (left.is(Kind::tensor) && right.is(Kind::tensor)) state.shape = {};
+    state.dtype = values::Dtype::boolean;
+    state.requires_grad = values::Known::no;
+    state.graph.clear();
+    state.scaled_by = nullptr;
+    state.content = {};
+    state.sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
+    return heap().tensor(state, {});
+  }
+  if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external)
+    return Value::of(s.compared(ordering(op), to_int(left), right.integer()));
+  if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)
+    return Value::of(s.compared(ordering(op), left.integer(), to_int(right)));
+  if (left.is(Kind::unknown) && is_constant_like(right)) {
+    // The same question about the same value has the same answer.
+    const auto* unknown = left.as<values::Unknown>();
+    const CompareOp positive = op == CompareOp::ne || op == CompareOp::is_not ? CompareOp::eq : op == CompareOp::is ? CompareOp::eq : op;
+    std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(unknown));
+    const std::string constant = constant_text(s, right);
+    key += std::string(spelled(positive)) + constant;
+    auto it = comparisons_.find(key);
+    if (it == comparisons_.end()) {
+      const std::string name = unknown->name.empty() ? "" : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
+      it = comparisons_.emplace(key, Value::of(mark_external(s.opaque(name, unknown->sharing), unknown->external))).first;
+    }
+    return negate_if(negative && positive == CompareOp::eq, it->second.condition());
+  }
+  return open("");
+}
+
+} // namespace stepzero::interpreter
