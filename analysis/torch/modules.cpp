@@ -333,7 +333,7 @@ std::vector<Row> module_rows() {
       row("$parameters", class_, "", nullptr),
       row("$parameters.__iter__", method, "", parameters_list),
   };
-  for (const std::string_view name : {"torch.nn.Module.requires_grad_", "torch.nn.Module.share_memory", "torch.nn.Module.to_empty"})
+  for (const std::string_view name : {"torch.nn.Module.requires_grad_", "torch.nn.Module.share_memory"})
     rows.push_back(row(name, method, "*arguments, **options", itself));
   return rows;
 }

@@ -1,5 +1,5 @@
 // How an operator refuses its call: what is told, which operands are named, and how it could be mended.
-#include "torch/op.hpp"
+#include "torch/layer.hpp"
 
 #include "values/shape_text.hpp"
 
@@ -78,7 +78,7 @@ bool Op::on_one_device() {
     else if (!moved.parameter.empty()) cure_append(moved.parameter, ".to(\"" + std::string(other.device) + "\")", false);
     return false;
   };
-  if (const Value weight = kept("weight"); weight && !look({}, weight, "the weight of " + name("self"))) return false;
+  if (const Value weight = kept("weight"); weight && !look({}, weight, "the weight of " + called(*this))) return false;
   const auto& parameters = call.row.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::string_view parameter = parameters[i].text();

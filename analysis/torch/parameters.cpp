@@ -283,6 +283,7 @@ std::vector<Row> parameter_rows() {
   std::vector<Row> rows = {
       row("torch.nn.Module.to", method, "*arguments, **options", to),
       row("torch.nn.Module.type", method, "*arguments, **options", to),
+      row("torch.nn.Module.to_empty", method, "*, device, recurse=True", to),
       row("torch.nn.Module.half", method, "", to_dtype_of<Dtype::float16>),
       row("torch.nn.Module.float", method, "", to_dtype_of<Dtype::float32>),
       row("torch.nn.Module.double", method, "", to_dtype_of<Dtype::float64>),
