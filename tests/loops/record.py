@@ -29,6 +29,7 @@ OUTCOMES = HERE / "outcomes.json"
 SECONDS = 30
 # Of the machine, not of the program: no GPU, one process.
 NOISE = ("'pin_memory' argument is set", "User provided device_type", "torch.cuda.amp.GradScaler is enabled, but",
+         "The epoch parameter in `scheduler.step()` was not necessary",  # SequentialLR of PyTorch 1.13 does it
          "Can't initialize NVML", "This DataLoader will create", "The given NumPy array is not writable")
 
 

@@ -2,7 +2,6 @@ import torch
 from torch import nn
 
 model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(4):
     out = model(torch.randn(6, 4))
     norms = []

@@ -34,4 +34,5 @@ def train(model, batches, val_batches, epochs=3):
 
 
 batches = [(torch.randn(4, 1, 6, 6), torch.randint(0, 2, (4,))) for _ in range(3)]
-train(Net(), batches, batches[:1])
+val_batches = [(torch.randn(4, 1, 6, 6), torch.randint(0, 2, (4,)))]
+train(Net(), batches, val_batches)

@@ -26,7 +26,8 @@ class Trainer:
 
 
 batches = [(torch.randn(4, 5), torch.randint(0, 2, (4,))) for _ in range(3)]
+held_out = [(torch.randn(4, 5), torch.randint(0, 2, (4,))) for _ in range(2)]
 trainer = Trainer(nn.Sequential(nn.Linear(5, 8), nn.Dropout(0.2), nn.Linear(8, 2)))
 for epoch in range(2):
     trainer.train(batches)
-    print(trainer.validate(batches))
+    print(trainer.validate(held_out))

@@ -1,0 +1,12 @@
+import torch
+
+
+def train(model, dataloader, optimizer):
+    scaler = torch.cuda.amp.GradScaler()
+    for batch in dataloader:
+        optimizer.zero_grad()
+        with torch.cuda.amp.autocast():
+            outputs = model(**batch)
+            loss = outputs.loss
+        loss.backward()
+        optimizer.step()
