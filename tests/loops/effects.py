@@ -5,7 +5,8 @@
     tests/loops/effects.py --check    measure again: every claim has to hold, and the figures to be those recorded
 
 A function below is one effect: its name is the key, its docstring what the pages may say, its result the figures, and its
-asserts the claim. `about` marks what depends on the machine (memory, time): it is recorded, and only the claim is checked.
+asserts the claim. `about` marks what depends on the machine (time, the order of additions over many steps): only its claim
+is checked.
 """
 
 import argparse
@@ -101,7 +102,7 @@ def gradients_add_up_without_zero_grad():
     return {"gradient norm after 1, 2, 5, 10 backward calls": [norms[i] for i in (0, 1, 4, 9)]}
 
 
-@effect("loop/missing-zero-grad")
+@effect("loop/missing-zero-grad", about=True)
 def training_without_zero_grad():
     """200 steps of SGD with batches of 16 on one problem, with and without clearing: the mean loss of the last 50."""
     ends = {}
@@ -391,7 +392,7 @@ def softmax_before_cross_entropy():
             "target 0": zero}
 
 
-@effect("loop/double-softmax")
+@effect("loop/double-softmax", about=True)
 def softmax_before_cross_entropy_slows():
     """300 steps of SGD on the same problem: the accuracy and how large the first gradient is."""
     ends = {}
@@ -411,7 +412,7 @@ def softmax_before_cross_entropy_slows():
     return ends
 
 
-@effect("loop/double-softmax")
+@effect("loop/double-softmax", about=True)
 def logits_into_nll_loss():
     """The loss has no lower bound: it says nothing, and falls for ever."""
     model, x, y = small()
@@ -451,7 +452,7 @@ def the_same_order_in_every_epoch():
     return {"without set_epoch": without, "with": moved}
 
 
-@effect("loop/learning-rate")
+@effect("loop/learning-rate", about=True)
 def adamw_with_the_rate_of_sgd():
     """300 steps of AdamW on the same problem at 3e-3 and at 0.3: the highest loss after the first 50 steps, and the last."""
     ends = {}
@@ -581,7 +582,7 @@ def gradients_held_between_steps():
 def a_loop_over_the_batch():
     """How many times longer a Python loop over 256 rows takes than the batched product."""
     torch.manual_seed(0)
-    layer, x = nn.Linear(64, 64), torch.randn(256, 64)
+    layer, x = nn.Linear(16, 16), torch.randn(256, 16)
 
     def seconds(call):
         call()

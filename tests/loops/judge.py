@@ -5,12 +5,14 @@
     tests/loops/judge.py --fixes         besides, apply each preferred fix and judge what it leaves
     tests/loops/judge.py --write-known   rewrite known_misses to what is so now: read the difference before committing it
 
-In right.py no error and no warning may be said, and of the rules that its program is about nothing at all; in wrong.py
-the bugs at their lines and no other error or warning. `known_misses` says what is otherwise today, one complaint a line. A
+In right.py no error and no warning may be said, and of the rules that its program is about nothing at all; the same in
+uncalled.py, which is right.py in a function that nobody calls. In wrong.py the bugs have to be said at their lines and no
+other error or warning; how many of them are found too when nobody calls the program is counted, not judged. `known_misses` says what is otherwise today, one complaint a line. A
 complaint that is not in it fails; so does a line of it that no longer holds.
 """
 
 import argparse
+import ast
 import json
 import os
 import shutil
@@ -41,6 +43,7 @@ class Program:
     name: str
     bugs: list
     kept: set                                       # rules that right.py keeps, whatever their severity
+    found_uncalled: int = 0
     findings: dict = field(default_factory=dict)    # file -> diagnostics of `stepzero check`
     complaints: dict = field(default_factory=dict)  # the line of known_misses -> what to say
     found: list = field(default_factory=list)       # (bug, finding)
@@ -87,10 +90,40 @@ def judge_program(program):
             program.complaints["severity " + place] = f"{here['severity']} instead of {bug['severity']}: {here['message']}"
         # A rule may speak of each line that names the same mistake.
         wrong = [finding for finding in wrong if finding not in same or not covers(finding, bug)]
-    for file, findings in (("wrong.py", wrong), ("right.py", program.findings.get("right.py", []))):
+    program.found_uncalled = sum(any(finding["rule"] == bug["rule"] and covers(finding, bug)
+                                     for finding in program.findings.get("uncalled_wrong.py", [])) for bug in program.bugs)
+    right, uncalled = (program.findings.get(file, []) for file in ("right.py", "uncalled.py"))
+    for file, findings in (("wrong.py", wrong), ("right.py", right), ("uncalled.py", uncalled)):
         for finding in findings:
-            if finding["severity"] in ("error", "warning") or (file == "right.py" and finding["rule"] in program.kept):
+            if finding["severity"] in ("error", "warning") or (file != "wrong.py" and finding["rule"] in program.kept):
                 program.complaints[f"alarm {program.name}/{file}:{at(finding)} {finding['rule']}"] = said(finding)
+
+
+def uncalled(text):
+    """The program in a function that nobody calls, behind its imports: the lines below them move down by one."""
+    body = ast.parse(text).body
+    first = next(node.lineno for node in body if not isinstance(node, (ast.Import, ast.ImportFrom)))
+    first = min([first, *(each.lineno for node in body for each in getattr(node, "decorator_list", []))])
+    lines = text.splitlines()
+    lines[first - 1:] = ["def program():", *("    " + line if line else line for line in lines[first - 1:])]
+    return first, "\n".join(lines) + "\n"
+
+
+def find_uncalled(programs):
+    with tempfile.TemporaryDirectory() as scratch:
+        firsts = {}
+        for name in programs:
+            for file, new in (("right.py", "uncalled.py"), ("wrong.py", "uncalled_wrong.py")):
+                if (PROGRAMS / name / file).exists():
+                    first, text = uncalled((PROGRAMS / name / file).read_text())
+                    (Path(scratch) / name).mkdir(exist_ok=True)
+                    (Path(scratch) / name / new).write_text(text)
+                    firsts[f"{name}/{new}"] = first
+        for finding in asked(sorted(firsts), scratch):
+            name, file = finding["path"].split("/", 1)
+            for end in finding["range"].values():
+                end["line"] -= end["line"] > firsts[finding["path"]]
+            programs[name].findings.setdefault(file, []).append(finding)
 
 
 def offset(text, position):
@@ -106,20 +139,24 @@ def applied(text, edits):
     return text
 
 
+def preferred(programs):
+    """(program, bug, wrong.py after the preferred fix of the finding) of each bug that is found and has one."""
+    for program in programs.values():
+        text = (PROGRAMS / program.name / "wrong.py").read_text() if program.found else ""
+        for bug, finding in program.found:
+            fix = next((fix for fix in finding.get("fixes", []) if fix.get("preferred")), None)
+            if fix is not None:
+                yield program, bug, applied(text, fix["edits"])
+
+
 def judge_fixes(programs):
     """Applied, a preferred fix leaves nothing of its rule there, and adds nothing."""
     with tempfile.TemporaryDirectory() as scratch:
         fixed = {}
-        for program in programs.values():
-            for bug, finding in program.found:
-                fix = next((fix for fix in finding.get("fixes", []) if fix.get("preferred")), None)
-                if fix is None:
-                    continue
-                file = f"{program.name}_{bug['line']}.py"
-                text = (PROGRAMS / program.name / "wrong.py").read_text()
-                text = applied(text, [edit for edit in fix["edits"]])
-                (Path(scratch) / file).write_text(text)
-                fixed[file] = program, bug, text
+        for program, bug, text in preferred(programs):
+            file = f"{program.name}_{bug['line']}.py"
+            (Path(scratch) / file).write_text(text)
+            fixed[file] = program, bug, text
         left = {}
         for finding in asked(sorted(fixed), scratch) if fixed else []:
             left.setdefault(finding["path"], []).append(finding)
@@ -153,6 +190,7 @@ def judge(names=()):
     for finding in asked(files):
         name, file = finding["path"].split("/", 1)
         programs[name].findings.setdefault(file, []).append(finding)
+    find_uncalled(programs)
     for program in programs.values():
         judge_program(program)
     return programs
@@ -192,6 +230,7 @@ def report(programs):
         lines.append(f"{file}: {length} lines, per 1,000 lines " + ", ".join(
             f"{1000 * count[severity] / max(length, 1):.1f} {severity}" for severity in ("information", "hint")))
     bugs = sum(len(program.bugs) for program in programs.values())
+    lines.append(f"{sum(program.found_uncalled for program in programs.values())} of {bugs} bugs found when nobody calls the program")
     lines.append(f"loops: {total['found']} of {bugs} bugs found, {total['wrong line']} at a wrong line, "
                  f"{total['false alarms']} false alarms in {len(programs)} programs")
     return lines

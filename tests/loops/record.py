@@ -3,6 +3,7 @@
 
     tests/loops/record.py --record [NAME…]   run the programs (all without one) and write what happened
     tests/loops/record.py --check [NAME…]    run them again and compare with what is recorded
+    tests/loops/record.py --fixes [NAME…]    run each wrong.py after the preferred fix of stepzero ($STEPZERO): it has to run
 
 bugs.json says of each program how it runs: "cpu" as it stands, "standin" with what stand_in.py puts in the place of CUDA,
 "no" not at all (it needs another library, its files, or the arithmetic of a GPU). "pytorch" there is what PyTorch itself
@@ -153,6 +154,26 @@ def ask(name, entry):
     return outcome, trouble
 
 
+def run_fixes(names, bugs):
+    """Programs with one mistake run to their end without a word once it is mended."""
+    import judge
+    ran, troubles = 0, 0
+    for program, bug, text in judge.preferred(judge.judge(names)):
+        entry = bugs[program.name]
+        if entry["runs"] == "no" or len(entry["bugs"]) > 1:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder) / "fixed.py"
+            script.write_text(text)
+            report = in_a_child(script, entry["runs"])
+        ran += 1
+        if report != {"ends": "success"}:
+            print(f"{program.name}:{bug['line']} {bug['rule']}, mended: {report}", flush=True)
+            troubles += 1
+    print(f"{ran} preferred fixes run, {troubles} complaints")
+    return int(bool(troubles))
+
+
 def written(outcomes):
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(outcomes[name])}" for name in sorted(outcomes)) + "\n}\n"
 
@@ -162,6 +183,7 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", action="store_true")
+    what.add_argument("--fixes", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     try:
@@ -173,6 +195,8 @@ def main():
         print("no PyTorch for this Python: run make oracle")
         return 77
     bugs = json.loads((HERE / "bugs.json").read_text())
+    if options.fixes:
+        return run_fixes(options.names, bugs)
     recorded = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
     outcomes = {name: recorded[name] for name in bugs if name in recorded}
     troubles, ran, judged = [], 0, 0
