@@ -7,8 +7,10 @@
 
 In right.py no error and no warning may be said, and of the rules that its program is about nothing at all; the same in
 uncalled.py, which is right.py in a function that nobody calls. In wrong.py the bugs have to be said at their lines and no
-other error or warning; how many of them are found too when nobody calls the program is counted, not judged. `known_misses` says what is otherwise today, one complaint a line. A
-complaint that is not in it fails; so does a line of it that no longer holds.
+other error or warning; how many of them are found too when nobody calls the program is counted, not judged.
+
+`known_misses` says what is otherwise today, one complaint a line. A complaint that is not in it fails; so does a line of it
+that no longer holds.
 """
 
 import argparse
