@@ -719,7 +719,7 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
   };
   switch (object.kind) {
   case Kind::tensor:
-    if (const Row* row = library_.find(std::string(library_.tensor_class()) + "." + std::string(name.text()))) {
+    if (const Row* row = library_.find(std::string(library_.types().tensor) + "." + std::string(name.text()))) {
       if (row->kind == values::RowKind::property || row->kind == values::RowKind::constant)
         return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {}, where, nullptr);
       return bound(library_symbol(row->path));

@@ -137,6 +137,17 @@ struct Presumption {
   std::string_view class_path = {};  // or: an object of this library class
 };
 
+// The library's names of the values that the interpreter knows. All live as long as the process.
+struct TypeNames {
+  std::string_view root;       // what its own names begin with: "torch."
+  std::string_view layers;     // what those of layers begin with
+  std::string_view module;     // the class of layers and models
+  std::string_view tensor;     // the class whose rows are the methods and attributes of tensors
+  std::string_view parameter;  // the class of tensors that are trained
+  std::string_view size;       // the class of shapes, which are kept as tuples
+  std::string_view dtype, device;
+};
+
 class Library {
 public:
   virtual ~Library() = default;
@@ -151,8 +162,7 @@ public:
   virtual bool complete(std::string_view top_level) const = 0;
   // Is the library read where it is installed? Of the others that are not known here nothing is assumed.
   virtual bool reads(std::string_view top_level) const = 0;
-  // The class whose rows are the methods and attributes of tensors.
-  virtual std::string_view tensor_class() const = 0;
+  virtual const TypeNames& types() const = 0;
   // The names of a library module that `from … import *` brings.
   virtual std::vector<syntax::Name> members(std::string_view module_path) const = 0;
   virtual std::optional<Presumption> presume(std::string_view name) const = 0;

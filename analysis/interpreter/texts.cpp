@@ -200,7 +200,7 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
   case Kind::boolean:
     if (const auto constant = to_constant(value)) return *constant ? "True" : "False";
     return std::nullopt;
-  case Kind::dtype: return value.dtype() == values::Dtype::unknown ? std::nullopt : std::optional("torch." + std::string(values::name(value.dtype())));
+  case Kind::dtype: return value.dtype() == values::Dtype::unknown ? std::nullopt : std::optional(std::string(library_.types().root) + std::string(values::name(value.dtype())));
   case Kind::device:
     if (as_repr) return std::nullopt;
     return std::string(value.as<values::Device>()->text);

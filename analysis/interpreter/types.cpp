@@ -90,7 +90,7 @@ Value Interpreter::type_of(Value value, Place where) {
     if (value.as<values::Dict>()->factory) return library_symbol("collections.defaultdict");
     return builtin_type("dict");
   case Kind::none: return library_symbol("types.NoneType");
-  case Kind::tensor: return library_symbol(library_.tensor_class());
+  case Kind::tensor: return library_symbol(library_.types().tensor);
   case Kind::instance: {
     const auto* object = value.as<values::Instance>();
     if (object->cls) return Value::of(Kind::class_, object->cls);
@@ -140,7 +140,7 @@ Answer Interpreter::is_instance(Value value, Value type) {
   if (const auto abstract = is_abstractly(value.kind, list, path); abstract && !value.is(Kind::instance)) return yes_if(*abstract);
   const bool own = path.starts_with("builtins.");
   const std::string_view name = own ? path.substr(9) : std::string_view{};
-  const auto of_own = [&](std::string_view kind) { return own ? yes_if(name == kind) : path.starts_with("torch.") || path == "types.NoneType" ? Answer::no : Answer::unknown; };
+  const auto of_own = [&](std::string_view kind) { return own ? yes_if(name == kind) : path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown; };
   switch (value.kind) {
   case Kind::integer: return of_own("int");
   case Kind::boolean: return own ? yes_if(name == "bool" || name == "int") : of_own("bool");
@@ -148,7 +148,7 @@ Answer Interpreter::is_instance(Value value, Value type) {
   case Kind::real: return of_own("float");
   case Kind::none: return yes_if(path == "types.NoneType");
   case Kind::tuple:
-    if (path == "torch.Size") return Answer::unknown;  // shapes are kept as tuples
+    if (path == library_.types().size) return Answer::unknown;  // shapes are kept as tuples
     return of_own("tuple");
   case Kind::list: return of_own(list == ListKind::list ? "list" : list == ListKind::set ? "set" : "deque");
   case Kind::dict:
@@ -157,16 +157,16 @@ Answer Interpreter::is_instance(Value value, Value type) {
   case Kind::range: return of_own("range");
   case Kind::slice: return of_own("slice");
   case Kind::tensor:
-    if (path == library_.tensor_class()) return Answer::yes;
-    if (path == "torch.nn.Parameter" || path == "torch.nn.parameter.Parameter") {
+    if (path == library_.types().tensor) return Answer::yes;
+    if (path == library_.types().parameter) {
       if (value.as<values::Tensor>()->role == values::TensorRole::parameter) return Answer::yes;
       return Answer::unknown;
     }
-    return own || path.starts_with("torch.nn.") || path == "types.NoneType" ? Answer::no : Answer::unknown;
+    return own || path.starts_with(library_.types().layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype:
-    return path == "torch.dtype" ? yes_if(value.is(Kind::dtype)) : own || path.starts_with("torch.") || path == "types.NoneType" ? Answer::no : Answer::unknown;
-  case Kind::device: return path == "torch.device" ? Answer::yes : own ? Answer::no : Answer::unknown;
-  case Kind::class_: return own ? yes_if(name == "type") : path.starts_with("torch.") ? Answer::no : Answer::unknown;
+    return path == library_.types().dtype ? yes_if(value.is(Kind::dtype)) : own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
+  case Kind::device: return path == library_.types().device ? Answer::yes : own ? Answer::no : Answer::unknown;
+  case Kind::class_: return own ? yes_if(name == "type") : path.starts_with(library_.types().root) ? Answer::no : Answer::unknown;
   case Kind::library: return Answer::unknown;
   case Kind::instance: {
     const auto* object = value.as<values::Instance>();
@@ -181,7 +181,7 @@ Answer Interpreter::is_instance(Value value, Value type) {
     }
     if (object->cls && own && name == "dict" && object->cls->holds == Kind::dict) return Answer::yes;
     if (object->cls && own && name == "list" && object->cls->holds == Kind::list) return Answer::yes;
-    if (object->cls && !own && !path.starts_with("torch.")) {
+    if (object->cls && !own && !path.starts_with(library_.types().root)) {
       // Protocols: having the methods is enough.
       const auto dot = path.rfind('.');
       const std::string_view last = path.substr(dot + 1);
@@ -193,8 +193,8 @@ Answer Interpreter::is_instance(Value value, Value type) {
     }
     if (object->symbolic && !object->cls) return Answer::unknown;
     if (object->cls ? object->cls->open : false) return Answer::unknown;
-    if (path == library_.tensor_class()) return native && !native->path.starts_with("torch.nn.") ? Answer::unknown : Answer::no;
-    return own || path.starts_with("torch.") || path == "types.NoneType" ? Answer::no : Answer::unknown;
+    if (path == library_.types().tensor) return native && !native->path.starts_with(library_.types().layers) ? Answer::unknown : Answer::no;
+    return own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   }
   default: return Answer::unknown;
   }
@@ -226,7 +226,7 @@ Answer Interpreter::is_subclass(Value cls, Value of) {
       if (!row || row->kind != values::RowKind::class_) return Answer::unknown;
       at = row->base;
       if (at == wanted) return Answer::yes;
-      if (at.empty()) return wanted.starts_with("torch.") ? Answer::no : Answer::unknown;
+      if (at.empty()) return wanted.starts_with(library_.types().root) ? Answer::no : Answer::unknown;
     }
     return Answer::unknown;
   }
@@ -236,7 +236,7 @@ Answer Interpreter::is_subclass(Value cls, Value of) {
   if (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path == "builtins.object") return Answer::yes;
   if (of.is(Kind::library) && known->native) return is_subclass(library_symbol(known->native->path), of) == Answer::yes ? Answer::yes : known->open ? Answer::unknown : Answer::no;
   if (known->open) return Answer::unknown;
-  return of.is(Kind::class_) || (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path.starts_with("torch.")) ? Answer::no : Answer::unknown;
+  return of.is(Kind::class_) || (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path.starts_with(library_.types().root)) ? Answer::no : Answer::unknown;
 }
 
 Answer Interpreter::has_attribute(Value value, Name name) {
@@ -256,7 +256,7 @@ Answer Interpreter::has_attribute(Value value, Name name) {
       if (find_method(object, Name("__getattr__")))
         if (const Value found = native_fallback(*native, value, name, {})) return Answer::yes;
       // Layers have attributes that are not known here; a class of the program that is a plain module has not.
-      if (!object->cls || (native->path != "torch.nn.Module" && !native->path.starts_with("builtins."))) return Answer::unknown;
+      if (!object->cls || (native->path != library_.types().module && !native->path.starts_with("builtins."))) return Answer::unknown;
       if (name.text().starts_with('_')) return Answer::unknown;
     }
     if (object->cls && find_in_order(object->cls->order, Name("__getattr__"))) return Answer::unknown;
@@ -288,7 +288,7 @@ Answer Interpreter::has_attribute(Value value, Name name) {
     if (value.is(Kind::dict) && (text == "keys" || text == "items" || text == "values")) return Answer::yes;
     return Answer::unknown;
   }
-  case Kind::tensor: return library_.find(std::string(library_.tensor_class()) + "." + std::string(name.text())) ? Answer::yes : Answer::unknown;
+  case Kind::tensor: return library_.find(std::string(library_.types().tensor) + "." + std::string(name.text())) ? Answer::yes : Answer::unknown;
   default: return Answer::unknown;
   }
 }

@@ -260,6 +260,11 @@ Table::Table() {
   }
 }
 
+const interpreter::TypeNames& Table::types() const {
+  static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device"};
+  return names;
+}
+
 std::string Table::canonical(std::string_view path) const {
   for (const Alias& alias : aliases)
     if (path == alias.from) return std::string(alias.to);

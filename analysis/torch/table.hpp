@@ -76,7 +76,7 @@ public:
   bool always_there(std::string_view top_level) const override;
   bool complete(std::string_view top_level) const override { return top_level != "torch" && always_there(top_level); }
   bool reads(std::string_view top_level) const override;
-  std::string_view tensor_class() const override { return "torch.Tensor"; }
+  const interpreter::TypeNames& types() const override;
   std::vector<syntax::Name> members(std::string_view module_path) const override;
   std::optional<interpreter::Presumption> presume(std::string_view name) const override;
   std::string_view presume_method(std::string_view name) const override;
