@@ -222,6 +222,17 @@ class Generator:
         self.depth -= 1
         return lines
 
+    def called(self, body):
+        """The helpers that the lines reach: what nobody calls has no verdict."""
+        reached, lines = {}, list(body)
+        while lines:
+            line = lines.pop()
+            for name, inner in self.helpers:
+                if f" = {name}(" in line and name not in reached:
+                    reached[name] = inner
+                    lines += inner
+        return [each for each in self.helpers if each[0] in reached]
+
     def ending(self):
         """Some ranks leave main: in front of what the others do alone, or of a collective."""
         if not self.chance(0.3):
@@ -256,7 +267,7 @@ class Generator:
         if self.has_main_check:
             text += ["", "def is_main():", "    return dist.get_rank() == 0", ""]
         # A helper only reads the groups: they are global. So is what tells their members.
-        for name, lines in self.helpers:
+        for name, lines in self.called(body):
             text += ["", f"def {name}(rank, world_size, value):", *self.indent(lines), "    return value", ""]
         text += ["", "def main():"]
         if groups:

@@ -19,9 +19,12 @@ def groups_of(rank, world_size):
 
 def main():
     dist.init_process_group("gloo")
-    groups = groups_of(dist.get_rank(), dist.get_world_size())
-    for name in ("pairs", "crossed"):
-        dist.all_reduce(torch.ones(1), group=groups[name])
+    rank = dist.get_rank()
+    groups = groups_of(rank, dist.get_world_size())
+    for name, other in (("pairs", rank ^ 1), ("crossed", rank ^ 2)):
+        value = torch.tensor([10.0 ** rank])
+        dist.all_reduce(value, group=groups[name])
+        assert value.item() == 10.0 ** rank + 10.0 ** other
     dist.barrier()
 
 
