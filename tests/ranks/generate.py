@@ -5,6 +5,7 @@ program as a whole does is decided by simulate.py alone.
 """
 
 import random
+import re
 import sys
 
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", "in": "not in"}
@@ -14,6 +15,7 @@ class Generator:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.wrong = self.random.choice((0.0, 0.12, 0.3))  # the share of wrong twins
+        self.taken = set()    # the constructs that are wrong
         self.helpers = []     # (name, number of parameters behind rank and world_size, text lines)
         self.groups = []      # (variable, expression of the members)
         self.names = 0
@@ -26,7 +28,11 @@ class Generator:
         return self.random.random() < share
 
     def bug(self):
-        return self.chance(self.wrong)
+        """Whether the construct, which is the caller, takes its wrong twin."""
+        taken = self.chance(self.wrong)
+        if taken:
+            self.taken.add(sys._getframe(1).f_code.co_name)
+        return taken
 
     def name(self, stem):
         self.names += 1
@@ -60,7 +66,7 @@ class Generator:
         return self.random.choice((
             ['print("at work on", rank)'],
             ["value = value * 2"],
-            [f'{self.name("note")} = "rank " + str(rank)'],
+            [f'{self.name("note")} = "at " + str(rank)'],
             ["value = value.clone()"],
             ["total = 0", "for number in range(rank + 2):", "    total += number"],
         ))
@@ -248,6 +254,24 @@ class Generator:
 
     # ------------------------------------------------------------ the program
 
+    def as_class(self, text, head, made, body):
+        """The same with a class that keeps the rank, the groups and the value."""
+        kept = ["rank", "world_size", *(name for pair in self.groups for name in pair)]
+        text += ["", "class Trainer:", "    def __init__(self):"]
+        lines = [re.sub(rf"(?<![\w.])({'|'.join(kept)})\b(?!\()", r"self.\1", line) for line in [*head, *made]]
+        text += self.indent(self.indent([*lines, "self.value = torch.ones(1)"]))
+        body = [re.sub(rf"(?<![\w.])({'|'.join([*kept, 'value'])})\b(?!\()", r"self.\1", line) for line in body]
+        text += ["", "    def run(self):", *self.indent(self.indent(body))]
+        if self.groups:
+            lines = [f"{name} = trainer.{name}" for pair in self.groups for name in pair]
+            text += ["", "", "def main():", f"    global {', '.join(name for pair in self.groups for name in pair)}"]
+        else:
+            lines = []
+            text += ["", "", "def main():"]
+        text += self.indent(['dist.init_process_group("gloo")', "trainer = Trainer()", *lines, "trainer.run()"])
+        text += ["", "", 'if __name__ == "__main__":', "    main()", ""]
+        return "\n".join(text)
+
     def program(self):
         made = []
         for _ in range(self.random.choice((0, 1, 2))):
@@ -269,6 +293,8 @@ class Generator:
         # A helper only reads the groups: they are global. So is what tells their members.
         for name, lines in self.called(body):
             text += ["", f"def {name}(rank, world_size, value):", *self.indent(lines), "    return value", ""]
+        if self.chance(0.25):
+            return self.as_class(text, head, made, body)
         text += ["", "def main():"]
         if groups:
             text += self.indent([f"global {', '.join(name for pair in groups for name in pair)}"])
@@ -279,6 +305,13 @@ class Generator:
 
 def program(seed):
     return Generator(seed).program()
+
+
+def wrong_twins(seed):
+    """The constructs of the program that are wrong by themselves."""
+    generator = Generator(seed)
+    generator.program()
+    return generator.taken
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ def main():
         made, left_out = programs(options.programs, options.seed)
     said = said_of(stepzero, made)
     verdicts, rules, alarms = Counter(), Counter(), 0
+    alone, alone_found = Counter(), Counter()  # wrong programs in which one construct only is wrong
     proven = pointed = 0
     for seed, _, decided in made:
         verdicts[decided] += 1
@@ -101,6 +102,11 @@ def main():
             proven += any(finding["severity"] == "error" for finding in findings)
             pointed += bool(findings)
             rules.update({finding["rule"] for finding in findings})
+            twins = generate.wrong_twins(seed)
+            if len(twins) == 1:
+                construct = twins.pop()
+                alone[construct] += 1
+                alone_found[construct] += bool(findings)
             if options.missed and not findings:
                 print(f"missed: seed {seed}")
         if findings and (decided != "wrong" or options.show is not None):
@@ -112,6 +118,8 @@ def main():
         print(f"ranks-generated: {verdicts['right']} right programs, {alarms} with a false alarm; {verdicts['wrong']} wrong ones, "
               f"{proven} proven ({100 * proven / wrong:.0f} %), {pointed} with a finding ({100 * pointed / wrong:.0f} %); "
               f"{left_out} without a verdict")
+        print("  where one construct is wrong:",
+              ", ".join(f"{name} {alone_found[name]} of {count}" for name, count in sorted(alone.items())))
         print("  by rule:", ", ".join(f"{rule} {count}" for rule, count in rules.most_common()) or "none")
     return int(alarms > 0)
 
