@@ -3,6 +3,7 @@
 
     tests/ranks/record.py --record [NAME…]   run them and write outcomes.json
     tests/ranks/record.py --check [NAME…]    run them and compare with outcomes.json (the messages apart: gloo's vary)
+    tests/ranks/record.py --fixed [NAME…]    run each wrong.py that $STEPZERO changes with check --fix: it has to end then
 
 An outcome is one of
     success   every rank ran to its end
@@ -16,7 +17,10 @@ import argparse
 import concurrent.futures
 import hashlib
 import json
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -80,6 +84,28 @@ def run(program, ranks, seconds=SECONDS):
     return {"outcome": outcome(each), "ranks": [rank for rank, _ in each]}
 
 
+def fixed(names, stepzero):
+    """How many of the wrong programs that stepzero mends end then; complains of the others."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        def mend(each):
+            key, path, ranks, _ = each
+            copy = Path(folder, key.replace("/", "-"))
+            shutil.copy(path, copy)
+            subprocess.run([stepzero, "check", "--fix", copy], capture_output=True)
+            return key, run(copy, ranks) if copy.read_bytes() != path.read_bytes() else None
+
+        wrong = [each for each in programs(names) if each[0].endswith("wrong.py")]
+        with concurrent.futures.ThreadPoolExecutor(2) as two:
+            ends = [(key, seen) for key, seen in two.map(mend, wrong) if seen]
+    for key, seen in ends:
+        if seen["outcome"] != "success":
+            print(f"{key}: after the fix it was {seen['outcome']}: {json.dumps(seen['ranks'])}")
+    good = sum(seen["outcome"] == "success" for _, seen in ends)
+    print(f"{len(wrong)} wrong programs, {len(ends)} changed by check --fix, {good} of these end")
+    return good == len(ends)
+
+
 def text_hash(file):
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
@@ -105,6 +131,7 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", action="store_true")
+    what.add_argument("--fixed", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     try:
@@ -112,6 +139,8 @@ def main():
     except ImportError:
         print("no PyTorch for this Python: run make oracle")
         return 77
+    if options.fixed:
+        return int(not fixed(options.names, os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))))
     listed = list(programs(options.names))
     before = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
     outcomes, troubles = {}, 0
