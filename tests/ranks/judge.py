@@ -5,16 +5,19 @@
     tests/ranks/judge.py --write-known                  rewrite known_misses to what is so now: read the difference first
     tests/ranks/judge.py --all                          besides, every line that known_misses has
 
-A right program may get no error and no warning of the deadlock family; a wrong one needs a finding of its rule at its line.
+A right program may get no error and no warning of the deadlock family, nor may what is left of it where nobody calls its
+functions (uncalled.py: no main, nothing behind the definitions); a wrong one needs a finding of its rule at its line.
 `known_misses` says what is otherwise today, one complaint a line. A complaint that is not in it fails; so does a line of it
 that no longer holds.
 """
 
 import argparse
+import ast
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -78,18 +81,42 @@ def judge_wrong(name, bug, findings):
     return kind, complaints
 
 
+def uncalled(text):
+    """The program as a library: without the functions that need no arguments and without what runs. Lines keep their numbers."""
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        needs = isinstance(node, ast.FunctionDef) and len(node.args.args) > len(node.args.defaults)
+        if needs or isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef)):
+            continue
+        if isinstance(node, ast.Assign) and not any(isinstance(part, ast.Call) for part in ast.walk(node)):
+            continue
+        first = min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))])
+        lines[first - 1:node.end_lineno] = [""] * (node.end_lineno - first + 1)
+    return "\n".join(lines) + "\n"
+
+
+def of_uncalled(stepzero, names):
+    """The findings in the right programs as libraries, by name."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in names:
+            Path(scratch, f"{name}.py").write_text(uncalled((record.PROGRAMS / name / "right.py").read_text()))
+        return {Path(path).stem: findings for path, findings in checked(stepzero, ["."], scratch).items()}
+
+
 def judge(stepzero, names=()):
     """Per rule what became of its bugs, the number of right programs, and every complaint with what to say of it."""
     bugs = {name: bug for name, bug in json.loads(record.BUGS.read_text()).items() if not names or name in names}
     files = [f"{name}/{file}" for name in bugs for file in ("right.py", "wrong.py") if (record.PROGRAMS / name / file).exists()]
     found = checked(stepzero, files, record.PROGRAMS)
+    libraries = of_uncalled(stepzero, bugs)
     table, complaints, alarms = {}, {}, Counter()
     for name, bug in bugs.items():
-        for finding in found.get(f"{name}/right.py", []):
-            if finding["severity"] in ("error", "warning"):
-                alarms[bug.get("rule", "none")] += 1
-                line = finding["range"]["start"]["line"]
-                complaints[f"alarm {name}/right.py:{line} {finding['rule']}"] = f"{finding['severity']}: {finding['message']}"
+        for file, findings in (("right.py", found.get(f"{name}/right.py", [])), ("uncalled.py", libraries.get(name, []))):
+            for finding in findings:
+                if finding["severity"] in ("error", "warning"):
+                    alarms[bug.get("rule", "none")] += 1
+                    line = finding["range"]["start"]["line"]
+                    complaints[f"alarm {name}/{file}:{line} {finding['rule']}"] = f"{finding['severity']}: {finding['message']}"
         if "rule" in bug:
             kind, said = judge_wrong(name, bug, found.get(f"{name}/wrong.py", []))
             table.setdefault(bug["rule"], Counter())[kind] += 1

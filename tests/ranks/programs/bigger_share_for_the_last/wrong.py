@@ -13,6 +13,7 @@ def my_rows(rank, world_size, rows):
 def main():
     dist.init_process_group("gloo")
     rank, world_size = dist.get_rank(), dist.get_world_size()
+    assert world_size == 3
     first, last = my_rows(rank, world_size, rows=10)
     errors = torch.ones(last - first)
     dist.all_reduce(errors)

@@ -22,6 +22,7 @@ class ExpertParallel:
 def main():
     dist.init_process_group("gloo")
     experts = ExpertParallel(size=2)
+    assert experts.world_size == 4, "two ranks with experts, two without"
     table = experts.synchronise(torch.ones(3) * dist.get_rank())
     everything = [torch.zeros(3) for _ in range(dist.get_world_size())]
     dist.all_gather(everything, table)

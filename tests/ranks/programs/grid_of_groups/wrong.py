@@ -8,6 +8,8 @@ class Grid:
         self.rank = dist.get_rank()
         self.world_size = dist.get_world_size()
         self.columns = columns
+        if self.world_size != 2 * columns:
+            raise ValueError(f"a grid of two by {columns} has no place for {self.world_size} ranks")
         self._init_process_groups()
 
     def _init_process_groups(self):

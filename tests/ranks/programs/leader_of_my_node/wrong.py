@@ -26,6 +26,7 @@ class Node:
 def main():
     dist.init_process_group("gloo")
     rank, world_size = dist.get_rank(), dist.get_world_size()
+    assert world_size // PER_NODE > 1 and world_size % PER_NODE == 0
     node = Node(rank, world_size)
     assert node.tell(torch.tensor([float(rank)])).item() == rank // PER_NODE * PER_NODE
     dist.barrier()

@@ -14,6 +14,8 @@ def words_of(name):
 def main():
     dist.init_process_group("gloo")
     rank, world_size = dist.get_rank(), dist.get_world_size()
+    if world_size <= len(FILES):
+        raise SystemExit("more ranks than files, please")
     mine = [name for i, name in enumerate(FILES) if i % world_size == rank]
     if not mine:
         print("nothing to do on", rank)

@@ -23,6 +23,8 @@ class Gossip:
 
 def main():
     dist.init_process_group("gloo")
+    if dist.get_world_size() != 4:
+        raise SystemExit("start me with --nproc_per_node=4")
     gossip = Gossip({"w": torch.ones(2), "b": torch.zeros(2)})
     for number in range(8):
         gossip.step(number)
