@@ -16,6 +16,8 @@ def forward_chain(rank, world_size, steps=2):
 def main():
     dist.init_process_group(backend="gloo")
     rank, world_size = dist.get_rank(), dist.get_world_size()
+    if world_size < 3:
+        raise RuntimeError("a chain needs a first, a middle and a last rank")
     hidden = forward_chain(rank, world_size)
     assert hidden[0].item() == rank + 2
     print("chain done on", rank)

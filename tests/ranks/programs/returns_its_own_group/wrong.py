@@ -17,6 +17,7 @@ def node_group(rank, world_size, per_node=2):
 if __name__ == "__main__":
     rank, world_size = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE"))
     dist.init_process_group("gloo")
+    assert world_size > 2 and world_size % 2 == 0, "several nodes of two"
     group = node_group(rank, world_size)
     total = torch.tensor([1.0 + rank])
     dist.all_reduce(total, group=group)

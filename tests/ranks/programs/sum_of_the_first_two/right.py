@@ -6,6 +6,7 @@ import torch.distributed as dist
 def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
+    assert dist.get_world_size() > 2
     members = [0, 1]
     group = dist.new_group(members)
     value = torch.tensor([float(rank)])
