@@ -103,7 +103,8 @@ class Generator:
         lines = self.collectives()
         other = list(lines)
         if self.bug():
-            other = self.random.choice((["pass"], self.collectives(), lines[::-1] if len(lines) == 2 and "parts" not in lines[0] else ["pass"]))
+            swapped = lines[::-1] if len(lines) == 2 and "parts" not in lines[0] else ["pass"]
+            other = self.random.choice((["pass"], self.collectives(), swapped))
         return [*self.under(yes, [*self.quiet(), *lines]), "else:", *self.indent([*other, *self.quiet()])]
 
     def in_turns(self):
@@ -165,20 +166,20 @@ class Generator:
         choice = self.random.randrange(5)
         if choice == 0:
             source, target = self.random.choice(((0, 1), (1, 0)))
-            peer = target if self.bug() else source
+            receive = f"    dist.recv(value, src={source})"
             return [f"if rank == {source}:", f"    dist.send(value, dst={target})", f"elif rank == {target}:",
-                    f"    dist.recv(value, src={(peer + 1) % 3 if peer != source else source})"]
+                    *[receive] * (2 if self.bug() else 1)]
         if choice == 1:
-            last = "world_size" if self.bug() else "world_size - 1"
-            first = self.random.choice((0, 1)) if self.bug() else 0
-            lines = [*self.under(f"rank > {first}", ["dist.recv(value, src=rank - 1)"]), *self.quiet()]
-            return lines + self.under(f"rank < {last}", [f"dist.send(value, dst={'(rank + 1) % world_size' if last == 'world_size' else 'rank + 1'})"])
+            # A pipeline; wrong: its first stage receives too.
+            first = "rank >= 0" if self.bug() else "rank > 0"
+            return [*self.under(first, ["dist.recv(value, src=(rank - 1) % world_size)"]), *self.quiet(),
+                    *self.under("rank < world_size - 1", ["dist.send(value, dst=rank + 1)"])]
         if choice == 2:
             request, box = self.name("request"), self.name("box")
             lines = [f"{box} = torch.zeros(1)", f"{request} = dist.isend(value, dst=(rank + 1) % world_size)",
                      f"dist.recv({box}, src=(rank - 1) % world_size)", f"{request}.wait()"]
             if self.bug():
-                lines = [lines[0], lines[2], lines[1], lines[3]]
+                lines[1], lines[2] = lines[2], lines[1]
             return lines
         if choice == 3:
             box, request = self.name("box"), self.name("request")
@@ -186,10 +187,11 @@ class Generator:
             return ["if rank == 0:", f"    for peer in range(1, {count}):", f"        {box} = torch.zeros(1)",
                     f"        {request} = dist.irecv({box}, src=peer)", f"        {request}.wait()",
                     "        dist.send(value, dst=peer)", "else:", "    dist.send(value, dst=0)", "    dist.recv(value, src=0)"]
+        # Neighbours swap: the even one sends first; wrong: both receive first.
         sends, receives = "dist.send(value, dst=rank ^ 1)", "dist.recv(value, src=rank ^ 1)"
-        first, second = (receives, receives) if self.bug() else (sends, receives)
-        return ["if (rank ^ 1) < world_size:", "    if rank % 2 == 0:", f"        {first}", f"        {receives if first == sends else sends}",
-                "    else:", f"        {second}", f"        {sends}"]
+        first = [receives, sends] if self.bug() else [sends, receives]
+        return ["if (rank ^ 1) < world_size:", "    if rank % 2 == 0:", *self.indent(self.indent(first)),
+                "    else:", *self.indent(self.indent([receives, sends]))]
 
     def helper(self):
         """A call of a helper, often a new one. Its rank is a parameter, and need not be the rank."""
@@ -212,7 +214,8 @@ class Generator:
             self.depth -= 1
             self.helpers.append((name, lines))
         name, _ = self.random.choice(self.helpers)
-        return [f"value = {name}(rank, world_size, value)"]
+        given = self.random.choice(("rank", "rank", "rank", "rank", "0", "rank % 2", "world_size - 1 - rank"))
+        return [f"value = {name}({given}, world_size, value)"]
 
     def block(self, length):
         if self.depth > 3:

@@ -31,7 +31,8 @@ PROGRAMS = HERE / "programs"
 BUGS = HERE / "bugs.json"
 OUTCOMES = HERE / "outcomes.json"
 SECONDS = 20
-GAVE_UP = re.compile(r"connection (closed by peer|reset by peer|refused)|broken pipe|timed out|timeout|socket closed|monitoredBarrier", re.I)
+GAVE_UP = re.compile(r"connection (closed by peer|reset by peer|refused)|broken pipe|timed out|timeout|socket closed"
+                     r"|monitoredBarrier", re.I)
 
 sys.path.insert(0, str(HERE.parent / "oracle"))
 import launch as oracle  # noqa: E402
