@@ -549,7 +549,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->guarded = guards_ > 0 || expected_ > 0 || again;
   event->assumption = assumption();
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
-  if (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure) blame(called);
+  if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
   if (rehearsals_ == 0) append(event);
   return event;
 }

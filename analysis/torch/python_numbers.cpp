@@ -1,4 +1,4 @@
-// Python's math and operator.
+// Python's math and operator, and what NumPy does to numbers.
 #include "torch/native.hpp"
 
 #include <algorithm>
@@ -182,6 +182,16 @@ template <bool items> Value gotten(Call& call) {
   return found.size() == 1 ? found.front() : call.run.heap().tuple(std::move(found));
 }
 
+// NumPy's function of the same name: of numbers it gives one, of anything else perhaps an array.
+template <Value (*of_numbers)(Call&), bool takes_sequences = false> Value numpy(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  bool numbers = !takes_sequences && (given.is(Kind::integer) || given.is(Kind::real));
+  if (takes_sequences && (given.is(Kind::tuple) || given.is(Kind::list)))
+    if (const auto items = call.run.elements(given, call.place))
+      numbers = std::all_of(items->begin(), items->end(), [&](Value item) { return call.run.resolve(item).is(Kind::integer) || call.run.resolve(item).is(Kind::real); });
+  return numbers && call.rest.empty() && call.options.empty() ? of_numbers(call) : unknown_of(call);
+}
+
 } // namespace
 
 std::vector<Row> python_number_rows() {
@@ -195,6 +205,14 @@ std::vector<Row> python_number_rows() {
       row("math.trunc", function, "x", rounded<truncated>),
       row("math.isqrt", function, "n", integer_root),
       row("math.prod", function, "iterable, *, start=1", product_of),
+      row("numpy.prod", function, "a, *arguments, **options", numpy<product_of, true>),
+      row("numpy.sqrt", function, "x, *arguments, **options", numpy<real_function<square_root>>),
+      row("numpy.log", function, "x, *arguments, **options", numpy<logarithm>),
+      row("numpy.log2", function, "x, *arguments, **options", numpy<real_function<log2_of>>),
+      row("numpy.exp", function, "x, *arguments, **options", numpy<real_function<exp_of>>),
+      row("numpy.pi", constant, "", pi),
+      row("numpy.e", constant, "", euler),
+      row("numpy.inf", constant, "", infinity),
       row("math.gcd", function, "*integers", divisor<false>),
       row("math.lcm", function, "*integers", divisor<true>),
       row("math.factorial", function, "n", factorial),
