@@ -1,0 +1,166 @@
+// Python's own functions of objects and types: isinstance, getattr, type, super…
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+using values::ListKind;
+
+Value Interpreter::object_builtin(std::string_view name, const Arguments& arguments, Place where) {
+  const auto& positional = arguments.positional;
+  const std::size_t count = positional.size();
+  const Value first = count > 0 ? positional[0] : Value{};
+  if (name == "isinstance" && count == 2) {
+    const auto answer = is_instance(first, positional[1]);
+    if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
+    return Value::of(symbols().opaque("isinstance", heap().is_external(first) ? Sharing::local : heap().sharing(first)));
+  }
+  if (name == "issubclass" && count == 2) {
+    const auto answer = is_subclass(first, positional[1]);
+    if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
+    return Value::of(symbols().opaque("issubclass", Sharing::uniform));
+  }
+  if (name == "type" && count == 1) return type_of(first, where);
+  if (name == "type" && count == 3) {
+    // type(name, bases, dict): a class like any other.
+    auto* cls = heap().make<values::Class>();
+    cls->name = Name(first.is(Kind::string) ? first.text() : std::string_view("type"));
+    cls->chunk = chunk_;
+    cls->born = where;
+    cls->globals = frame_->scope->globals;
+    cls->body = heap().make<values::Scope>();
+    cls->body->globals = cls->globals;
+    cls->body->is_class = true;
+    const auto bases = elements(positional[1], where);
+    std::vector<values::Class*> parents;
+    add_bases(*cls, bases ? *bases : std::vector<Value>{heap().external("")}, parents);
+    const Value members = positional[2];
+    if (members.is(Kind::dict))
+      for (const auto& [key, value] : values::Heap::dict_state(members)->items)
+        if (key.is(Kind::string)) heap().set(heap().slot_of(cls->body->names, Name(key.text())), value);
+    if (!members.is(Kind::dict) || values::Heap::dict_state(members)->open) cls->open = true;
+    return Value::of(Kind::class_, cls);
+  }
+  if (name == "getattr" && count >= 2) {
+    if (!positional[1].is(Kind::string)) {
+      if (positional[1].is(Kind::choice))
+        return over_choices(positional[1], [&](Value side) {
+          Arguments one = arguments;
+          one.positional[1] = side;
+          return object_builtin(name, one, where);
+        });
+      return heap().unknown("", heap().sharing(first), where);
+    }
+    const Name wanted(positional[1].text());
+    if (count == 3)
+      switch (has_attribute(first, wanted)) {
+      case symbolic::Answer::no: return positional[2];
+      case symbolic::Answer::yes: break;
+      case symbolic::Answer::unknown:
+        if (first.is(Kind::library) || first.is(Kind::class_)) return heap().external(wanted.text(), where);
+        break;
+      }
+    return attribute(first, wanted, where);
+  }
+  if (name == "setattr" && count == 3) {
+    if (positional[1].is(Kind::string)) set_attribute(first, Name(positional[1].text()), positional[2]);
+    else if (first.is(Kind::instance)) first.as<values::Instance>()->open = true;
+    return Value::none();
+  }
+  if (name == "delattr" && count == 2) {
+    if (positional[1].is(Kind::string)) delete_attribute(first, Name(positional[1].text()));
+    return Value::none();
+  }
+  if (name == "hasattr" && count == 2) {
+    const auto answer = positional[1].is(Kind::string) ? has_attribute(first, Name(positional[1].text())) : symbolic::Answer::unknown;
+    if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
+    return Value::of(named_condition("hasattr:" + (positional[1].is(Kind::string) ? std::string(positional[1].text()) : std::string()),
+                                     heap().is_external(first) ? Sharing::local : Sharing::uniform));
+  }
+  if (name == "callable" && count == 1) {
+    switch (first.kind) {
+    case Kind::function: case Kind::bound: case Kind::partial: case Kind::class_: return heap().boolean(true);
+    case Kind::instance:
+      if (find_method(first.as<values::Instance>(), Name("__call__"))) return heap().boolean(true);
+      if (first.as<values::Instance>()->open) break;
+      return heap().boolean(false);
+    case Kind::library:
+      if (const Row* row = first.as<values::LibrarySymbol>()->row; row && row->kind != values::RowKind::constant) return heap().boolean(true);
+      if (first.as<values::LibrarySymbol>()->path.starts_with("builtins.")) return heap().boolean(true);
+      break;
+    case Kind::unknown: case Kind::choice: break;
+    default: return heap().boolean(false);
+    }
+    return Value::of(symbols().opaque("callable", heap().sharing(first)));
+  }
+  if (name == "vars" && count == 1) return attribute(first, Name("__dict__"), where);
+  if ((name == "locals" || name == "globals" || name == "vars") && count == 0) {
+    std::vector<std::pair<Value, Value>> items;
+    const values::Scope* scope = name == "globals" ? frame_->scope->globals : frame_->scope;
+    if (scope)
+      for (const auto& [key, slot] : scope->names.entries())
+        if (slot->value) items.push_back({heap().string(key.text()), slot->value});
+    return heap().dict(std::move(items), true, heap().external(""));
+  }
+  if ((name == "str" || name == "repr" || name == "ascii") && count >= 1) {
+    if (name == "str" && first.is(Kind::string)) return first;
+    if (const auto text = text_of(first, name != "str")) return heap().string(*text);
+    return mixed_result(positional, where);
+  }
+  if (name == "str") return heap().string("");
+  if (name == "format" && count >= 1) {
+    const Value pattern = count > 1 ? positional[1] : heap().string("");
+    if (const auto text = pattern.is(Kind::string) ? formatted(first, pattern.text()) : std::nullopt) return heap().string(*text);
+    return mixed_result(positional, where);
+  }
+  if (name == "property") {
+    const auto keyword = [&](std::string_view wanted) -> Value {
+      for (const auto& [key, value] : arguments.keywords)
+        if (key.text() == wanted) return resolve(value);
+      return {};
+    };
+    const Value getter = count > 0 ? first : keyword("fget");
+    const Value setter = count > 1 ? positional[1] : keyword("fset");
+    if (!getter.is(Kind::function)) return heap().external("", where);
+    auto* made = heap().make<values::Function>();
+    *made = *getter.as<values::Function>();
+    made->is_property = true;
+    if (setter && setter.is(Kind::function)) made->setter = setter.as<values::Function>();
+    return Value::of(Kind::function, made);
+  }
+  if ((name == "staticmethod" || name == "classmethod") && first.is(Kind::function)) {
+    auto* made = heap().make<values::Function>();
+    *made = *first.as<values::Function>();
+    (name == "staticmethod" ? made->is_static : made->is_class_method) = true;
+    return Value::of(Kind::function, made);
+  }
+  if (name == "object.__setattr__" && count == 3) {
+    if (first.is(Kind::instance) && positional[1].is(Kind::string))
+      heap().set(heap().slot_of(first.as<values::Instance>()->attributes, Name(positional[1].text())), positional[2]);
+    return Value::none();
+  }
+  if (name == "object.__getattribute__" && count == 2 && positional[1].is(Kind::string)) return attribute(first, Name(positional[1].text()), where);
+  if ((name == "object.__new__" || name == "object") && (count == 0 || first.is(Kind::class_))) {
+    auto* object = heap().make<values::Instance>();
+    object->born = where;
+    if (first.is(Kind::class_)) {
+      object->cls = first.as<values::Class>();
+      object->open = object->cls->open;
+    }
+    return Value::of(Kind::instance, object);
+  }
+  if (name == "object.__init__" || name == "object.__init_subclass__") return Value::none();
+  if (name == "exit" || name == "quit") {
+    exit_process();
+    return Value::none();
+  }
+  if (name == "print") return Value::none();
+  if (name == "id" || name == "hash") return heap().unknown("", Sharing::local, where);
+  if (name == "open") return heap().unknown("", Sharing::local, where);
+  return {};
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,192 @@
+// `with` and `try`: what is entered and left, and what is caught.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
+  if (item == stmt.items.size()) return run_block(stmt.body);
+  const Expr& expr = *stmt.items[item].context;
+  const Expr* target = stmt.items[item].target;
+  const Value manager = resolve(evaluate(expr));
+  if (killed_) {
+    killed_ = false;
+    return leave(ExitKind::raise, stmt, raised_);
+  }
+  if (is_pending(manager)) {
+    // The body of the with runs where the manager's generator yields.
+    Frame* const frame = frame_;
+    const std::uint32_t chunk = chunk_;
+    Flow flow = Flow::dead;
+    bool entered = false;
+    std::function<Value(Value)> body = [&](Value yielded) {
+      if (entered) return Value::none();
+      entered = true;
+      Frame* const inner = frame_;
+      const std::uint32_t inner_chunk = chunk_;
+      frame_ = frame;
+      chunk_ = chunk;
+      if (target) run_assign(*target, yielded);
+      flow = run_with(stmt, item + 1);
+      frame_ = inner;
+      chunk_ = inner_chunk;
+      return Value::none();
+    };
+    drain(manager, here(expr), body);
+    if (!entered) {
+      if (target) run_assign(*target, heap().external(""));
+      return run_with(stmt, item + 1);
+    }
+    killed_ = false;
+    return flow;
+  }
+  Value entered = manager;
+  Value leave_method;
+  const std::function<bool(Value)> expects_failure = [&](Value value) {
+    if (!value.is(Kind::choice)) return is_a(value, "$catches");
+    return expects_failure(value.as<values::Choice>()->yes) || expects_failure(value.as<values::Choice>()->no);
+  };
+  const bool catches = expects_failure(manager);
+  // What is not known may be such a manager, too.
+  const std::function<bool(Value)> chooses_types = [&](Value value) {
+    value = resolve(value);
+    if (!value.is(Kind::choice)) return value.is(Kind::unknown) || is_a(value, "$casts");
+    return chooses_types(value.as<values::Choice>()->yes) || chooses_types(value.as<values::Choice>()->no);
+  };
+  const bool casts = chooses_types(manager);
+  const bool may_choose_device = manager.is(Kind::device) || manager.is(Kind::unknown) || manager.is(Kind::choice);
+  if (manager.is(Kind::instance)) {
+    auto* object = manager.as<values::Instance>();
+    if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
+    leave_method = find_method(object, Name("__exit__"));
+  } else if (manager.is(Kind::unknown)) {
+    entered = heap().external("", here(expr));
+  }
+  if (target) run_assign(*target, entered);
+  casts_ += casts;
+  device_contexts_ += may_choose_device;
+  guards_ += catches;
+  expected_ += catches;
+  const Flow flow = run_with(stmt, item + 1);
+  expected_ -= catches;
+  guards_ -= catches;
+  casts_ -= casts;
+  device_contexts_ -= may_choose_device;
+  if (leave_method && flow == Flow::normal)
+    call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, here(expr));
+  killed_ = false;
+  return flow;
+}
+
+symbolic::Answer Interpreter::is_instance_of_raised(std::string_view exception) { return catches(library_symbol("builtins." + std::string(exception)), raised_); }
+
+// Does a handler of that type catch what was raised?
+symbolic::Answer Interpreter::catches(Value type, Value raised) {
+  type = resolve(type);
+  raised = resolve(raised);
+  if (!raised || raised.is(Kind::unknown) || raised.is(Kind::choice)) return symbolic::Answer::unknown;
+  if (raised.is(Kind::class_) || raised.is(Kind::library)) return is_subclass(raised, type);
+  if (raised.is(Kind::instance)) return is_subclass(type_of(raised, {}), type);
+  return symbolic::Answer::unknown;
+}
+
+Flow Interpreter::run_try(const TryStmt& stmt) {
+  auto* event = record_.event<AttemptEvent>();
+  event->place = {chunk_, stmt.span};
+  event->calls = site_;
+  Block* const block = block_;
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  const std::size_t depth = path_.size();
+  TryTarget target{mark, depth, {}};
+  const bool has_handlers = !stmt.handlers.empty();
+
+  bool only_imports = true;
+  for (const Stmt* part : stmt.body)
+    only_imports = only_imports && (part->kind == StmtKind::import || part->kind == StmtKind::import_from ||
+                                    part->kind == StmtKind::assign || part->kind == StmtKind::pass);
+
+  block_ = &event->body;
+  if (has_handlers) frame_->tries.push_back(&target);
+  guards_ += has_handlers;
+  catching_ += has_handlers;
+  const auto risks = may_raise_ + heap().unknowns();
+  Flow flow = run_block(stmt.body);
+  const bool safe = risks == may_raise_ + heap().unknowns() && target.raises.empty() && step();
+  guards_ -= has_handlers;
+  catching_ -= has_handlers;
+  if (has_handlers) frame_->tries.pop_back();
+
+  const auto finish = [&](Flow at_end) {
+    block_ = &event->finally;
+    if (at_end == Flow::normal) at_end = run_block(stmt.finally);
+    block_ = block;
+    append(event);
+    return at_end;
+  };
+  // Nothing in the body can fail: no handler runs.
+  if (has_handlers && safe) {
+    block_ = &event->orelse;
+    if (flow == Flow::normal) flow = run_block(stmt.orelse);
+    return finish(flow);
+  }
+  // It fails for certain, and with what is known: the first handler of its type runs, and no other.
+  if (has_handlers && flow == Flow::dead && !target.raises.empty() && generic_depth_ == 0 &&
+      symbols().decide(target.raises.front().condition) == symbolic::Answer::yes) {
+    const Value exception = target.raises.front().value;
+    for (const ExceptHandler& handler : stmt.handlers) {
+      const auto answer = handler.type ? catches(evaluate(*handler.type), exception) : symbolic::Answer::yes;
+      if (answer == symbolic::Answer::no) continue;
+      if (answer == symbolic::Answer::unknown) break;
+      heap().rollback(mark);
+      heap().apply(target.raises.front().delta);
+      symbols().rewind(facts);
+      path_.resize(depth);
+      block_ = &event->handlers.emplace_back();
+      if (!handler.name.empty()) heap().set(variable(handler.name), exception);
+      const Value outer = caught_;
+      caught_ = exception;
+      flow = run_block(handler.body);
+      caught_ = outer;
+      return finish(flow);
+    }
+  }
+
+  block_ = &event->orelse;
+  if (flow == Flow::normal) flow = run_block(stmt.orelse);
+  values::Delta finished = heap().capture(mark);
+  const bool goes_on = flow == Flow::normal;
+  symbols().rewind(facts);
+  path_.resize(depth);
+
+  std::vector<Exit> handled;
+  const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::local);
+  for (const ExceptHandler& handler : stmt.handlers) {
+    heap().rollback(mark);
+    // The body may have been left anywhere: what it wrote may or may not be there.
+    heap().join(mark, finished, nullptr, Sharing::local);
+    for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::local);
+    block_ = &event->handlers.emplace_back();
+    path_.push_back(raised);
+    if (handler.type) evaluate(*handler.type);
+    if (!handler.name.empty()) heap().set(variable(handler.name), heap().unknown("", Sharing::local));
+    const Value outer = caught_;
+    caught_ = {};
+    if (run_block(handler.body) == Flow::normal) handled.push_back({heap().capture(mark), raised, {}});
+    caught_ = outer;
+    symbols().rewind(facts);
+    path_.resize(depth);
+  }
+  if (has_handlers) {
+    heap().rollback(mark);
+    if (goes_on) heap().apply(finished);
+    flow = merge_exits({mark, facts, depth}, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
+  }
+  return finish(flow);
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,282 @@
+// Calls of what the program does not define: rows of libraries, the events and problems that they record, and code that is not seen.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::size_t most_operands = 64;  // of a list that an operation takes
+} // namespace
+
+Value Interpreter::library_symbol(std::string_view path) {
+  if (const auto known = spellings_.find(path); known != spellings_.end()) return Value::of(Kind::library, known->second);
+  const std::string canonical(library_.canonical(path));
+  auto it = library_symbols_.find(canonical);
+  if (it == library_symbols_.end()) {
+    auto* made = heap().make<values::LibrarySymbol>();
+    made->path = heap().keep(canonical);
+    made->row = library_.find(canonical);
+    it = library_symbols_.emplace(canonical, made).first;
+  }
+  spellings_.emplace(path, it->second);
+  return Value::of(Kind::library, it->second);
+}
+
+const Row* Interpreter::method_row(std::string_view class_path, Name method) const {
+  const auto [known, fresh] = method_rows_.try_emplace({class_path.data(), method}, nullptr);
+  if (!fresh) return known->second;
+  for (int i = 0; i < 8 && !class_path.empty(); ++i) {
+    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text()))) return known->second = row;
+    const Row* cls = library_.find(class_path);
+    if (!cls) break;
+    class_path = cls->base;
+  }
+  return nullptr;
+}
+
+const Row* Interpreter::constructor_row(std::string_view class_path) const {
+  const Row* first = library_.find(class_path);
+  for (int i = 0; i < 8 && !class_path.empty(); ++i) {
+    if (const Row* init = library_.find(std::string(class_path) + ".__init__")) return init;
+    const Row* cls = library_.find(class_path);
+    if (!cls || cls->run) return cls;
+    class_path = cls->base;
+  }
+  return first;
+}
+
+values::Instance* Interpreter::make_native(std::string_view class_path, Place where) {
+  auto* object = heap().make<values::Instance>();
+  object->native = library_symbol(class_path).as<values::LibrarySymbol>();
+  object->born = where;
+  object->open = true;
+  return object;
+}
+
+bool Interpreter::is_a(Value object, std::string_view class_path) const {
+  if (!object.is(Kind::instance)) return false;
+  const auto* instance = object.as<values::Instance>();
+  std::string_view at = instance->native ? instance->native->path
+                        : instance->cls && instance->cls->native ? instance->cls->native->path
+                                                                 : std::string_view{};
+  for (int i = 0; i < 8 && !at.empty(); ++i) {
+    if (at == class_path) return true;
+    const Row* row = library_.find(at);
+    if (!row) return false;
+    at = row->base;
+  }
+  return false;
+}
+
+Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where,
+                                const CallExpr* expr) {
+  if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
+    if (self) arguments.positional.insert(arguments.positional.begin(), self);
+    return call_builtin(symbol_called.path.substr(9), arguments, where, expr);
+  }
+  const Row* row = symbol_called.row;
+  if (!row) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+  if (!row->pure) ++may_raise_;
+
+  // Operations on operands that are not the same on every path are run for each of them.
+  if (row->op) {
+    if (self.is(Kind::choice))
+      return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
+    for (std::size_t i = 0; i < arguments.positional.size(); ++i)
+      if (const Value argument = resolve(arguments.positional[i]); argument.is(Kind::choice))
+        return over_choices(
+            argument,
+            [&](Value side) {
+              Arguments one = arguments;
+              one.positional[i] = side;
+              return call_library(symbol_called, self, std::move(one), where, expr);
+            },
+            where);
+    if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
+  }
+  Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
+  made.behind = arguments.behind;
+  made.arguments.resize(row->parameters.size());
+  made.given.resize(row->parameters.size());
+  for (std::size_t i = 0; i < arguments.positional.size(); ++i) {
+    if (i < row->positional) {
+      made.arguments[i] = arguments.positional[i];
+      made.given[i] = true;
+    } else {
+      made.rest.push_back(arguments.positional[i]);
+    }
+  }
+  for (const auto& [name, value] : arguments.keywords) {
+    std::size_t i = 0;
+    while (i < row->parameters.size() && !(row->parameters[i] == name)) ++i;
+    if (i < row->parameters.size()) {
+      made.arguments[i] = value;
+      made.given[i] = true;
+    } else {
+      made.options.push_back({name, value});
+    }
+  }
+  for (std::size_t i = 0; i < row->parameters.size(); ++i)
+    if (!made.given[i] && !arguments.spread && i < row->defaults.size()) {
+      const values::Constant& constant = row->defaults[i];
+      switch (constant.kind) {
+      case Kind::none: made.arguments[i] = Value::none(); break;
+      case Kind::boolean: made.arguments[i] = heap().boolean(constant.integer != 0); break;
+      case Kind::integer: made.arguments[i] = heap().integer(constant.integer); break;
+      case Kind::real: made.arguments[i] = Value::of(constant.real); break;
+      case Kind::string: made.arguments[i] = heap().string(constant.text); break;
+      default: break;
+      }
+    }
+
+  if (row->kind == values::RowKind::class_) {
+    const bool is_init = static_cast<bool>(self);
+    if (!is_init) {
+      auto* object = make_native(row->path, where);
+      made.self = Value::of(Kind::instance, object);
+    }
+    Value result = row->run ? row->run(made) : Value{};
+    if (!result) result = made.self;
+    record_operation(made, result);
+    return is_init ? Value::none() : result;
+  }
+  // Operations on arguments that are not the same on every path are run for each of them.
+  if (self.is(Kind::choice))
+    return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
+  Value result;
+  if (row->run) {
+    result = row->run(made);
+  } else {
+    std::vector<Value> sources = arguments.positional;
+    sources.push_back(self);
+    for (const auto& [name, argument] : arguments.keywords) sources.push_back(argument);
+    result = heap().unknown_from(sources, where);
+  }
+  record_operation(made, result);
+  return result;
+}
+
+void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
+  if (called.row.operation == values::Operation::none || rehearsals_ > 0) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = called.place;
+  event->calls = site_;
+  event->row = &called.row;
+  event->expr = called.expr;
+  event->self = resolve(extra_self ? extra_self : called.self);
+  event->arguments = called.arguments;
+  event->result = result;
+  event->expected = expected_ > 0;
+  const auto state = [&](Value value) -> const values::TensorState* {
+    value = resolve(value);
+    if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+    return value.is(Kind::tensor) ? value.as<values::Tensor>()->now() : nullptr;
+  };
+  event->tensors.push_back(state(event->self));
+  for (Value& argument : event->arguments) {
+    argument = resolve(argument);
+    event->tensors.push_back(state(argument));
+  }
+  append(event);
+}
+
+// The arguments, what lies in lists and tuples of them, and the object.
+void Interpreter::each_operand(const Call& called, const std::function<void(Value)>& look) {
+  for (const auto* part : {&called.arguments, &called.rest})
+    for (const Value& argument : *part) {
+      const Value operand = resolve(argument);
+      look(operand);
+      if (const auto* items = operand.is(Kind::tuple)  ? &operand.as<values::Tuple>()->items
+                              : operand.is(Kind::list) ? &values::Heap::list_state(operand)->items
+                                                       : nullptr)
+        for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
+    }
+  look(resolve(called.self));
+}
+
+void Interpreter::blame(const Call& called) {
+  each_operand(called, [&](Value operand) { heap().blame(operand); });
+}
+
+ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called, Cond when) {
+  auto* event = record_.event<ProblemEvent>();
+  event->problem = kind;
+  event->place = called.place;
+  event->calls = site_;
+  event->row = &called.row;
+  event->expr = called.expr;
+  event->node = called.node;
+  event->self = called.self;
+  bool again = false;
+  each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
+  event->guarded = guards_ > 0 || expected_ > 0 || again;
+  event->assumption = assumption();
+  if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
+  if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
+  if (rehearsals_ == 0) append(event);
+  return event;
+}
+
+// ---------------------------------------------------------------- code that is not seen
+
+void Interpreter::escape(Value value, int depth) {
+  value = resolve(value);
+  if (depth > 2) return;
+  switch (value.kind) {
+  case Kind::choice:
+    escape(value.as<values::Choice>()->yes, depth);
+    escape(value.as<values::Choice>()->no, depth);
+    return;
+  case Kind::list: {
+    values::ListState state = *values::Heap::list_state(value);
+    if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;
+    for (const Value& item : state.items) escape(item, depth + 1);
+    state.open = true;
+    state.length = nullptr;
+    state.rest = heap().external("");
+    state.items.clear();
+    heap().set_list(value, std::move(state));
+    return;
+  }
+  case Kind::dict: {
+    values::DictState state = *values::Heap::dict_state(value);
+    state.open = true;
+    state.rest = heap().external("");
+    heap().set_dict(value, std::move(state));
+    return;
+  }
+  case Kind::tuple:
+    for (const Value& item : value.as<values::Tuple>()->items) escape(item, depth + 1);
+    return;
+  case Kind::tensor: {
+    // Unseen code may have communicated: nothing is known of how the content relates among ranks.
+    values::TensorState state = *value.as<values::Tensor>()->now();
+    if (state.external) return;
+    state.external = true;
+    state.sharing = Sharing::local;
+    state.content = {};
+    heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
+    return;
+  }
+  default: return;
+  }
+}
+
+Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
+  ++may_raise_;
+  for (const Value& argument : arguments.positional) escape(argument);
+  for (const auto& [name, argument] : arguments.keywords) escape(argument);
+  std::string name;
+  if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
+  else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
+  const Value made = heap().external(name.empty() ? "" : name + "()", where);
+  made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
+                                       std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
+  return made;
+}
+
+} // namespace stepzero::interpreter
