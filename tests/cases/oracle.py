@@ -3,6 +3,7 @@
 
     tests/cases/oracle.py --record [--all]    run the blocks without a recorded outcome (or all), write oracle.json
     tests/cases/oracle.py --check [NUMBER]    run NUMBER recorded blocks again (all without it) and compare
+    tests/cases/oracle.py --fixes STEPZERO    run what each quick-fix makes of the blocks that raise or hang: they must run
     tests/cases/oracle.py --list              the blocks, with their hashes and what is recorded
 
 A block that defines `main(rank, world_size)` runs as two processes over gloo: it `hangs` where a collective waits longer
@@ -16,6 +17,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -260,6 +262,62 @@ def collect(runs, folder):
     return ended[0]
 
 
+def findings(stepzero, block):
+    """The errors that stepzero finds in a block, with paths relative to it."""
+    folder = Path(tempfile.mkdtemp(prefix="oracle-"))
+    try:
+        write_files(block, folder)
+        run = subprocess.run([stepzero, "check", "--format", "json", "."], cwd=folder, capture_output=True, text=True, timeout=60)
+        return [each for each in json.loads(run.stdout)["diagnostics"] if each["severity"] == "error"]
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def edited(text, edits):
+    """The text after edits whose lines and columns count from 1, columns in code points."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    place = lambda at: starts[at["line"] - 1] + at["column"] - 1
+    for edit in sorted(edits, key=lambda edit: place(edit["range"]["start"]), reverse=True):
+        text = text[:place(edit["range"]["start"])] + edit["new_text"] + text[place(edit["range"]["end"]):]
+    return text
+
+
+def fixed_blocks(stepzero, block):
+    """(titles, block) for each fix of a block with one error, and for all preferred ones together of a block with several."""
+    errors = findings(stepzero, block)
+    if len(errors) == 1:
+        choices = [([fix["title"]], fix["edits"]) for fix in errors[0]["fixes"]]
+    else:
+        preferred = [fix for error in errors for fix in error["fixes"] if fix["preferred"]]
+        choices = [([fix["title"] for fix in preferred], [edit for fix in preferred for edit in fix["edits"]])] if preferred else []
+    for titles, edits in choices:
+        files = [(title, edited(text, [edit for edit in edits if os.path.normpath(edit["path"]) == title])) for title, text in block.files]
+        yield titles, Block(block.case, files, False)
+
+
+def check_fixes(stepzero, blocks, recorded):
+    """How many fixes leave a program that real PyTorch does not run, though stepzero finds no error in it."""
+    asked = wrong = open_still = 0
+    for key, block in blocks.items():
+        if recorded.get(key, {}).get("outcome", "runs") == "runs":
+            continue
+        for titles, fixed in fixed_blocks(stepzero, block):
+            if findings(stepzero, fixed):
+                open_still += 1
+                continue
+            outcome = ask(fixed)
+            if "not implemented for 'Half'" in outcome["detail"]:  # the CPU has no such kernel; a GPU has
+                continue
+            asked += 1
+            if outcome["outcome"] != "runs":
+                wrong += 1
+                print(f"{block.case}: after {' and '.join(titles)} it {outcome['outcome']} ({outcome['detail']})", flush=True)
+    print(f"{asked} fixes run, {wrong} of them leave a program that fails; {open_still} leave other errors of the block")
+    return int(wrong > 0)
+
+
 def load():
     return json.loads(RECORD.read_text())["outcomes"] if RECORD.exists() else {}
 
@@ -273,6 +331,7 @@ def main():
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", nargs="?", type=int, const=0, metavar="NUMBER")
+    what.add_argument("--fixes", metavar="STEPZERO")
     what.add_argument("--list", action="store_true")
     parser.add_argument("--all", action="store_true", help="ask again about what is recorded")
     options = parser.parse_args()
@@ -288,6 +347,8 @@ def main():
         print("no PyTorch for this Python: run make oracle")
         return 77
     torch.set_num_threads(1)
+    if options.fixes:
+        return check_fixes(str(Path(options.fixes).resolve()), blocks, recorded)
     wrong = 0
     if options.record:
         kept = {key: recorded[key] for key in blocks if key in recorded and not options.all}
