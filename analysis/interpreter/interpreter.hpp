@@ -383,6 +383,9 @@ private:
   // What was run before on symbols, and left an equality open that the defaults decide, is run with the defaults.
   void each_operand(const Call& called, const std::function<void(Value)>& look);
   void run_defaults(const std::function<void()>& again);
+  // Models that the program makes and does not call are run on symbols, as they were made.
+  void note_built(values::Instance& object);
+  void run_built(std::size_t from);
   void run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
 
@@ -462,6 +465,9 @@ private:
   std::unordered_map<const syntax::FunctionStmt*, values::Function*> functions_;  // of the analysed file, last made
   std::vector<values::Function*> function_order_;
   std::vector<values::Class*> classes_;            // of the analysed file
+  std::vector<values::Instance*> built_;                       // models that were made without condition, not run yet as such
+  std::unordered_set<const values::Object*> run_models_;       // objects whose forward ran
+  std::size_t built_runs_ = 0;
   std::unordered_map<const void*, bool> reached_;  // FunctionStmt
   std::string main_path_;
 };

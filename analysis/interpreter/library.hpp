@@ -142,6 +142,7 @@ struct TypeNames {
   std::string_view root;       // what its own names begin with: "torch."
   std::string_view layers;     // what those of layers begin with
   std::string_view module;     // the class of layers and models
+  std::string_view forward;    // its method that a call of the object runs
   std::string_view tensor;     // the class whose rows are the methods and attributes of tensors
   std::string_view parameter;  // the class of tensors that are trained
   std::string_view size;       // the class of shapes, which are kept as tuples

@@ -97,6 +97,7 @@ void Interpreter::run_file(const std::string& path) {
   in_roots_ = true;
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
+  run_built(0);
   const auto counts = identifier_counts(module->text->bytes());
   const auto called_here = [&](const values::Function& function) {
     const auto it = counts.find(function.name.text());
@@ -184,6 +185,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   root.function = &function;
   root.owner = owner;
   const std::string outer_defaults = defaults_;
+  const std::size_t built_before = built_.size();
   annotated_names_.clear();
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
@@ -206,11 +208,49 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
   else body();
   killed_ = false;
+  path_.clear();
+  run_built(built_before);
   heap().settle(mark);  // rules ask what the objects of this run hold
   heap().rollback(mark);
   symbols().rewind(facts);
   path_.clear();
   block_ = nullptr;
+}
+
+void Interpreter::note_built(values::Instance& object) {
+  const bool plain = path_.empty() && rehearsals_ == 0 && guards_ == 0 && expected_ == 0 && !killed_ && !with_defaults_;
+  if (!plain || !record_.in_file({object.cls->chunk, object.cls->stmt->name_span})) return;
+  if (is_a(Value::of(Kind::instance, &object), library_.types().module)) built_.push_back(&object);
+}
+
+void Interpreter::run_built(std::size_t from) {
+  constexpr std::size_t most_runs = 4;  // of a file
+  std::vector<values::Instance*> built(built_.begin() + static_cast<std::ptrdiff_t>(from), built_.end());
+  built_.resize(from);
+  // A part of another model is run by it.
+  std::unordered_set<const values::Object*> held;
+  const std::function<void(Value, int)> hold_parts = [&](Value value, int depth) {
+    value = resolve(value);
+    if (depth > 8) return;
+    if (value.is(Kind::instance)) {
+      if (!held.insert(value.object()).second) return;
+      for (const auto& [name, slot] : value.as<values::Instance>()->attributes.entries()) hold_parts(slot->value, depth + 1);
+    } else if (value.is(Kind::list)) {
+      for (const Value& item : values::Heap::list_state(value)->items) hold_parts(item, depth + 1);
+    } else if (value.is(Kind::dict)) {
+      for (const auto& [key, item] : values::Heap::dict_state(value)->items) hold_parts(item, depth + 1);
+    }
+  };
+  for (values::Instance* object : built)
+    if (!held.contains(object))
+      for (const auto& [name, slot] : object->attributes.entries()) hold_parts(slot->value, 0);
+  for (values::Instance* object : built) {
+    if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_runs || record_.cancelled) continue;
+    const Value forward = find_in_order(object->cls->order, Name(library_.types().forward));
+    if (!forward.is(Kind::function) || !forward.as<values::Function>()->stmt || ran_.contains(forward.as<values::Function>()->stmt)) continue;
+    ++built_runs_;
+    run_root(*forward.as<values::Function>(), Value::of(Kind::instance, object), object->cls);
+  }
 }
 
 void Interpreter::run_class_roots(values::Class& cls) {

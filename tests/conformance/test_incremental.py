@@ -115,7 +115,7 @@ def test_random_edits_equal_a_cold_run_and_undo_equals_the_start(start, seed, en
 def test_edits_of_an_imported_file_equal_a_cold_run(start, tmp_path, encoding):
     """The edited file is read by another open one; both are compared."""
     library = "import torch\n\n\ndef weights():\n    return torch.zeros({}, 5)\n\n\nclass Größe:\n    n = {}\n"
-    user = "import torch\nfrom library import weights, Größe\n\nx = torch.zeros(2, 3)\ny = x @ weights()\nz = x @ torch.zeros(Größe.n, 2)\n"
+    user = "import torch\nfrom library import weights, Größe\n\nx = torch.zeros(2, 3)\ny = x @ weights()\nz = torch.zeros(2, 3) @ torch.zeros(Größe.n, 2)\n"
     (tmp_path / "library.py").write_text(library.format(3, 3), encoding="utf-8")
     (tmp_path / "user.py").write_text(user, encoding="utf-8")
     uris = [(tmp_path / name).as_uri() for name in ("library.py", "user.py")]
