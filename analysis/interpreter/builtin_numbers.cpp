@@ -45,6 +45,10 @@ Value Interpreter::number_builtin(std::string_view name, const Arguments& argume
       if (key.text() == wanted) return resolve(value);
     return {};
   };
+  // A tensor of one element.
+  if (first.is(Kind::tensor) && count == 1 && (name == "int" || name == "float"))
+    if (const auto* content = heap().content_of(*first.as<values::Tensor>()->now()); content && content->numbers.size() == 1)
+      if (const Value number = heap().number(*content, 0)) return number_builtin(name, {{number}, {}, false}, where);
   if (name == "int") {
     if (count == 0) return heap().integer(0);
     if (first.is(Kind::integer)) return first;

@@ -420,6 +420,7 @@ Value Interpreter::function_attribute(Value object, Name name, Place where) {
 
 void Interpreter::set_attribute(Value object, Name name, Value value) {
   object = resolve(object);
+  if (object.is(Kind::tensor)) heap().note_write(object.as<values::Tensor>()->now());  // x.data = y
   switch (object.kind) {
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();

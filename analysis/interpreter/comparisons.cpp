@@ -55,6 +55,8 @@ Cond Interpreter::truth(Value value) {
   }
   case Kind::tensor: {
     const auto* state = value.as<values::Tensor>()->now();
+    if (const auto* content = heap().content_of(*state); content && content->numbers.size() == 1)
+      if (const Value number = heap().number(*content, 0)) return truth(number);
     return mark_external(s.opaque("a tensor", state->sharing), state->external);
   }
   case Kind::range: {
@@ -392,7 +394,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     state.requires_grad = values::Known::no;
     state.graph.clear();
     state.scaled_by = nullptr;
-    state.content = {};
+    state.content = nullptr;
     state.sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
     return heap().tensor(state, {});
   }

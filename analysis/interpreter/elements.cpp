@@ -140,6 +140,19 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
     if (object->cls && !object->open && find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function)) return counted(iterable, where);
     return std::nullopt;
   }
+  case Kind::tensor: {
+    values::TensorState state = *iterable.as<values::Tensor>()->now();
+    const values::Content* content = heap().content_of(state);
+    if (!content || content->is_scalar) return std::nullopt;
+    std::vector<Value> items;
+    state.shape.dims.clear();
+    state.strides.clear();
+    for (const values::Number& number : content->numbers) {
+      state.content = heap().content(content->dtype, true, {number});
+      items.push_back(heap().tensor(state, where));
+    }
+    return items;
+  }
   default: return std::nullopt;
   }
 }
@@ -199,7 +212,7 @@ Value Interpreter::element(Value iterable, Place where) {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
     if (state.shape.rank_known && !state.shape.dims.empty()) state.shape.dims.erase(state.shape.dims.begin());
     else state.shape = {};
-    state.content = {};
+    state.content = nullptr;
     return heap().tensor(state, where);
   }
   case Kind::dict: {

@@ -98,6 +98,7 @@ struct Row {
   std::string_view source;       // where its semantics were read
   bool pure = false;             // it never raises on values that are known
   bool one_device = false;       // its tensors have to lie on one device, those without dimensions left out
+  bool whole = false;            // of a class: its objects have no attributes but those of its rows, its bases' and what the program gives them
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;
   std::size_t positional = 0;    // of them, those that may be given by place

@@ -243,22 +243,25 @@ void Interpreter::escape(Value value, int depth) {
     return;
   }
   case Kind::dict: {
+    heap().note_write(nullptr);
     values::DictState state = *values::Heap::dict_state(value);
     state.open = true;
     state.rest = heap().external("");
     heap().set_dict(value, std::move(state));
     return;
   }
+  case Kind::instance: heap().note_write(nullptr); return;
   case Kind::tuple:
     for (const Value& item : value.as<values::Tuple>()->items) escape(item, depth + 1);
     return;
   case Kind::tensor: {
     // Unseen code may have communicated: nothing is known of how the content relates among ranks.
     values::TensorState state = *value.as<values::Tensor>()->now();
+    heap().note_write(&state);
     if (state.external) return;
     state.external = true;
     state.sharing = Sharing::local;
-    state.content = {};
+    state.content = nullptr;
     heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
     return;
   }

@@ -53,6 +53,7 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto* a = wide.as<values::Tensor>()->now();
     const auto* b = value.as<values::Tensor>()->now();
     if (a->dtype != values::Dtype::unknown && a->dtype != b->dtype) return false;
+    if (a->content && a->content != b->content) return false;
     if (a->shape.rank_known && (!b->shape.rank_known || a->shape.dims.size() != b->shape.dims.size())) return false;
     if (a->shape.dims.size() > b->shape.dims.size()) return false;
     for (std::size_t i = 1; i <= a->shape.dims.size(); ++i) {

@@ -254,10 +254,9 @@ Answer Interpreter::has_attribute(Value value, Name name) {
     if (native) {
       if (method_row(native->path, name.text())) return Answer::yes;
       if (find_method(object, Name("__getattr__")))
-        if (const Value found = native_fallback(*native, value, name, {})) return Answer::yes;
-      // Layers have attributes that are not known here; a class of the program that is a plain module has not.
-      if (!object->cls || (native->path != library_.types().module && !native->path.starts_with("builtins."))) return Answer::unknown;
-      if (name.text().starts_with('_')) return Answer::unknown;
+        if (const Value found = native_fallback(*native, value, name, {})) return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
+      // Most layers have attributes that are not known here; a class of the program that is a plain module or container has not.
+      if (!object->cls || (!(native->row && native->row->whole) && !native->path.starts_with("builtins."))) return Answer::unknown;
     }
     if (object->cls && find_in_order(object->cls->order, Name("__getattr__"))) return Answer::unknown;
     if (object->symbolic || object->open || (object->cls && object->cls->open) || !object->cls || name.text().starts_with("__")) return Answer::unknown;

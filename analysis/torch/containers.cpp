@@ -93,7 +93,9 @@ template <bool of_dict> Value part_by_name(Call& call) {
   if (!name.is(Kind::string) || !own.is(of_dict ? Kind::dict : Kind::list)) return {};
   for (const Part& part : parts_of(call.run, object(call)).list)
     if (part.name == name.text()) return part.module;
-  return {};
+  // Any name may be that of a part that is not known.
+  const bool open = of_dict ? values::Heap::dict_state(own)->open : values::Heap::list_state(own)->open;
+  return open ? call.run.heap().external("", call.place) : Value{};
 }
 // A module that is set as an attribute of a container is one of its parts.
 Value set_part(Call& call) {
@@ -178,7 +180,7 @@ Value sequential_forward(Call& call) {
 
 std::vector<Row> container_rows() {
   using enum RowKind;
-  return {
+  std::vector<Row> rows = {
       row("torch.nn.Sequential", class_, "*modules", sequential_init, "torch.nn.Module"),
       row("torch.nn.Sequential.forward", method, "input", sequential_forward),
       row("torch.nn.Sequential.__getitem__", method, "index", list_item),
@@ -212,6 +214,8 @@ std::vector<Row> container_rows() {
       row("torch.nn.ModuleDict.pop", method, "key", dict_part),
       row("torch.nn.ModuleDict.clear", method, "", dict_part),
   };
+  for (Row& each : rows) each.whole = each.kind == class_;
+  return rows;
 }
 
 } // namespace stepzero::torch

@@ -229,7 +229,6 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
     for (const Int size : nested.sizes) shape.dims.push_back(op.made(size));
   }
   TensorState state = *op.tensor(op.fresh(shape, op.dtype("dtype", dtype)));
-  state.content = op.run.resolve(data);
   state.sharing = op.run.heap().sharing(data);
   state.external = op.run.heap().is_external(data);
   return result(op.call, std::move(state));

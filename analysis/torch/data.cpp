@@ -90,7 +90,7 @@ Value batched(Interpreter& run, TensorState state, const Dim& batch, Int index, 
   }
   if (state.shape.rank_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
   state.sharing = Sharing::local;
-  state.content = {};
+  state.content = nullptr;
   state.shape_value = {};
   return run.heap().tensor(std::move(state), place);
 }

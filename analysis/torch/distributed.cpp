@@ -38,7 +38,8 @@ void agree(Call& call, Value tensor) {
   TensorState agreed = *state;
   agreed.sharing = Sharing::uniform;
   agreed.external = false;
-  agreed.content = {};
+  agreed.content = nullptr;
+  call.run.heap().note_write(state);
   set_state(call.run, tensor, agreed);
 }
 void agree_list(Call& call, Value list) {
@@ -61,7 +62,8 @@ void differ_by_rank(Call& call, Value tensor) {
   if (const TensorState* state = require_tensor(call.run, tensor)) {
     TensorState changed = *state;
     changed.sharing = Sharing::local;
-    changed.content = {};
+    changed.content = nullptr;
+    call.run.heap().note_write(state);
     set_state(call.run, tensor, changed);
   }
 }

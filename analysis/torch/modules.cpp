@@ -270,6 +270,33 @@ Value module_call(Call& call) {
 
 } // namespace
 
+namespace {
+// What modules have besides, in any version of PyTorch: a name that is none of these, and was not given by the program, is missing.
+constexpr std::string_view other_names[] = {
+    "torch.nn.Module._apply", "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._buffers",
+    "torch.nn.Module._call_impl", "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks",
+    "torch.nn.Module._forward_hooks_always_called", "torch.nn.Module._forward_hooks_with_kwargs", "torch.nn.Module._forward_pre_hooks",
+    "torch.nn.Module._forward_pre_hooks_with_kwargs", "torch.nn.Module._get_abs_string_index", "torch.nn.Module._get_backward_hooks",
+    "torch.nn.Module._get_backward_pre_hooks", "torch.nn.Module._get_item_by_idx", "torch.nn.Module._get_name",
+    "torch.nn.Module._is_full_backward_hook", "torch.nn.Module._load_from_state_dict", "torch.nn.Module._load_state_dict_post_hooks",
+    "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._maybe_warn_non_full_backward_hook", "torch.nn.Module._named_members",
+    "torch.nn.Module._non_persistent_buffers_set", "torch.nn.Module._parameters", "torch.nn.Module._register_load_state_dict_pre_hook",
+    "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._replicate_for_data_parallel", "torch.nn.Module._save_to_state_dict",
+    "torch.nn.Module._slow_forward", "torch.nn.Module._state_dict_hooks", "torch.nn.Module._state_dict_pre_hooks",
+    "torch.nn.Module._version", "torch.nn.Module._wrapped_call_impl", "torch.nn.Module.T_destination", "torch.nn.Module.call_super_init",
+    "torch.nn.Module.compile", "torch.nn.Module.dump_patches", "torch.nn.Module.extra_repr", "torch.nn.Module.get_extra_state",
+    "torch.nn.Module.ipu", "torch.nn.Module.mtia", "torch.nn.Module.register_full_backward_pre_hook",
+    "torch.nn.Module.register_load_state_dict_post_hook", "torch.nn.Module.register_load_state_dict_pre_hook",
+    "torch.nn.Module.register_state_dict_post_hook", "torch.nn.Module.register_state_dict_pre_hook", "torch.nn.Module.set_extra_state",
+    "torch.nn.Module.set_submodule", "torch.nn.Module.xpu",
+};
+Value load_state(Call& call) {
+  call.run.heap().note_write(nullptr);
+  return nothing(call);
+}
+Value hidden(Call& call) { return call.run.heap().external("", call.place); }
+} // namespace
+
 std::vector<Row> module_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
@@ -303,7 +330,7 @@ std::vector<Row> module_rows() {
       row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
       row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
       row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
-      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True", nothing),
+      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True", load_state),
       row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing),
 
       row("$same", function, "x", first_argument),
@@ -335,6 +362,8 @@ std::vector<Row> module_rows() {
   };
   for (const std::string_view name : {"torch.nn.Module.requires_grad_", "torch.nn.Module.share_memory"})
     rows.push_back(row(name, method, "*arguments, **options", itself));
+  for (const std::string_view name : other_names) rows.push_back(row(name, property, "", hidden));
+  rows.front().whole = true;
   return rows;
 }
 

@@ -34,6 +34,10 @@ enum class Crossing : std::uint8_t {
 };
 Crossing crossing_of(std::string_view operator_name);
 void watch_crossing(Op& op, Crossing crossing, values::Value made);
+
+// What an operator says of the elements of its result, where those of its operands are known: see contents.cpp. Null: nothing.
+using ContentRule = void (*)(Op& op, values::Value made);
+ContentRule content_rule_of(std::string_view operator_name);
 } // namespace stepzero::torch
 
 namespace stepzero::values {
@@ -43,6 +47,8 @@ struct OperatorInfo {
   bool has_parameters = false;  // of a layer: its result is connected to what is trained
   void (*make)(torch::Op&) = nullptr;  // of a layer's constructor
   torch::Crossing crossing = torch::Crossing::none;
+  torch::ContentRule content = nullptr;
+  bool writes = false;        // its name says that it writes into its first tensor
   bool takes_spread = false;  // its shape function looks at calls with `*unknown` itself
 };
 } // namespace stepzero::values
@@ -161,6 +167,10 @@ public:
   Value tuple(std::vector<Value> items) { return run.heap().tuple(std::move(items)); }
   // `fields` are static texts, e.g. of {"values", "indices"}.
   Value named_tuple(std::vector<Value> items, std::span<const std::string_view> fields);
+  // What is known of the tensor's elements; null: nothing.
+  const values::Content* content(Value value) const;
+  // The elements of the new tensor `made` are these, in its dtype.
+  void hold_numbers(Value made, std::vector<values::Number> numbers);
   // The elements of the new tensor `made` lie in order, as those of a tensor do that is not a view of another.
   Value in_order(Value made);
   // They lie densely, so far apart along each dimension. Nothing is known if there are no strides.

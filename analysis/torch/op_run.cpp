@@ -59,7 +59,9 @@ bool fits(Op& op) {
 void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   const TensorState *into = op.tensor(target), *from = op.tensor(made);
   if (!into || !from) return;
+  op.run.heap().note_write(into);
   TensorState state = *from;
+  state.content = nullptr;
   if (keeps_shape) {
     state.shape = into->shape;
     state.dtype = into->dtype;
@@ -95,6 +97,12 @@ Value run_operator(Call& call) {
   }
   if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
     made.as<values::Unknown>()->blamed = true;
+  if (call.row.op->content && !call.spread && op.tensor(made)) call.row.op->content(op, made);
+  if (call.row.op->writes)
+    for (const Value& value : op.tensors()) {
+      call.run.heap().note_write(op.tensor(value));
+      break;
+    }
   if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
   if (call.row.variant == values::Variant::in_shape) {
     write_into(op, call.at(0), made, false);
@@ -192,7 +200,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
     rows.push_back(std::move(made));
   };
   for (const Operator& op : operators) {
-    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name)});
+    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name), content_rule_of(op.name), op.name.ends_with('_') && !op.name.ends_with("__")});
     const std::string name(op.name);
     std::string_view rest = op.homes;
     bool in_torch = false;

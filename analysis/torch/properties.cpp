@@ -67,15 +67,34 @@ Value item(Op& op) {
     if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
       return op.fail(ProblemKind::argument, "item takes a tensor of one element, and " + op.name("input") + " is " + op.words(state->shape));
   }
-  Value content = state ? op.run.resolve(state->content) : Value{};
-  if (content.is(Kind::list) || content.is(Kind::tuple))
-    if (const auto items = op.run.elements(content, op.call.place); items && items->size() == 1) content = op.run.resolve(items->front());
-  if (state && content.is(Kind::integer) && is_integral(state->dtype)) return content;
-  if (state && content.is(Kind::real) && values::is_floating(state->dtype)) return content;
+  if (const values::Content* content = op.content(self(op)); content && content->numbers.size() == 1)
+    if (const Value number = op.run.heap().number(*content, 0)) return number;
   Value made = unknown_of(op, sharing_of(op));
   made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
   made.as<values::Unknown>()->is_real = !state || state->dtype == Dtype::unknown || values::is_floating(state->dtype);
   return made;
+}
+// A number, or (nested) lists of them.
+Value to_list(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  if (!state || !state->shape.rank_known || state->shape.dims.size() > 1) return something(op);
+  const auto unknown_number = [&] {
+    Value made = unknown_of(op, sharing_of(op));
+    made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
+    made.as<values::Unknown>()->is_real = state->dtype == Dtype::unknown || values::is_floating(state->dtype);
+    return made;
+  };
+  const values::Content* content = op.content(self(op));
+  const auto number = [&](std::size_t i) {
+    const Value known = content ? op.run.heap().number(*content, i) : Value{};
+    return known ? known : unknown_number();
+  };
+  if (state->shape.dims.empty()) return number(0);
+  const auto size = op.value(state->shape.dims[0]);
+  if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return op.run.heap().open_list(unknown_number(), state->shape.dims[0].size);
+  std::vector<Value> items;
+  for (std::int64_t i = 0; i < *size; ++i) items.push_back(number(static_cast<std::size_t>(i)));
+  return op.run.heap().list(std::move(items));
 }
 Value common_dtype(Op& op) {
   const Dtype both = op.promoted({"tensor1", "tensor2"});
@@ -258,7 +277,7 @@ Value filled_at_random(Op& op) {
   if (const TensorState* input = op.expect(first)) {
     TensorState state = *input;
     state.sharing = Sharing::local;
-    state.content = {};
+    state.content = nullptr;
     set_state(op.run, op.argument(first), state);
   }
   return op.argument(first);
@@ -292,7 +311,7 @@ Value copy(Op& op) {
   }
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
   TensorState state = *into;
-  state.content = {};
+  state.content = nullptr;
   state.sharing = from->sharing;
   state.external = state.external || from->external;
   state.graph = both.graph;
@@ -356,7 +375,7 @@ constexpr Operator operators[] = {
     {"stride", "input, dim=None", "method", something, Type::own},
     {"storage_offset", "input", "method", something, Type::own},
     {"data_ptr", "input", "method", something, Type::own},
-    {"tolist", "input", "method", something, Type::own},
+    {"tolist", "input", "method", to_list, Type::own},
     {"item", "input", "method", item, Type::own},
     {"result_type", "tensor1, tensor2", "torch", common_dtype, Type::own},
     {"promote_types", "type1, type2", "torch", promoted_types, Type::own},

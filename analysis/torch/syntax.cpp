@@ -65,9 +65,10 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
     if (!fits)
       op.fail(ProblemKind::broadcast, "A value of shape " + op.words(from->shape) + " cannot be written into a part of shape " + op.words(into->shape));
   }
+  run.heap().note_write(whole);
   if (!whole) return;
   TensorState state = *whole;
-  state.content = {};
+  state.content = nullptr;
   state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
   state.external = state.external || run.heap().is_external(value);
   if (from) {
@@ -132,6 +133,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     if (known && *known != static_cast<std::int64_t>(names.size()))
       return fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count_of(names.size(), "name"),
                   {state->shape.dims.front()});
+    if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
     std::vector<Value> parts;
     for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(run.element(value, place));
     return parts;

@@ -247,6 +247,7 @@ Table::Table() {
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
+      {array_rows, "NumPy reference"},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
       {container_rows, "PyTorch documentation of torch.nn.Sequential, ModuleList and ModuleDict"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},

@@ -39,6 +39,7 @@ std::vector<Row> python_number_rows();     // math, operator
 std::vector<Row> python_iteration_rows();  // functools, itertools
 std::vector<Row> python_object_rows();     // collections, copy, dataclasses…
 std::vector<Row> python_tool_rows();       // inspect, contextlib, logging…
+std::vector<Row> array_rows();             // arrays of NumPy, as far as models are made from them
 std::vector<Row> pointwise_rows();
 std::vector<Row> reshaping_rows();
 std::vector<Row> transposing_rows();

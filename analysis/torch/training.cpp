@@ -14,6 +14,7 @@ Value optimizer_init(Call& call) {
 }
 // step(closure) computes the loss again and runs the backward inside.
 Value optimizer_step(Call& call) {
+  call.run.heap().note_write(nullptr);
   const Value closure = call.run.resolve(call.at(0));
   if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
   return Value::none();
@@ -32,6 +33,7 @@ Value scaler_scale(Call& call) {
   if (loss.is(Kind::tuple) || loss.is(Kind::list)) return call.run.heap().external("", call.place);
   TensorState state = computed(call.run, {loss});
   if (const TensorState* from = tensor_state(call.run, loss)) state = *from;
+  state.content = nullptr;
   if (call.self.is(Kind::instance)) {
     const Instance* scaler = call.self.as<Instance>();
     const values::Slot* enabled = scaler->attributes.find(Name("$enabled"));

@@ -225,6 +225,44 @@ Value Heap::tensor(TensorState content, Place born) {
   return Value::of(Kind::tensor, made);
 }
 
+const Content* Heap::content(Dtype dtype, bool is_scalar, std::vector<Number> numbers) {
+  if (dtype == Dtype::unknown || numbers.size() > most_numbers || (is_scalar && numbers.size() != 1)) return nullptr;
+  auto* made = make<Content>();
+  made->dtype = dtype;
+  made->is_scalar = is_scalar;
+  made->numbers = std::move(numbers);
+  made->writes = writes_[static_cast<std::size_t>(dtype)];
+  return made;
+}
+const Content* Heap::content_of(const TensorState& state) const {
+  const Content* known = state.content;
+  if (!known || known->dtype != state.dtype || known->writes != writes_[static_cast<std::size_t>(known->dtype)]) return nullptr;
+  if (!state.shape.rank_known || state.shape.dims.size() != (known->is_scalar ? 0u : 1u)) return nullptr;
+  if (!known->is_scalar && (!state.shape.dims[0].size || symbols_.value(state.shape.dims[0].size) != static_cast<std::int64_t>(known->numbers.size()))) return nullptr;
+  return known;
+}
+Value Heap::number(const Content& content, std::size_t i) {
+  const Number& found = content.numbers[i];
+  if (content.dtype == Dtype::boolean) {
+    const auto truth = found.integer ? symbols_.value(found.integer) : std::nullopt;
+    return truth ? boolean(*truth != 0) : Value{};
+  }
+  if (found.integer) return Value::of(found.integer);
+  return found.exact() ? Value::of(found.low) : Value{};
+}
+void Heap::note_write(const TensorState* written) {
+  // What shares the memory of a small tensor is small itself.
+  if (written && written->shape.rank_known) {
+    std::uint64_t least = 1;
+    for (const Dim& dim : written->shape.dims)
+      if (const auto size = dim.size ? symbols_.value(dim.size) : std::nullopt; size && *size > 1) least = std::min<std::uint64_t>(least, 1u << 20) * static_cast<std::uint64_t>(*size);
+    if (least > most_numbers) return;
+  }
+  if (written && written->dtype != Dtype::unknown) ++writes_[static_cast<std::size_t>(written->dtype)];
+  else
+    for (std::uint64_t& count : writes_) ++count;
+}
+
 TensorState* Heap::state(const TensorState& content) {
   auto* made = make<TensorState>();
   *made = content;
@@ -325,7 +363,10 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
       joined.graph.clear();
       joined.graph_complete = false;
     }
-    if (!(mine->content == theirs->content)) joined.content = {};
+    if (mine->content != theirs->content && !(mine->content && theirs->content && mine->content->dtype == theirs->content->dtype &&
+                                              mine->content->is_scalar == theirs->content->is_scalar && mine->content->writes == theirs->content->writes &&
+                                              mine->content->numbers == theirs->content->numbers))
+      joined.content = nullptr;
     if (mine->strides != theirs->strides || joined.shape.dims.size() != joined.strides.size()) joined.strides.clear();
     if (joined.shape.rank_known) joined.first.clear();
     else if (mine->shape.rank_known || theirs->shape.rank_known) joined.first.clear();

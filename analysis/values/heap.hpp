@@ -93,6 +93,16 @@ public:
   // An operation on it was proven to fail: a tensor, or the layer that was called.
   void blame(Value value);
 
+  // ------------------------------------------------------------ elements of small tensors
+  static constexpr std::size_t most_numbers = 64;
+  const Content* content(Dtype dtype, bool is_scalar, std::vector<Number> numbers);  // null if there are too many, or too few
+  // What is known of the tensor's elements now; null: nothing.
+  const Content* content_of(const TensorState& state) const;
+  Value number(const Content& content, std::size_t i);  // as a Python number; absent if it is not exactly known
+  // The elements of a tensor are written. Which tensors share its memory is not followed: those that may do lose what was known of
+  // theirs. Null: nothing is known of what is written.
+  void note_write(const TensorState* written);
+
   // The value of a slot that is `now` on one path and `other` on the other.
   Value join_states(Value now, Value other, Cond condition, Sharing sharing);
 
@@ -100,6 +110,7 @@ private:
   symbolic::Context& symbols_;
   std::uint64_t clock_ = 0;
   std::uint64_t unknowns_ = 0;
+  std::uint64_t writes_[16] = {};  // by dtype of what was written
   mutable std::uint64_t stamp_ = 0;  // names one pass over slots: see Slot::visited
   std::pmr::monotonic_buffer_resource arena_{64 * 1024};
   std::vector<Object*> objects_;  // in the arena; destroyed with the heap

@@ -282,6 +282,21 @@ struct Shape {
 
 enum class Known : std::uint8_t { no, yes, unknown };
 
+// One element of a tensor: an integer (of a bool: 0 or 1), or a float between two bounds, which are equal where it is known exactly.
+struct Number {
+  Int integer = nullptr;
+  double low = 0, high = 0;
+  bool exact() const { return integer || low == high; }
+  friend bool operator==(const Number&, const Number&) = default;
+};
+// The elements of a tensor of none or one dimension. Read by Heap::content_of, which knows whether they have been written since.
+struct Content : Object {
+  Dtype dtype = Dtype::unknown;
+  bool is_scalar = false;  // no dimension
+  std::vector<Number> numbers;
+  std::uint64_t writes = 0;
+};
+
 // What is known of a tensor at one moment. Immutable: an in-place operation gives the Tensor a new state.
 struct TensorState : Object {
   Shape shape;
@@ -294,7 +309,7 @@ struct TensorState : Object {
   const Instance* scaled_by = nullptr;     // the GradScaler whose scale() it went through
   std::vector<const Object*> graph;  // modules and parameters that it was computed from
   bool graph_complete = false;       // nothing else is in the graph
-  Value content;                     // of a tensor made from a known value
+  const Content* content = nullptr;  // of a small tensor whose elements are known
   // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
   bool blamed = false;
   bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
