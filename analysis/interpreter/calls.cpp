@@ -227,6 +227,8 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   site_ = frame.site;
   chunk_ = function.chunk;
   block_ = &event->body;
+  const Around* const around = around_;
+  for (auto it = function.contexts.rbegin(); it != function.contexts.rend(); ++it) enter(*it, function.born);
   // What the program itself does with a function is told; what one that nobody calls would do with it is not.
   const bool quiet = in_roots_ && function.stmt && ran_.contains(function.stmt);
   quiet_ += quiet;
@@ -251,6 +253,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   --active_[&function];
   --depth_;
   quiet_ -= quiet;
+  around_ = around;
   block_ = block;
   chunk_ = outer_chunk;
   site_ = outer_site;
@@ -317,6 +320,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
   auto* const original = value.as<values::Function>();
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
     const Value decorator = resolve(evaluate(**it));
+    if (is_a(decorator, library_.types().context)) original->contexts.push_back(decorator);
     if (!decorator.is(Kind::library) && !decorates(decorator)) continue;
     if (decorator.is(Kind::library)) {
       // What is still the function itself is marked in place.
@@ -329,6 +333,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       else if (path == "contextlib.contextmanager") function->is_context_manager = true;
       else if (const Row* row = decorator.as<values::LibrarySymbol>()->row; row && row->run) {
         const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
+        if (is_a(made, library_.types().context)) original->contexts.push_back(made);
         if (made.is(Kind::boolean)) function->wrapped_guard = made;  // the ranks that run it
         else if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound)) value = made;
       }

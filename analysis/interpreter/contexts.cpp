@@ -8,6 +8,14 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
+// The library's own managers, and what may be one of them.
+void Interpreter::enter(Value manager, Place where) {
+  manager = resolve(manager);
+  if (manager.is(Kind::instance) ? !is_a(manager, library_.types().context) : !manager.is(Kind::choice) && !manager.is(Kind::unknown)) return;
+  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_}));
+  around_ = record_.arounds.back().get();
+}
+
 Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   if (item == stmt.items.size()) return run_block(stmt.body);
   const Expr& expr = *stmt.items[item].context;
@@ -67,6 +75,8 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     entered = heap().external("", here(expr));
   }
   if (target) run_assign(*target, entered);
+  const Around* const around = around_;
+  enter(manager, here(expr));
   casts_ += casts;
   device_contexts_ += may_choose_device;
   guards_ += catches;
@@ -75,6 +85,7 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
   expected_ -= catches;
   guards_ -= catches;
   casts_ -= casts;
+  around_ = around;
   device_contexts_ -= may_choose_device;
   if (leave_method && flow == Flow::normal)
     call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, here(expr));

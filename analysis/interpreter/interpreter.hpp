@@ -139,6 +139,7 @@ public:
   // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any default.
   bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
   void set_default_device() { default_device_set_ = true; }
+  const Around* around() const { return around_; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
@@ -208,6 +209,7 @@ private:
   Flow run(const syntax::Stmt& stmt);
   Flow run_if(const syntax::IfStmt& stmt);
   Flow run_with(const syntax::WithStmt& stmt, std::size_t item);
+  void enter(Value manager, Place where);
   Flow run_try(const syntax::TryStmt& stmt);
   Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
   void run_import(const syntax::ImportStmt& stmt);
@@ -306,6 +308,7 @@ private:
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
                      const syntax::CallExpr* expr);
   Value call_unknown(Value function, const Arguments& arguments, Place place);
+  void record_unseen(Value function, const Arguments& arguments, Place where);
   void escape(Value value, int depth = 0);
   Value decorate(Value function, const syntax::FunctionStmt& stmt);
   // Runs a generator's body; each value it yields goes to `consume`.
@@ -449,6 +452,7 @@ private:
   int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
   bool default_device_set_ = false;
   int casts_ = 0;                   // see casting()
+  const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()

@@ -29,6 +29,15 @@ enum class Operation : std::uint8_t {
   scale, unscale, scaler_step, scaler_update,
   clip_gradients,
   parallel_forward,  // forward of a module that communicates
+  optimizer_made, scaler_made, scheduler_made, loader_made, sampler_made,
+  scheduler_step,
+  mode,              // train() or eval() of a module
+  host_read,         // the value of a tensor comes to the CPU
+  set_epoch,
+  save, load,
+  refuses_autocast,  // it raises under autocast of CUDA to half precision
+  framework,         // the loop, or a part of it, is handed to a library that does the rest
+  unseen,            // something of which nothing is known is handed objects: the first argument is a tuple of them
 };
 
 // Why an operation cannot succeed.
@@ -148,6 +157,7 @@ struct TypeNames {
   std::string_view parameter;  // the class of tensors that are trained
   std::string_view size;       // the class of shapes, which are kept as tuples
   std::string_view dtype, device;
+  std::string_view context;    // the class of what `with` enters: no_grad, autocast…
 };
 
 class Library {

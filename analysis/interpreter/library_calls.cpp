@@ -171,6 +171,7 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   event->arguments = called.arguments;
   event->result = result;
   event->expected = expected_ > 0;
+  event->around = around_;
   const auto state = [&](Value value) -> const values::TensorState* {
     value = resolve(value);
     if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
@@ -269,10 +270,44 @@ void Interpreter::escape(Value value, int depth) {
   }
 }
 
+// Objects that are handed to what is not seen may be used there.
+void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
+  if (rehearsals_ > 0) return;
+  std::vector<Value> handed;
+  const auto look = [&](Value value) {
+    value = resolve(value);
+    switch (value.kind) {
+    case Kind::instance:
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::dict:
+    case Kind::function:
+    case Kind::bound:
+    case Kind::iterator:
+    case Kind::choice: handed.push_back(value); return;
+    default: return;
+    }
+  };
+  for (const Value& argument : arguments.positional) look(argument);
+  for (const auto& [name, argument] : arguments.keywords) look(argument);
+  const Row* row = handed.empty() ? nullptr : library_.find("$unseen");
+  if (!row) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = function;
+  event->arguments = {heap().tuple(std::move(handed))};
+  event->tensors.resize(2);
+  event->around = around_;
+  append(event);
+}
+
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++may_raise_;
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
+  record_unseen(function, arguments, where);
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <typeindex>
 #include <unordered_map>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct Block {
   std::vector<const Event*> events;
 };
 
+struct Around;
+
 // A call of something that its Row says to record: a collective, a backward, an optimizer step…
 struct OperationEvent : Event {
   OperationEvent() : Event(EventKind::operation) {}
@@ -63,8 +66,16 @@ struct OperationEvent : Event {
   std::vector<const values::TensorState*> tensors;
   Value result;
   bool expected = false;                   // to fail: it stands in a test of the failure
+  const Around* around = nullptr;
   const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
   const values::TensorState* argument_state(std::size_t i) const { return i + 1 < tensors.size() ? tensors[i + 1] : nullptr; }
+};
+
+// The library's context managers around a place, innermost first: autocast, no_grad…
+struct Around {
+  Value manager;
+  Place place;                    // of the `with` or the decorator
+  const Around* outer = nullptr;
 };
 
 // An edit that would mend a problem; rules offer it as a quick-fix.
@@ -169,6 +180,8 @@ public:
   std::vector<std::unique_ptr<Event>> events;
   std::unordered_map<const syntax::Stmt*, syntax::BinaryExpr> augmented;  // `x += y` as the expression that it computes; events point here
   std::vector<std::unique_ptr<CallSite>> sites;
+  std::vector<std::unique_ptr<Around>> arounds;
+  mutable std::map<std::type_index, std::shared_ptr<const void>> derived;  // what readers have found out and share
   std::string path;                // of the analysed file
   std::vector<std::string> read;   // other files looked at, found or not
   bool out_of_budget = false;

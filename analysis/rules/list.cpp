@@ -12,7 +12,9 @@ std::string_view name(Severity severity) {
 std::span<const Rule> rules() {
   static const std::array all = {
       // sorted by id
-      unscaled_step, rank_guarded_collective,
+      clip_before_unscale, double_unscale, missing_update, unscaled_backward, unscaled_step, update_order,
+      rank_guarded_collective,
+      clip_after_step, zero_grad_order,
       annotation, assertion, batch_mismatch, broadcast, concat, device_mismatch, dtype_mismatch, empty_slice, index_out_of_range,
       invalid_argument, layer_input, loss_target, matmul, reshape, suspicious_broadcast, unpack,
   };

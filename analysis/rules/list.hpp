@@ -5,7 +5,14 @@
 
 namespace stepzero::rules {
 
+extern const Rule clip_before_unscale;
+extern const Rule double_unscale;
+extern const Rule missing_update;
+extern const Rule unscaled_backward;
 extern const Rule unscaled_step;
+extern const Rule update_order;
+extern const Rule clip_after_step;
+extern const Rule zero_grad_order;
 extern const Rule rank_guarded_collective;
 extern const Rule annotation;
 extern const Rule assertion;

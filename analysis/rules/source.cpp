@@ -168,6 +168,13 @@ void for_each_expression(const Stmt& stmt, const std::function<void(const Expr&)
   });
 }
 
+void for_each_statement(const Stmt& stmt, const std::function<void(const Stmt&)>& each) {
+  each(stmt);
+  blocks_of(stmt, [&](Block block) {
+    for (const Stmt* inner : block) for_each_statement(*inner, each);
+  });
+}
+
 bool leaves(const Stmt& stmt) {
   if (stmt.kind == StmtKind::return_ || stmt.kind == StmtKind::break_ || stmt.kind == StmtKind::continue_) return true;
   if (stmt.kind == StmtKind::function || stmt.kind == StmtKind::class_) return false;

@@ -262,7 +262,7 @@ Table::Table() {
 }
 
 const interpreter::TypeNames& Table::types() const {
-  static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "forward", "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device"};
+  static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "forward", "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device", "torch.context"};
   return names;
 }
 

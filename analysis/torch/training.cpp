@@ -54,14 +54,29 @@ Value scaler_is_enabled(Call& call) {
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 
-Value decorator_or_context(Call& call) {
-  // @torch.no_grad() and `with torch.no_grad():` alike
-  return Value::of(Kind::instance, call.run.make_native("torch.context", call.place));
-}
+// What it was made with lies in `$device_type`, `$dtype` and `$enabled`.
 Value autocast(Call& call) {
+  bool off = false;
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::no) return decorator_or_context(call);
-  return Value::of(Kind::instance, call.run.make_native("$casts", call.place));
+    off = off || (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::no);
+  Instance* made = call.run.make_native(off ? "$casts_off" : "$casts", call.place);
+  keep(call.run, *made, "$device_type", call.run.heap().string("cuda"));
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    if (call.at(i)) keep(call.run, *made, "$" + std::string(call.row.parameters[i].text()), call.at(i));
+  return Value::of(Kind::instance, made);
+}
+// `mode` says whether gradients are recorded inside.
+Value grad_mode(Call& call) {
+  Value on = call.run.heap().boolean(call.row.path == "torch.enable_grad");
+  if (call.row.path == "torch.set_grad_enabled") on = Value::of(call.run.truth(call.at(0)));
+  if (call.row.path == "torch.inference_mode" && call.run.resolve(call.at(0)).is(Kind::boolean)) on = Value::of(call.run.symbols().logical_not(call.at(0).condition()));
+  Instance* made = call.run.make_native("$grad_mode", call.place);
+  keep(call.run, *made, "$on", on);
+  return Value::of(Kind::instance, made);
+}
+Value scheduler_init(Call& call) {
+  keep(call, "$optimizer", call.at(0));
+  return {};
 }
 Value device_made(Call& call) {
   const Value text = call.run.resolve(call.at(0));
@@ -88,7 +103,7 @@ std::vector<Row> training_rows() {
       row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing),
       row("torch.optim.Optimizer.add_param_group", method, "param_group", nothing),
 
-      row("torch.amp.GradScaler", class_, "device='cuda', init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init),
+      row("torch.amp.GradScaler", class_, "device='cuda', init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, {}, Operation::scaler_made),
       row("torch.amp.GradScaler.scale", method, "outputs", scaler_scale, {}, Operation::scale),
       row("torch.amp.GradScaler.unscale_", method, "optimizer", nothing, {}, Operation::unscale),
       row("torch.amp.GradScaler.step", method, "optimizer, *arguments, **options", scaler_step, {}, Operation::scaler_step),
@@ -96,19 +111,31 @@ std::vector<Row> training_rows() {
       row("torch.amp.GradScaler.get_scale", method, "", scaler_get_scale),
       row("torch.amp.GradScaler.is_enabled", method, "", scaler_is_enabled),
       row("torch.amp.GradScaler.load_state_dict", method, "state_dict", nothing),
-      row("torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", class_, "*arguments, enabled=True, **options", scaler_init, "torch.amp.GradScaler"),
+      row("torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", class_, "*arguments, enabled=True, **options", scaler_init, "torch.amp.GradScaler",
+          Operation::scaler_made),
 
       row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0", nullptr, {}, Operation::clip_gradients),
       row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
 
       row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", autocast),
       row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast),
-      row("torch.no_grad", function, "function=None", decorator_or_context),
-      row("torch.inference_mode", function, "mode=True", decorator_or_context),
-      row("torch.enable_grad", function, "function=None", decorator_or_context),
-      row("torch.set_grad_enabled", function, "mode", decorator_or_context),
+      row("torch.no_grad", function, "function=None", grad_mode),
+      row("torch.inference_mode", function, "mode=True", grad_mode),
+      row("torch.enable_grad", function, "function=None", grad_mode),
+      row("torch.set_grad_enabled", function, "mode", grad_mode),
       row("torch.context", class_, "", nullptr),
       row("$casts", class_, "", nullptr, "torch.context"),
+      row("$casts_off", class_, "", nullptr, "torch.context"),
+      row("$grad_mode", class_, "", nullptr, "torch.context"),
+      row("$unseen", function, "handed", nullptr, {}, Operation::unseen),
+
+      row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),
+      row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {}, Operation::scheduler_step),
+      row("torch.optim.lr_scheduler.LRScheduler.get_last_lr", method, "", uniform),
+      row("torch.optim.lr_scheduler.LRScheduler.get_lr", method, "", uniform),
+      row("torch.optim.lr_scheduler.LRScheduler.state_dict", method, "", nullptr),
+      row("torch.optim.lr_scheduler.LRScheduler.load_state_dict", method, "state_dict", nothing),
+      row("torch.optim.lr_scheduler._LRScheduler", class_, "optimizer, *more, **options", scheduler_init, "torch.optim.lr_scheduler.LRScheduler"),
 
       row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
       row("torch.utils.data.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
@@ -147,11 +174,44 @@ std::vector<Row> training_rows() {
       row("torch.uint8", constant, "", dtype_value<Dtype::uint8>),
       row("torch.bool", constant, "", dtype_value<Dtype::boolean>),
   };
-  for (const std::string_view name : {"torch.optim.SGD", "torch.optim.Adam", "torch.optim.AdamW", "torch.optim.RMSprop", "torch.optim.Adagrad",
-                                      "torch.optim.Adadelta", "torch.optim.Adamax", "torch.optim.NAdam", "torch.optim.RAdam", "torch.optim.ASGD",
-                                      "torch.optim.LBFGS", "torch.optim.Rprop", "torch.optim.SparseAdam",
-                                      "torch.distributed.optim.ZeroRedundancyOptimizer"})
-    rows.push_back(row(name, class_, "params, *more, **options", optimizer_init, "torch.optim.Optimizer"));
+  struct Made {
+    std::string_view path, signature;
+  };
+  for (const Made& optimizer : {
+           Made{"torch.optim.SGD", "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, **options"},
+           Made{"torch.optim.Adam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, **options"},
+           Made{"torch.optim.AdamW", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, **options"},
+           Made{"torch.optim.RMSprop", "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, *more, **options"},
+           Made{"torch.optim.Adagrad", "params, lr=0.01, lr_decay=0, weight_decay=0, *more, **options"},
+           Made{"torch.optim.Adadelta", "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, *more, **options"},
+           Made{"torch.optim.Adamax", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, *more, **options"},
+           Made{"torch.optim.NAdam", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, *more, **options"},
+           Made{"torch.optim.RAdam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, *more, **options"},
+           Made{"torch.optim.ASGD", "params, lr=0.01, *more, **options"},
+           Made{"torch.optim.LBFGS", "params, lr=1, *more, **options"},
+           Made{"torch.optim.Rprop", "params, lr=0.01, *more, **options"},
+           Made{"torch.optim.SparseAdam", "params, lr=0.001, *more, **options"},
+           Made{"torch.distributed.optim.ZeroRedundancyOptimizer", "params, *more, **options"},
+       })
+    rows.push_back(row(optimizer.path, class_, optimizer.signature, optimizer_init, "torch.optim.Optimizer", Operation::optimizer_made));
+  for (const Made& scheduler : {
+           Made{"torch.optim.lr_scheduler.StepLR", "optimizer, step_size, gamma=0.1, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.MultiStepLR", "optimizer, milestones, gamma=0.1, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.ConstantLR", "optimizer, factor=0.333, total_iters=5, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.LinearLR", "optimizer, start_factor=0.333, end_factor=1.0, total_iters=5, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.ExponentialLR", "optimizer, gamma, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.PolynomialLR", "optimizer, total_iters=5, power=1.0, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.CosineAnnealingLR", "optimizer, T_max, eta_min=0.0, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.CosineAnnealingWarmRestarts", "optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.LambdaLR", "optimizer, lr_lambda, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.MultiplicativeLR", "optimizer, lr_lambda, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.SequentialLR", "optimizer, schedulers, milestones, last_epoch=-1, **options"},
+           Made{"torch.optim.lr_scheduler.ChainedScheduler", "schedulers, optimizer=None"},
+           Made{"torch.optim.lr_scheduler.CyclicLR", "optimizer, base_lr, max_lr, *more, **options"},
+           Made{"torch.optim.lr_scheduler.OneCycleLR", "optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, *more, **options"},
+           Made{"torch.optim.lr_scheduler.ReduceLROnPlateau", "optimizer, mode='min', *more, **options"},
+       })
+    rows.push_back(row(scheduler.path, class_, scheduler.signature, scheduler_init, "torch.optim.lr_scheduler.LRScheduler", Operation::scheduler_made));
   return rows;
 }
 

@@ -194,6 +194,7 @@ struct Function : Object {
   bool is_cached = false;                // a property that runs once
   const Function* setter = nullptr;      // of a property
   Table attributes;                      // set on it by the program
+  std::vector<Value> contexts;           // library managers that it is decorated with, outermost last
   Value wrapped_guard;                   // a library decorator that decides which ranks run it; else absent
   std::string_view qualified;            // "Trainer.validate"
 };

@@ -1,0 +1,120 @@
+// What the rules of training loops share: which optimizer a backward feeds, what a scaler, an optimizer and the gradients have
+// been through when an operation comes, and what stands in which loop. Says nothing to the user: each rule words what it finds.
+#pragma once
+
+#include "rules/report.hpp"
+#include "rules/walk.hpp"
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace stepzero::rules {
+
+using symbolic::Answer;
+using values::Instance;
+using values::Object;
+using values::Value;
+
+// An operation of a root with what stands around it, outermost first.
+struct Happening {
+  const OperationEvent* event = nullptr;
+  std::vector<const interpreter::LoopEvent*> loops;
+  std::vector<Turn> turns;
+  bool in_handler = false;
+  bool in(const interpreter::LoopEvent* loop) const;
+};
+
+// One root that trains, or does a part of it.
+struct Scene {
+  const interpreter::Root* root = nullptr;
+  std::vector<Happening> all;         // in order
+  std::set<const Object*> optimizers;
+  bool handed_over = false;           // to a framework that runs the loop, or a part of it
+};
+
+// What is wrong about an operation.
+enum class Slip : std::uint8_t {
+  plain_backward,   // its gradients are unscaled by the step that follows
+  clip_scaled,         // gradients are clipped while they are scaled
+  unscale_twice,
+  unscale_after_step,
+  update_before_step,
+  step_twice,          // scaler.step, with no update since the last
+  cleared_before_step,
+  clipped_late,
+  clipped_early,
+};
+
+struct Mistake {
+  Slip slip{};
+  const OperationEvent* event = nullptr;
+  const Scene* scene = nullptr;
+  const OperationEvent* before = nullptr;    // what it follows wrongly: the backward, the step, the first unscale_
+  const OperationEvent* later = nullptr;     // what it spoils: the step
+  const OperationEvent* scale = nullptr;     // where the loss is scaled
+  const Object* scaler = nullptr;
+  Value optimizer;
+};
+
+class Training {
+public:
+  // Found out once for a record.
+  static const Training& of(const Record& record);
+
+  const std::vector<Scene>& scenes() const { return scenes_; }
+  // Those that every run makes which comes to the operation.
+  const std::vector<Mistake>& mistakes() const { return mistakes_; }
+  // Does the program write or read gradients on its own? Then much is done by hand that rules do not see.
+  bool gradients_by_hand() const { return by_hand_; }
+
+  explicit Training(const Record& record);
+
+private:
+  void look_at(const interpreter::Root& root);
+
+  const Record& record_;
+  std::vector<Scene> scenes_;
+  std::vector<Mistake> mistakes_;
+  bool by_hand_ = false;
+};
+
+// Does the backward leave gradients in parameters of the optimizer?
+Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer);
+// Are the parameters that are given (a module's, a list of them, a module) parameters of the optimizer?
+Answer shares_parameters(const Scene& scene, Value parameters, Value optimizer);
+bool is_module(const Record& record, Value value);
+// Is the object handed to code that is not seen, by this event?
+bool is_handed(const OperationEvent& unseen, const Object* object);
+
+// Under which condition the scaler scales; null: always.
+values::Cond enabled(const Record& record, const Object* scaler);
+// Error if the scaler always scales, warning (with " whenever use_amp") if it may; nothing if it does not.
+struct Weight {
+  Severity severity = Severity::error;
+  std::string when;
+};
+std::optional<Weight> weigh(const Record& record, const Object* scaler, const OperationEvent& event, const Scene& scene);
+
+// The text in front of `.step(…)`; `otherwise` if there is none.
+std::string object_text(const Record& record, const OperationEvent& event, std::string otherwise);
+
+// Fixes of whole statements. False if the statement is not one that can be moved: it is not alone on its lines, or the call is not all of it.
+bool remove_statement(const Record& record, const OperationEvent& event, Fix& fix);
+bool insert_before(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
+bool insert_after(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
+// Moves the statement to stand behind (or before) that of another operation, in the same function.
+bool move_statement(const Record& record, const OperationEvent& event, const OperationEvent& to, bool behind, Fix& fix);
+
+// Tells one mistake once per place.
+class Once {
+public:
+  bool operator()(Place place) { return told_.insert({place.chunk, place.span.begin}).second; }
+
+private:
+  std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
+};
+
+} // namespace stepzero::rules
