@@ -5,6 +5,12 @@
 
 namespace stepzero::rules {
 
+extern const Rule backward_in_autocast;
+extern const Rule fp16_without_scaler;
+extern const Rule scaler_with_bf16;
+extern const Rule missing_backward;
+extern const Rule missing_step;
+extern const Rule missing_zero_grad;
 extern const Rule clip_before_unscale;
 extern const Rule double_unscale;
 extern const Rule missing_update;

@@ -147,7 +147,10 @@ public:
   };
   using Found = std::map<std::pair<const OperationEvent*, Slip>, Entry>;
 
-  Follow(const Scene& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached) : scene_(scene), found_(found), reached_(reached) {}
+  Follow(const Scene& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached) : scene_(scene), found_(found), reached_(reached) {
+    for (const Happening& each : scene.all)
+      if (each.event->row->operation == Operation::scaler_update) updates_.insert(each.event->self.object());
+  }
 
   void run(const std::vector<Step>& steps) {
     for (const Step& step : steps) {
@@ -203,6 +206,8 @@ private:
     return state;
   }
   void wrong(Slip slip, const OperationEvent& event, const State& state, const OperationEvent* before, const OperationEvent* later, const Object* scaler) {
+    // What follows from one mistake with a scaler is not told besides.
+    if (scaler && !blamed_scalers_.insert(scaler).second) return;
     if (!blamed_.insert({&event, slip}).second) return;
     Entry& entry = found_[{&event, slip}];
     ++entry.wrong;
@@ -259,7 +264,7 @@ private:
     each([&](const Object* optimizer, State& state) {
       const Answer clears = self.object() == optimizer ? Answer::yes : shares_parameters(scene_, is_optimizer_value(self) ? attribute(self, "$parameters") : self, state.value);
       if (clears == Answer::no) return;
-      const bool lost = clears == Answer::yes && state.fresh && !state.stepped;
+      const bool lost = clears == Answer::yes && state.fresh && !state.stepped && !shared(optimizer);
       const OperationEvent* fresh = state.fresh;
       const Value value = state.value;
       state = {};
@@ -271,6 +276,12 @@ private:
       }
     });
   }
+  // Does another optimizer step the same parameters?
+  bool shared(const Object* optimizer) const {
+    for (const Object* other : scene_.optimizers)
+      if (other != optimizer && shares_parameters(scene_, attribute(other, "$parameters"), Value::of(Kind::instance, optimizer)) == Answer::yes) return true;
+    return false;
+  }
   bool is_optimizer_value(Value value) const { return scene_.optimizers.contains(value.object()); }
 
   void stepped(const OperationEvent& event, Value optimizer, const Object* scaler) {
@@ -280,7 +291,7 @@ private:
     if (state.clip_on_nothing && state.fresh && !state.clipped) wrong(Slip::clipped_early, *state.clip_on_nothing, state, state.fresh, &event, nullptr);
     if (scaler) {
       OfScaler& entry = scalers_[{scaler, optimizer.object()}];
-      if (entry.stepped) wrong(Slip::step_twice, event, state, entry.stepped, nullptr, scaler);
+      if (entry.stepped) blamed_scalers_.insert(scaler);  // amp/missing-update tells of it
       if (state.updated && state.scaled_by == scaler) wrong(Slip::update_before_step, *state.updated, state, state.fresh, &event, scaler);
       if (state.plain && state.fresh == state.plain && !state.scaled && !state.stepped) wrong(Slip::plain_backward, *state.plain, state, nullptr, &event, scaler);
       entry.stepped = &event;
@@ -295,6 +306,7 @@ private:
   void unscaled(const OperationEvent& event, const Object* scaler, Value optimizer) {
     OfScaler& entry = scalers_[{scaler, optimizer.object()}];
     State& state = of(optimizer);
+    if (entry.stepped && !updates_.contains(scaler)) return;  // amp/missing-update tells of it
     if (entry.stepped) wrong(Slip::unscale_after_step, event, state, entry.stepped, nullptr, scaler);
     else if (entry.unscaled) wrong(Slip::unscale_twice, event, state, entry.unscaled, nullptr, scaler);
     entry.unscaled = &event;
@@ -304,7 +316,7 @@ private:
 
   void updated(const OperationEvent& event, const Object* scaler) {
     each([&](const Object*, State& state) {
-      if (state.fresh && !state.stepped && state.scaled_by == scaler && !state.updated) state.updated = &event;
+      if (state.fresh && !state.stepped && state.scaled_by == scaler) state.updated = &event;
     });
     for (auto& [key, entry] : scalers_)
       if (key.first == scaler) entry = {};
@@ -329,6 +341,7 @@ private:
   std::map<const OperationEvent*, std::size_t>& reached_;
   std::set<const OperationEvent*> seen_;
   std::set<std::pair<const OperationEvent*, Slip>> blamed_;
+  std::set<const Object*> blamed_scalers_, updates_;
   std::map<const Object*, State> states_;
   std::map<std::pair<const Object*, const Object*>, OfScaler> scalers_;
   std::map<const Object*, const OperationEvent*> scales_;

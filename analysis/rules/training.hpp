@@ -37,15 +37,14 @@ struct Scene {
 
 // What is wrong about an operation.
 enum class Slip : std::uint8_t {
-  plain_backward,   // its gradients are unscaled by the step that follows
+  plain_backward,      // its gradients are unscaled by the step that follows
   clip_scaled,         // gradients are clipped while they are scaled
   unscale_twice,
   unscale_after_step,
   update_before_step,
-  step_twice,          // scaler.step, with no update since the last
   cleared_before_step,
-  clipped_late,
-  clipped_early,
+  clipped_late,        // behind the step
+  clipped_early,       // before there are any
 };
 
 struct Mistake {
