@@ -267,7 +267,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     killed_ = !abstract;
     return heap().external("", where);
   }
-  return result;
+  return heap().one_of_alike(result);
 }
 
 Value Interpreter::drain(Value generator, Place where, std::function<Value(Value)>& consume) {

@@ -43,6 +43,7 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   Fact fact{where, role, value, nullptr};
   Value now = resolve(value);
   if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor)) now = now.as<values::Unknown>()->state.value;
+  now = heap().one_of_alike(now, true);
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
   fact.value = role == Fact::Role::expression ? now : frozen(now);
   record_.facts.push_back(fact);

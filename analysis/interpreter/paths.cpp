@@ -101,7 +101,7 @@ Value Interpreter::fork_value(Cond condition, Place place, const std::function<V
     return heap().external("", place);
   }
   if (decided || !first || !second) return first ? first : second;
-  return heap().choose(condition, first, second);
+  return heap().one_of_alike(heap().choose(condition, first, second));
 }
 
 Flow Interpreter::merge_exits(Moment since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {

@@ -308,6 +308,22 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
   return Value::of(Kind::choice, made);
 }
 
+Value Heap::one_of_alike(Value value, bool to_show) {
+  if (!value.is(Kind::choice)) return value;
+  const Choice* choice = value.as<Choice>();
+  const Value yes = one_of_alike(choice->yes, to_show), no = one_of_alike(choice->no, to_show);
+  if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return value;
+  const auto *a = yes.as<Tensor>(), *b = no.as<Tensor>();
+  const TensorState &x = *a->now(), &y = *b->now();
+  if (!x.shape.rank_known || !same_shape(x.shape, y.shape) || x.dtype != y.dtype) return value;
+  const bool alike = a->role == TensorRole::plain && b->role == TensorRole::plain && x.requires_grad == y.requires_grad && x.external == y.external &&
+                     x.crossed == y.crossed && x.scaled_by == y.scaled_by && x.graph == y.graph && x.graph_complete == y.graph_complete &&
+                     x.content == y.content && x.blamed == y.blamed &&
+                     (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
+  if (!alike && !to_show) return value;
+  return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
+}
+
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
   if (!a) return b;

@@ -76,6 +76,9 @@ public:
   TensorState* state(const TensorState& state);
   // Either value, by a condition; resolved where the condition is decided, widened where the choice grows too large.
   Value choose(Cond condition, Value yes, Value no);
+  // A choice of tensors of which the same is known, as one: what is made of it is not made twice. Not for parts of a module.
+  // To be shown, only shape and dtype have to be the same.
+  Value one_of_alike(Value value, bool to_show = false);
   // One value that stands for both when it is not known which.
   Value merge(Value a, Value b, Sharing sharing);
 
