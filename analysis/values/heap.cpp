@@ -299,7 +299,15 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
     if (yes.as<Tuple>()->cls == no.as<Tuple>()->cls) both.as<Tuple>()->cls = yes.as<Tuple>()->cls;
     return both;
   }
-  if (leaves(yes) + leaves(no) > max_leaves) return merge(yes, no, symbols_.sharing(condition));
+  if (leaves(yes) + leaves(no) > max_leaves) {
+    // The sides first: what they are made of may have something in common.
+    const auto one = [&](auto& self, Value side) -> Value {
+      if (!side.is(Kind::choice)) return side;
+      const Choice* inner = side.as<Choice>();
+      return merge(self(self, inner->yes), self(self, inner->no), symbols_.sharing(inner->condition));
+    };
+    return merge(one(one, yes), one(one, no), symbols_.sharing(condition));
+  }
   auto* made = make<Choice>();
   made->condition = condition;
   made->yes = yes;
@@ -317,7 +325,7 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   const TensorState &x = *a->now(), &y = *b->now();
   if (!x.shape.rank_known || !same_shape(x.shape, y.shape) || x.dtype != y.dtype) return value;
   const bool alike = a->role == TensorRole::plain && b->role == TensorRole::plain && x.requires_grad == y.requires_grad && x.external == y.external &&
-                     x.crossed == y.crossed && x.scaled_by == y.scaled_by && x.graph == y.graph && x.graph_complete == y.graph_complete &&
+                     x.crossed == y.crossed && x.scaled_by == y.scaled_by && x.graph == y.graph &&
                      x.content == y.content && x.blamed == y.blamed &&
                      (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
   if (!alike && !to_show) return value;
