@@ -420,7 +420,9 @@ Value Interpreter::function_attribute(Value object, Name name, Place where) {
 
 void Interpreter::set_attribute(Value object, Name name, Value value) {
   object = resolve(object);
-  if (object.is(Kind::tensor)) heap().note_write(object.as<values::Tensor>()->now());  // x.data = y
+  if (object.is(Kind::tensor))
+    if (const Row* row = method_row(type_of(object, {}).as<values::LibrarySymbol>()->path, "__setattr__"))
+      return static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr));
   switch (object.kind) {
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();

@@ -441,6 +441,25 @@ constexpr Operator operators[] = {
 } // namespace
 
 namespace {
+// x.data = y: x becomes what y is, and shares its memory.
+Value set_attribute_of(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const TensorState* into = tensor_state(call.run, call.self);
+  if (!into || !name.is(Kind::string) || name.text() != "data") return Value::none();
+  call.run.heap().note_write(into);
+  const TensorState* from = tensor_state(call.run, call.at(1));
+  TensorState state = *into;
+  state.shape = from ? from->shape : Shape{};
+  state.dtype = from ? from->dtype : Dtype::unknown;
+  state.device = from ? from->device : nullptr;
+  state.strides = from ? from->strides : std::vector<Int>{};
+  state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(call.at(1)));
+  state.external = state.external || call.run.heap().is_external(call.at(1));
+  state.content = nullptr;
+  state.shape_value = {};
+  set_state(call.run, call.self, state);
+  return Value::none();
+}
 template <int which> Value constant(Call&) {
   constexpr double pi = 3.141592653589793, e = 2.718281828459045, infinity = std::numeric_limits<double>::infinity();
   return Value::of(which == 0 ? pi : which == 1 ? e : which == 2 ? infinity : std::numeric_limits<double>::quiet_NaN());
@@ -449,6 +468,7 @@ template <int which> Value constant(Call&) {
 
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
+  rows.push_back(row("torch.Tensor.__setattr__", RowKind::method, "name, value", set_attribute_of));
   rows.push_back(row("torch.pi", RowKind::constant, "", constant<0>));
   rows.push_back(row("torch.e", RowKind::constant, "", constant<1>));
   rows.push_back(row("torch.inf", RowKind::constant, "", constant<2>));
