@@ -31,6 +31,8 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
     const std::string text = record.symbols.text(enabled.condition());
     if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever " + text;
   }
+  // A region of a rehearsal of a loop, whose making was taken back.
+  if (!kept(*instance, "$device_type")) return std::nullopt;
   if (const Value device = kept(*instance, "$device_type"); device.is(Kind::string)) found.device = device.text();
   else if (device.is(Kind::device)) found.device = device.as<values::Device>()->text;
   if (const auto colon = found.device.find(':'); colon != std::string_view::npos) found.device = found.device.substr(0, colon);

@@ -10,6 +10,13 @@ using values::Operation;
 
 namespace {
 
+// Of a backward that feeds no optimizer it may be this one that is meant: loop/wrong-parameters tells of it.
+bool feeds_any(const Scene& scene, const OperationEvent& backward) {
+  for (const Object* optimizer : scene.optimizers)
+    if (feeds(scene, backward, Value::of(Kind::instance, optimizer)) == Answer::yes) return true;
+  return false;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   if (training.gradients_by_hand()) return;
@@ -26,7 +33,7 @@ void check(const Record& record, Report& report) {
       bool cleared = false, fed = false, unseen = false;
       for (const Happening& each : scene.all) {
         cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.event->self.object() == optimizer.object() && each.in(loop));
-        fed = fed || (each.event->row->operation == Operation::backward && feeds(scene, *each.event, optimizer) != Answer::no);
+        if (each.event->row->operation == Operation::backward) fed = fed || feeds(scene, *each.event, optimizer) != Answer::no || !feeds_any(scene, *each.event);
         // What is handed the model, or anything else, may run a backward.
         unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop));
       }

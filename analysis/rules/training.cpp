@@ -48,7 +48,11 @@ struct Parts {
       complete = complete && !state->open;
       return;
     }
-    case Kind::tensor: found.insert(value.object()); return;
+    case Kind::tensor:
+      found.insert(value.object());
+      // Losses do not tell which plain tensors they are computed from.
+      complete = complete && value.as<values::Tensor>()->role != values::TensorRole::plain;
+      return;
     case Kind::choice:
       add(value.as<values::Choice>()->yes, depth + 1);
       add(value.as<values::Choice>()->no, depth + 1);
@@ -150,6 +154,11 @@ public:
   Follow(const Scene& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached) : scene_(scene), found_(found), reached_(reached) {
     for (const Happening& each : scene.all)
       if (each.event->row->operation == Operation::scaler_update) updates_.insert(each.event->self.object());
+      else if (each.event->row->operation == Operation::scale) used_.insert("scale");
+      // What is handed a scaler may scale with it.
+      else if (each.event->row->operation == Operation::scaler_made)
+        for (const Happening& other : scene.all)
+          if (other.event->row->operation == Operation::unseen && is_handed(*other.event, each.event->self.object())) used_.insert("scale");
   }
 
   void run(const std::vector<Step>& steps) {
@@ -166,9 +175,11 @@ public:
       case Operation::zero_grad: cleared(event); break;
       case Operation::scale: scales_[event.self.object()] = &event; break;
       case Operation::unscale:
+        checked_.insert(event.self.object());
         if (!event.arguments.empty()) unscaled(event, event.self.object(), event.arguments[0]);
         break;
       case Operation::scaler_step:
+        checked_.insert(event.self.object());
         if (!event.arguments.empty()) stepped(event, event.arguments[0], event.self.object());
         break;
       case Operation::scaler_update: updated(event, event.self.object()); break;
@@ -176,6 +187,8 @@ public:
       default: break;
       }
     }
+    for (const auto& [update, backward] : vain_)
+      if (!blamed_.contains({update, Slip::update_before_step})) wrong(Slip::update_without_step, *update, State{}, backward, nullptr, update->self.object());
   }
 
 private:
@@ -233,6 +246,8 @@ private:
     });
     for (auto& [key, entry] : scalers_)
       if (is_handed(event, key.first)) entry = {};
+    for (const auto& [scaler, scale] : scales_)
+      if (is_handed(event, scaler)) checked_.insert(scaler);
   }
 
   void backward(const OperationEvent& event) {
@@ -253,7 +268,7 @@ private:
       if (loss && loss->scaled_by) {
         state.scaled = &event;
         state.scaled_by = loss->scaled_by;
-      } else if (loss && !loss->external && !state.scaled) {
+      } else if (loss && !state.scaled && (!loss->external || !used_.contains("scale"))) {
         state.plain = &event;
       }
     });
@@ -306,7 +321,10 @@ private:
   void unscaled(const OperationEvent& event, const Object* scaler, Value optimizer) {
     OfScaler& entry = scalers_[{scaler, optimizer.object()}];
     State& state = of(optimizer);
-    if (entry.stepped && !updates_.contains(scaler)) return;  // amp/missing-update tells of it
+    if (entry.stepped && !updates_.contains(scaler)) {  // amp/missing-update tells of it
+      state.scaled = nullptr;
+      return;
+    }
     if (entry.stepped) wrong(Slip::unscale_after_step, event, state, entry.stepped, nullptr, scaler);
     else if (entry.unscaled) wrong(Slip::unscale_twice, event, state, entry.unscaled, nullptr, scaler);
     entry.unscaled = &event;
@@ -315,6 +333,13 @@ private:
   }
 
   void updated(const OperationEvent& event, const Object* scaler) {
+    const bool sets_scale = !event.arguments.empty() && event.arguments[0] && !event.arguments[0].is(Kind::none);
+    const OperationEvent* scaled = nullptr;
+    each([&](const Object*, State& state) {
+      if (state.scaled && state.scaled_by == scaler) scaled = state.scaled;
+    });
+    if (scaled && !sets_scale && !checked_.contains(scaler)) vain_.push_back({&event, scaled});
+    checked_.erase(scaler);
     each([&](const Object*, State& state) {
       if (state.fresh && !state.stepped && state.scaled_by == scaler) state.updated = &event;
     });
@@ -342,6 +367,9 @@ private:
   std::set<const OperationEvent*> seen_;
   std::set<std::pair<const OperationEvent*, Slip>> blamed_;
   std::set<const Object*> blamed_scalers_, updates_;
+  std::set<std::string_view> used_;
+  std::set<const Object*> checked_;   // scalers that have looked for inf since their last update, or may have
+  std::vector<std::pair<const OperationEvent*, const OperationEvent*>> vain_;  // updates without a step, and the backward before
   std::map<const Object*, State> states_;
   std::map<std::pair<const Object*, const Object*>, OfScaler> scalers_;
   std::map<const Object*, const OperationEvent*> scales_;

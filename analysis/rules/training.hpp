@@ -42,6 +42,7 @@ enum class Slip : std::uint8_t {
   unscale_twice,
   unscale_after_step,
   update_before_step,
+  update_without_step,
   cleared_before_step,
   clipped_late,        // behind the step
   clipped_early,       // before there are any

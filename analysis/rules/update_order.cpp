@@ -10,6 +10,19 @@ using values::Operation;
 
 namespace {
 
+// All updates between the gradients and the step go, each statement once.
+bool remove_updates(const Record& record, const Mistake& mistake, Fix& fix) {
+  std::set<std::uint32_t> removed;
+  bool between = false;
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event == mistake.before) between = true;
+    if (each.event == mistake.later) break;
+    if (!between || each.event->row->operation != Operation::scaler_update || each.event->self.object() != mistake.scaler) continue;
+    if (removed.insert(each.event->place.span.begin).second && !remove_statement(record, *each.event, fix)) return false;
+  }
+  return !removed.empty();
+}
+
 // Is there another update behind the step, before the next backward?
 bool updated_later(const Mistake& mistake) {
   bool behind = false;
@@ -39,10 +52,30 @@ void check(const Record& record, Report& report) {
     fix.preferred = true;
     if (updated_later(mistake)) {
       fix.title = "Remove this update()";
-      if (remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
+      if (remove_updates(record, mistake, fix)) finding->fixes.push_back(std::move(fix));
     } else {
       fix.title = "Update behind the step";
-      if (move_statement(record, *mistake.event, *mistake.later, true, fix)) finding->fixes.push_back(std::move(fix));
+      if (mistake.event->calls == mistake.later->calls && remove_updates(record, mistake, fix) && insert_after(record, *mistake.later, scaler + ".update()", fix))
+        finding->fixes.push_back(std::move(fix));
+    }
+  }
+  for (const Mistake& mistake : training.mistakes()) {
+    if (mistake.slip != Slip::update_without_step) continue;
+    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    if (!weight || !once(mistake.event->place)) continue;
+    const std::string scaler = object_text(record, *mistake.event, "the scaler");
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+                                  scaler + ".update() is called though no step was made with these gradients: it raises" + weight->when +
+                                      " \"No inf checks were recorded prior to update.\" Update behind each step, and only there.");
+    if (!finding) continue;
+    report.relate(*finding, mistake.before->place, "these gradients are not stepped");
+    Fix fix;
+    fix.title = "Update with the step only";
+    fix.preferred = true;
+    for (const Happening& each : mistake.scene->all) {
+      if (each.event->row->operation != Operation::scaler_step || each.event->self.object() != mistake.scaler || each.event->calls != mistake.event->calls) continue;
+      if (insert_after(record, *each.event, scaler + ".update()", fix) && remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
+      break;
     }
   }
   for (const Gated& gated : gated_steps(record, training, Operation::scaler_update)) {
