@@ -6,6 +6,10 @@
 namespace stepzero::rules {
 
 extern const Rule backward_in_autocast;
+extern const Rule unsafe_op;
+extern const Rule learning_rate;
+extern const Rule scheduler_order;
+extern const Rule set_epoch;
 extern const Rule fp16_without_scaler;
 extern const Rule scaler_with_bf16;
 extern const Rule missing_backward;

@@ -259,6 +259,9 @@ Table::Table() {
     read_signature(made);
     by_path_.emplace(made.path, &made);  // no path comes twice
   }
+  for (Row& made : rows_)
+    for (const Meaning& meaning : meanings())
+      if (made.path == meaning.path) made.operation = meaning.operation;
 }
 
 const interpreter::TypeNames& Table::types() const {

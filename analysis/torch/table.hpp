@@ -31,6 +31,12 @@ struct Family {
   bool pure = false;
   bool one_device = false;  // see values::Row; their operators only
 };
+// Operations of rows that are made from other data.
+struct Meaning {
+  std::string_view path;
+  Operation operation;
+};
+std::span<const Meaning> meanings();
 std::vector<Row> rows_of_families(std::span<const Family> families);
 
 // The families.

@@ -74,6 +74,10 @@ Value grad_mode(Call& call) {
   keep(call.run, *made, "$on", on);
   return Value::of(Kind::instance, made);
 }
+Value sampler_init(Call& call) {
+  if (call.at(3)) keep(call, "$shuffle", call.at(3));
+  return {};
+}
 Value scheduler_init(Call& call) {
   keep(call, "$optimizer", call.at(0));
   return {};
@@ -90,6 +94,20 @@ Value device_count(Call& call) { return call.run.heap().unknown("device_count", 
 Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
 
 } // namespace
+
+std::span<const Meaning> meanings() {
+  static constexpr Meaning list[] = {
+      {"torch.nn.BCELoss.forward", Operation::refuses_autocast},
+      {"torch.nn.functional.binary_cross_entropy", Operation::refuses_autocast},
+      {"torch.utils.data.DataLoader", Operation::loader_made},
+      {"torch.utils.data.DataLoader.__iter__", Operation::loader_made},  // read
+      {"torch.utils.data.distributed.DistributedSampler", Operation::sampler_made},
+      {"torch.utils.data.DistributedSampler", Operation::sampler_made},
+      {"torch.utils.data.distributed.DistributedSampler.set_epoch", Operation::set_epoch},
+      {"torch.utils.data.DistributedSampler.set_epoch", Operation::set_epoch},
+  };
+  return list;
+}
 
 std::vector<Row> training_rows() {
   using enum RowKind;
@@ -137,8 +155,8 @@ std::vector<Row> training_rows() {
       row("torch.optim.lr_scheduler.LRScheduler.load_state_dict", method, "state_dict", nothing),
       row("torch.optim.lr_scheduler._LRScheduler", class_, "optimizer, *more, **options", scheduler_init, "torch.optim.lr_scheduler.LRScheduler"),
 
-      row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
-      row("torch.utils.data.DistributedSampler", class_, "dataset, *arguments, **options", nullptr),
+      row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", sampler_init),
+      row("torch.utils.data.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", sampler_init),
       row("torch.utils.data.distributed.DistributedSampler.set_epoch", method, "epoch", nothing),
       row("torch.utils.data.DistributedSampler.set_epoch", method, "epoch", nothing),
 
