@@ -1,6 +1,6 @@
 // loop/learning-rate: numbers of an optimizer that are far from what is used with it.
+#include "rules/absent.hpp"
 #include "rules/list.hpp"
-#include "rules/training.hpp"
 
 #include <array>
 #include <cstdio>
@@ -30,12 +30,17 @@ std::string text(double number) {
   return buffer.data();
 }
 
-void check(const Record& record, Report& report) {
-  Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
-    if (made.row->operation != Operation::optimizer_made) return;
+// Does the optimizer step in a loop? Programs that only try what an optimizer does have any numbers.
+bool trains(const Scene& scene, const Object* optimizer) {
+  for (const Happening& each : scene.all)
+    if (stepped_optimizer(*each.event).object() == optimizer && !each.loops.empty() && repeats(*each.loops.back())) return true;
+  return false;
+}
+
+void look_at(const Record& record, const Scene& scene, Report& report, Once& once) {
+  for (const Happening& each : scene.all) {
+    const OperationEvent& made = *each.event;
+    if (made.row->operation != Operation::optimizer_made || !trains(scene, made.self.object())) continue;
     const std::string_view path = made.row->path;
     const std::string name(path.substr(path.rfind('.') + 1));
     const auto rate = given(record, made, "lr"), decay = given(record, made, "weight_decay");
@@ -47,7 +52,13 @@ void check(const Record& record, Report& report) {
     else if (name == "Adam" && decay && *decay >= 0.01)
       message = "Adam adds weight_decay=" + text(*decay) + " to the gradient, where it is divided by their size like everything else. A decay that large is meant for AdamW, which takes it off the weights.";
     if (!message.empty() && once(made.place)) report.add(Severity::hint, made.place, made.calls, message);
-  });
+  }
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Scene& scene : training.scenes()) look_at(record, scene, report, once);
 }
 
 } // namespace

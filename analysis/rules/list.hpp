@@ -7,6 +7,10 @@ namespace stepzero::rules {
 
 extern const Rule backward_in_autocast;
 extern const Rule unsafe_op;
+extern const Rule deprecated_amp;
+extern const Rule wrong_parameters;
+extern const Rule grad_held;
+extern const Rule sampler;
 extern const Rule learning_rate;
 extern const Rule scheduler_order;
 extern const Rule set_epoch;
