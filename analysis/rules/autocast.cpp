@@ -26,6 +26,7 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   found.manager = instance;
   const Value enabled = kept(*instance, "$enabled");
   found.enabled = off ? Answer::no : !enabled ? Answer::yes : Answer::unknown;
+  if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever " + std::string(enabled.as<values::Unknown>()->name);
   if (!off && enabled.is(Kind::boolean)) {
     found.enabled = record.symbols.decide(enabled.condition());
     const std::string text = record.symbols.text(enabled.condition());

@@ -15,7 +15,7 @@ std::span<const Rule> rules() {
       backward_in_autocast, clip_before_unscale, deprecated_amp, double_unscale, fp16_without_scaler, missing_update, scaler_with_bf16, unsafe_op,
       unscaled_backward, unscaled_step, update_order,
       rank_guarded_collective,
-      clip_after_step, learning_rate, missing_backward, missing_step, missing_zero_grad, scheduler_order, set_epoch, wrong_parameters, zero_grad_order,
+      clip_after_step, eval_mode, learning_rate, missing_backward, missing_step, missing_zero_grad, scheduler_order, set_epoch, wrong_parameters, zero_grad_order,
       grad_held, sampler,
       annotation, assertion, batch_mismatch, broadcast, concat, device_mismatch, dtype_mismatch, empty_slice, index_out_of_range,
       invalid_argument, layer_input, loss_target, matmul, reshape, suspicious_broadcast, unpack,

@@ -7,6 +7,7 @@ namespace stepzero::rules {
 
 extern const Rule backward_in_autocast;
 extern const Rule unsafe_op;
+extern const Rule eval_mode;
 extern const Rule deprecated_amp;
 extern const Rule wrong_parameters;
 extern const Rule grad_held;

@@ -520,11 +520,10 @@ Answer shares_parameters(const Scene& scene, Value given, Value optimizer) {
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
-bool is_module(const Record&, Value value) {
-  if (!value.is(Kind::instance)) return false;
-  const auto* instance = value.as<Instance>();
-  const auto* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
-  return native && (native->path.starts_with("torch.nn.") || native->path.ends_with("Module"));
+bool reaches(const values::TensorState& loss, Value module) {
+  Parts parts;
+  parts.add(module);
+  return std::any_of(loss.graph.begin(), loss.graph.end(), [&](const Object* source) { return parts.found.contains(source); });
 }
 
 bool is_handed(const OperationEvent& unseen, const Object* object) {

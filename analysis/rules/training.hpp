@@ -85,7 +85,8 @@ private:
 Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer);
 // Are the parameters that are given (a module's, a list of them, a module) parameters of the optimizer?
 Answer shares_parameters(const Scene& scene, Value parameters, Value optimizer);
-bool is_module(const Record& record, Value value);
+// Was the loss computed with parameters of the module?
+bool reaches(const values::TensorState& loss, Value module);
 // Is the object handed to code that is not seen, by this event?
 bool is_handed(const OperationEvent& unseen, const Object* object);
 
