@@ -16,7 +16,7 @@ std::span<const Rule> rules() {
       unscaled_backward, unscaled_step, update_order,
       rank_guarded_collective,
       clip_after_step, eval_mode, learning_rate, missing_backward, missing_step, missing_zero_grad, scheduler_order, set_epoch, wrong_parameters, zero_grad_order,
-      grad_held, sampler,
+      grad_held, retained_graph, sampler,
       annotation, assertion, batch_mismatch, broadcast, concat, device_mismatch, dtype_mismatch, empty_slice, index_out_of_range,
       invalid_argument, layer_input, loss_target, matmul, reshape, suspicious_broadcast, unpack,
   };

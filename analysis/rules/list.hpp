@@ -6,6 +6,7 @@
 namespace stepzero::rules {
 
 extern const Rule backward_in_autocast;
+extern const Rule retained_graph;
 extern const Rule unsafe_op;
 extern const Rule eval_mode;
 extern const Rule deprecated_amp;
