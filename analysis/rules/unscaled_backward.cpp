@@ -1,6 +1,9 @@
 // amp/unscaled-backward: the backward of a plain loss whose gradients the GradScaler's step divides by a scale that they do not carry.
+#include "rules/absent.hpp"
+#include "rules/autocast.hpp"
 #include "rules/list.hpp"
-#include "rules/training.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
@@ -9,9 +12,36 @@ using values::Operation;
 
 namespace {
 
+// A scaler that is made and never used, in a loop that trains under autocast to float16.
+void look_for_unused(const Record& record, const Scene& scene, Report& report, Once& once) {
+  const OperationEvent* made = nullptr;
+  for (const Happening& each : scene.all) {
+    const Operation operation = each.event->row->operation;
+    if (operation == Operation::scale || operation == Operation::scaler_step || operation == Operation::scaler_update || operation == Operation::unscale) return;
+    if (operation == Operation::scaler_made) made = each.event;
+  }
+  if (!made || escapes(record, scene, made->self.object(), nullptr)) return;
+  const values::Cond scales = enabled(record, made->self.object());
+  if (scales && record.symbols.decide(scales) == Answer::no) return;
+  for (const Happening& each : scene.all) {
+    const OperationEvent& backward = *each.event;
+    if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back())) continue;
+    const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+      return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back());
+    });
+    const auto region = stepped ? autocast_of_loss(record, backward) : std::nullopt;
+    if (!region || region->enabled == Answer::no || region->dtype != values::Dtype::float16 || region->without_gradients || !once(backward.place)) continue;
+    Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
+                                  "A GradScaler is made, and this loss is never scaled: small gradients of float16 become zero. Scale it, step through the scaler, and update it.");
+    if (finding) report.relate(*finding, made->place, "the scaler that nobody uses");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
+  for (const Scene& scene : training.scenes())
+    if (!scene.handed_over && !scene.root->truncated) look_for_unused(record, scene, report, once);
   for (const Mistake& mistake : training.mistakes()) {
     if (mistake.slip != Slip::plain_backward) continue;
     const auto weight = weigh(record, mistake.scaler, *mistake.later, *mistake.scene);

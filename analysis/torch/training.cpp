@@ -192,6 +192,9 @@ std::vector<Row> training_rows() {
       row("torch.uint8", constant, "", dtype_value<Dtype::uint8>),
       row("torch.bool", constant, "", dtype_value<Dtype::boolean>),
   };
+  for (const std::string_view path : {"torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler", "torch.utils.data.SubsetRandomSampler",
+                                      "torch.utils.data.WeightedRandomSampler"})
+    rows.push_back(row(path, class_, "*arguments, **options", nullptr));
   struct Made {
     std::string_view path, signature;
   };
