@@ -252,6 +252,18 @@ void Interpreter::escape(Value value, int depth) {
     return;
   }
   case Kind::instance: heap().note_write(nullptr); return;
+  case Kind::bound: escape(value.as<values::Bound>()->function, depth + 1); return;
+  case Kind::function: {
+    // It may be called there, and change what it holds of the functions around it.
+    const auto* function = value.as<values::Function>();
+    for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) {
+      std::vector<Value> held;
+      for (const auto& [name, slot] : scope->names.entries())
+        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
+      for (const Value& each : held) escape(each, depth + 1);
+    }
+    return;
+  }
   case Kind::tuple:
     for (const Value& item : value.as<values::Tuple>()->items) escape(item, depth + 1);
     return;

@@ -33,18 +33,39 @@ std::unordered_map<std::string_view, int> identifier_counts(const std::string& t
   return counts;
 }
 
-// The attributes that a block of a method sets on `self`, nested blocks included.
-void set_on_self(syntax::Block block, Name self, std::vector<Name>& names) {
-  const auto target = [&](const Expr* expr) {
-    if (expr->kind != ExprKind::attribute) return;
+// The attributes that a block of a method sets on `self`, nested blocks included, and those whose lists and dicts it changes.
+struct Changes {
+  std::vector<Name> set, changed;
+};
+void set_on_self(syntax::Block block, Name self, Changes& changes) {
+  const auto attribute_of_self = [&](const Expr* expr) -> const AttributeExpr* {
+    if (expr->kind != ExprKind::attribute) return nullptr;
     const auto& attribute = as<AttributeExpr>(*expr);
-    if (attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id == self) names.push_back(attribute.attribute);
+    return attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id == self ? &attribute : nullptr;
+  };
+  const auto target = [&](const Expr* expr) {
+    if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
+    if (expr->kind == ExprKind::subscript)
+      if (const auto* attribute = attribute_of_self(as<SubscriptExpr>(*expr).object)) changes.changed.push_back(attribute->attribute);
+  };
+  // self.parts.append(part), last = self.parts.pop()
+  const auto called = [&](const Expr* expr) {
+    constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
+    if (!expr || expr->kind != ExprKind::call || as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
+    const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
+    const auto* attribute = attribute_of_self(method.object);
+    if (attribute && std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changes.changed.push_back(attribute->attribute);
   };
   for (const Stmt* stmt : block) {
-    const auto inner = [&](syntax::Block part) { set_on_self(part, self, names); };
+    const auto inner = [&](syntax::Block part) { set_on_self(part, self, changes); };
     switch (stmt->kind) {
+    case StmtKind::expression: called(as<ExpressionStmt>(*stmt).value); break;
+    case StmtKind::delete_:
+      for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(expr);
+      break;
     case StmtKind::assign:
       for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(expr);
+      called(as<AssignStmt>(*stmt).value);
       break;
     case StmtKind::aug_assign: target(as<AugAssignStmt>(*stmt).target); break;
     case StmtKind::ann_assign: target(as<AnnAssignStmt>(*stmt).target); break;
@@ -148,7 +169,10 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     if (annotated) state.shape = *annotated;
     state.sharing = Sharing::local;
     state.external = true;
-    return heap().tensor(state, born);
+    const Value given = heap().tensor(state, born);
+    const bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);
+    if (!optional) return given;
+    return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none());
   }
   const Value made = symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
@@ -319,9 +343,11 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   // What a method that did not run yet may set is not known in the others.
   for (const values::Function* method : methods) {
     if (reached_[method->stmt] || method->is_static || method->parameters->list.empty()) continue;
-    std::vector<Name> names;
-    set_on_self(method->stmt->body, method->parameters->list[0].name, names);
-    for (const Name name : names)
+    Changes changes;
+    set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
+    for (const Name name : changes.changed)
+      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) escape(slot->value);
+    for (const Name name : changes.set)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
   }
   // An empty tensor holds the place of one that somebody else puts there.
