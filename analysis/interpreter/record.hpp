@@ -6,6 +6,7 @@
 #include "syntax/document.hpp"
 #include "values/heap.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -134,6 +135,7 @@ struct AttemptEvent : Event {  // try
   AttemptEvent() : Event(EventKind::attempt) {}
   Block body, orelse, finally;
   std::vector<Block> handlers;
+  bool caught = false;  // the body fails for certain, and the only handler here takes it
 };
 
 struct Root {
@@ -174,6 +176,9 @@ public:
   bool out_of_budget = false;
   bool cancelled = false;
   std::uint64_t steps = 0;
+  // Runs the same file again as one process of a small job does; null if it cannot. For readers, while the run's sources live.
+  std::function<std::unique_ptr<Record>(int rank, int world)> as_rank;
+  mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {
     auto owned = std::make_unique<T>();

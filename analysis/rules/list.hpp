@@ -6,7 +6,15 @@
 namespace stepzero::rules {
 
 extern const Rule unscaled_step;
+extern const Rule collective_order;
+extern const Rule early_exit;
+extern const Rule group_creation;
+extern const Rule not_in_group;
 extern const Rule rank_guarded_collective;
+extern const Rule root_mismatch;
+extern const Rule shape_or_dtype;
+extern const Rule uneven_loop;
+extern const Rule unmatched_p2p;
 extern const Rule annotation;
 extern const Rule assertion;
 extern const Rule batch_mismatch;
