@@ -513,6 +513,7 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   for (Value& argument : event->arguments) {
     argument = resolve(argument);
     event->tensors.push_back(state(argument));
+    event->lists.push_back(argument.is(Kind::list) ? values::Heap::list_state(argument) : nullptr);
   }
   append(event);
 }

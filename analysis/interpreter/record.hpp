@@ -62,9 +62,12 @@ struct OperationEvent : Event {
   std::vector<Value> arguments;            // in the order of the row's signature; absent where not given
   // For tensors (self first, then the arguments): their state at this moment; null for the others.
   std::vector<const values::TensorState*> tensors;
+  // For lists among the arguments: the same.
+  std::vector<const values::ListState*> lists;
   Value result;
   bool expected = false;                   // to fail: it stands in a test of the failure
   const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
+  const values::ListState* list_state(std::size_t i) const { return i < lists.size() ? lists[i] : nullptr; }
   const values::TensorState* argument_state(std::size_t i) const { return i + 1 < tensors.size() ? tensors[i + 1] : nullptr; }
 };
 

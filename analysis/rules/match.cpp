@@ -293,7 +293,7 @@ private:
     if (!complete) return;
     into_.settled.insert(&root);
     for (const auto& key : order)
-      if (Mismatch& mismatch = found.at(key); !fine_.contains(mismatch.key)) {
+      if (Mismatch& mismatch = found.at(key); mismatch.cause == Cause::local || !fine_.contains(mismatch.key)) {
         into_.found.push_back(mismatch);
         if (root.function) of_functions_.push_back(into_.found.size() - 1);
       }
@@ -309,6 +309,7 @@ private:
   void play(const World& world, std::vector<Mismatch>& here) {
     bool unsettled = false, all_raise = true;
     for (const Trace& trace : world) {
+      if (trace.impossible) return;
       unsettled = unsettled || trace.unsettled;
       all_raise = all_raise && trace.raised;
     }
@@ -320,10 +321,14 @@ private:
     Mismatch mismatch;
     mismatch.world = static_cast<int>(world.size());
     if (stop.kind != Stop::Kind::none) {
+      if (unequal(player, mismatch, true)) {
+        here.push_back(std::move(mismatch));
+        return;
+      }
       if (explain(player, stop, mismatch)) here.push_back(std::move(mismatch));
       return;
     }
-    if (unequal(player, mismatch)) {
+    if (unequal(player, mismatch, false)) {
       here.push_back(std::move(mismatch));
       return;
     }
@@ -531,7 +536,11 @@ private:
         break;
       }
     }
-    if (guard && guard->local) return false;  // not told apart by the rank
+    if (guard && (guard->local || guard->unseen)) {
+      if (!guard->local || guard->unseen) return false;
+      mismatch.cause = Cause::local;
+      return tell_local(guard->place, act.place, act.calls, owner, other, act, mismatch);
+    }
     // The same call elsewhere among what the other has alone: then it is the order that differs.
     const Extra* swapped = nullptr;
     for (const Extra& each : left)
@@ -548,9 +557,21 @@ private:
       mismatch.cause = Cause::order;
     } else if (group == "world" && is_subgroup(entering)) {
       mismatch.cause = Cause::other_group;
+    } else if (guard && guard->attempt) {
+      mismatch.cause = Cause::handler;
+      place(mismatch, act);
+      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips this " + mismatch.name + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
+                                 : "Rank " + std::to_string(owner) + " enters this " + mismatch.name + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
+                                       (next ? "goes on to " + std::string(next->name) + at_line(next->place) : std::string("never enters it")) + ".";
+      mismatch.related.push_back({guard->place, "the try"});
+      return true;
     } else if (guard) {
       mismatch.cause = Cause::guard;
     } else if (const Leaving* exit = exit_of(owner, other, extra)) {
+      if (local_exit_) {
+        mismatch.cause = Cause::local;
+        return tell_local(exit->place, exit->place, exit->calls, owner, other, act, mismatch);
+      }
       mismatch.cause = Cause::exit;
       return tell_exit(*exit, owner, other, act, mismatch);
     } else if (const LoopRun* loop = shorter_loop(act, other)) {
@@ -573,7 +594,7 @@ private:
       if (guard) {
         const CallSite* own = act.own_calls;
         const CallSite* calls = act.calls;
-        while (own && own != guard->branch->calls) {
+        while (own && own != guard->own_calls) {
           mismatch.place = calls->place;
           own = own->outer;
           calls = calls->outer;
@@ -587,6 +608,21 @@ private:
                       (next ? other_words + " goes on to " + (next->name == act.name ? "another " : "") + std::string(next->name) + at_line(next->place) : doing(other, stop.at)) + ".";
       break;
     case Cause::order: {
+      // Where the paths to what comes first and to what comes next part.
+      const Act* following = nullptr;
+      for (std::size_t i = extra.act + 1; i < trace(owner).acts.size() && !following; ++i)
+        if (trace(owner).acts[i].what == Act::What::collective && trace(owner).acts[i].group == group) following = &trace(owner).acts[i];
+      if (following) {
+        std::vector<const CallSite*> around;
+        for (const CallSite* site = following->own_calls; site; site = site->outer) around.push_back(site);
+        const CallSite *own = act.own_calls, *calls = act.calls;
+        while (own && std::find(around.begin(), around.end(), own) == around.end()) {
+          mismatch.place = calls->place;
+          own = own->outer;
+          calls = calls->outer;
+        }
+        mismatch.calls = calls;
+      }
       const Act* theirs = swapped ? &trace(other).acts[swapped->act] : next;
       mismatch.text = "The ranks enter collectives in different orders: " + owner_words + " enters " + mismatch.name + " here" +
                       (next ? ", where " + other_words + " enters " + std::string(next->name) + at_line(next->place) : std::string()) + ". They wait for each other for ever, or exchange garbage.";
@@ -617,15 +653,17 @@ private:
 
   // The way out by which `other` missed what `owner` did next.
   const Leaving* exit_of(int owner, int other, const Extra& extra) const {
+    local_exit_ = false;
     const Leaving* found = nullptr;
     for (const Leaving& exit : trace(other).exits) {
       if (exit.at > extra.before) continue;
       for (auto turn = exit.turns.rbegin(); turn != exit.turns.rend(); ++turn) {
         const Decision& theirs = trace(other).decisions[*turn];
-        if (theirs.local) continue;
+        if (theirs.unseen) return nullptr;
         const Decision* mine = decided(trace(owner), theirs);
         if (mine && mine->yes != theirs.yes) {
           found = &exit;
+          local_exit_ = theirs.local;
           break;
         }
       }
@@ -648,6 +686,18 @@ private:
     return true;
   }
 
+  // Ranks that decide each by itself, and may decide differently.
+  bool tell_local(Place condition, Place where, const CallSite* calls, int owner, int other, const Act& act, Mismatch& mismatch) {
+    place(mismatch, act);
+    mismatch.place = where;
+    mismatch.calls = calls;
+    mismatch.text = "Each rank decides this by data of its own: where rank " + std::to_string(owner) + " enters " + mismatch.name + (where == act.place ? std::string() : at_line(act.place)) + " and rank " + std::to_string(other) +
+                    " does not, it waits for ever. Let the ranks agree first: all_reduce what decides.";
+    if (!(condition == where)) mismatch.related.push_back({condition, "this condition may differ among the ranks"});
+    if (!(act.place == where)) mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+    return true;
+  }
+
   const LoopRun* shorter_loop(const Act& act, int other) const {
     for (const Round& round : act.rounds) {
       for (const LoopRun& loop : trace(other).loops)
@@ -662,7 +712,8 @@ private:
   }
 
   // All calls meet. Do they agree in what they send?
-  bool unequal(Player& player, Mismatch& mismatch) {
+  // Of ranks that stop, only those in front are looked at that all ranks make at the same place.
+  bool unequal(Player& player, Mismatch& mismatch, bool stops) {
     std::map<std::pair<std::string, std::size_t>, std::map<int, const Act*>> meetings;
     for (int rank = 0; rank < static_cast<int>(world_->size()); ++rank) {
       std::map<std::string, std::size_t> entered;
@@ -670,9 +721,18 @@ private:
         if (act.what == Act::What::collective && std::find(act.members.begin(), act.members.end(), rank) != act.members.end())
           meetings[{act.group, entered[act.group]++}][rank] = &act;
     }
+    std::set<std::string> apart;  // groups whose ranks have parted
     for (const auto& [key, meeting] : meetings) {
       const Act& first = *meeting.begin()->second;
       const int first_rank = meeting.begin()->first;
+      if (stops) {
+        const bool together = !apart.contains(key.first) && meeting.size() == first.members.size() &&
+                              std::all_of(meeting.begin(), meeting.end(), [&](const auto& each) { return each.second->site == first.site; });
+        if (!together) {
+          apart.insert(key.first);
+          continue;
+        }
+      }
       for (const auto& [rank, pointer] : meeting) {
         const Act& act = *pointer;
         const std::string me = "rank " + std::to_string(rank), her = "rank " + std::to_string(first_rank);
@@ -699,6 +759,13 @@ private:
         }
         const bool sizes_differ = act.elements && first.elements && *act.elements != *first.elements;
         const bool types_differ = act.dtype != values::Dtype::unknown && first.dtype != values::Dtype::unknown && act.dtype != first.dtype;
+        if (sizes_differ && same_tensors(rank, first_rank, key.first)) {
+          mismatch.cause = Cause::order;
+          place(mismatch, act);
+          mismatch.text = "The ranks go through their tensors in different orders: in this " + mismatch.name + " a tensor of " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me +
+                          " meets one of " + std::to_string(*first.elements) + " on " + her + ".";
+          return true;
+        }
         if (sizes_differ || types_differ) {
           mismatch.cause = Cause::size;
           place(mismatch, act);
@@ -717,6 +784,7 @@ private:
         }
       }
     }
+    if (stops) return false;
     for (const auto& [send, receive] : player.met()) {
       if (!send->elements || !receive->elements || *send->elements == *receive->elements) continue;
       mismatch.cause = Cause::size;
@@ -726,6 +794,18 @@ private:
       return true;
     }
     return false;
+  }
+
+  // Do two ranks send the same sizes through the same collectives, in whatever order?
+  bool same_tensors(int a, int b, const std::string& group) const {
+    const auto of = [&](int rank) {
+      std::vector<std::pair<std::string_view, std::int64_t>> sizes;
+      for (const Act& act : trace(rank).acts)
+        if (act.what == Act::What::collective && act.group == group && act.elements) sizes.push_back({act.name, *act.elements});
+      std::sort(sizes.begin(), sizes.end());
+      return sizes;
+    };
+    return of(a) == of(b);
   }
 
   // What some ranks enter in one function, and all others in another, may belong together: nobody here calls them.
@@ -749,6 +829,7 @@ private:
   std::set<int> fine_;  // sites that some run gets past
   std::vector<std::size_t> of_functions_;
   mutable std::deque<LoopRun> none_;
+  mutable bool local_exit_ = false;
 };
 
 } // namespace

@@ -47,6 +47,49 @@ struct Worlds::State {
         const auto& loop = static_cast<const LoopEvent&>(event);
         if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops.insert(loop.stmt);
       });
+    for (const auto& root : main.roots) note(root->block);
+  }
+
+  // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
+  bool note(const Block& block) {
+    bool any = false;
+    for (const Event* event : block.events) {
+      bool here = false;
+      switch (event->kind) {
+      case EventKind::operation: {
+        const Operation operation = static_cast<const OperationEvent*>(event)->row->operation;
+        here = operation == Operation::collective || operation == Operation::message || operation == Operation::parallel_forward;
+        break;
+      }
+      case EventKind::branch: {
+        const auto& branch = static_cast<const BranchEvent&>(*event);
+        const bool yes = note(branch.yes), no = note(branch.no);
+        here = yes || no;
+        if (here && event->place) branches.insert({main.chunk(event->place).path, main.span(event->place).begin});
+        break;
+      }
+      case EventKind::loop:
+        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) here = note(round) || here;
+        break;
+      case EventKind::call: {
+        const auto& call = static_cast<const CallEvent&>(*event);
+        here = note(call.body);
+        if (here && call.function && call.function->stmt) functions.insert(call.function->stmt);
+        break;
+      }
+      case EventKind::attempt: {
+        const auto& attempt = static_cast<const AttemptEvent&>(*event);
+        here = note(attempt.body);
+        here = note(attempt.orelse) || here;
+        here = note(attempt.finally) || here;
+        for (const Block& handler : attempt.handlers) here = note(handler) || here;
+        break;
+      }
+      default: break;
+      }
+      any = any || here;
+    }
+    return any;
   }
 
   // The run of one rank, and what was found out about its places.
@@ -59,6 +102,10 @@ struct Worlds::State {
     std::unordered_map<int, int> keys_at;                            // by site: conditions first met there
     std::unordered_map<const Block*, bool> matters, communicates;
   };
+
+  bool leads_on(const Own& own, const BranchEvent& branch) const {
+    return branch.place && branches.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+  }
 
   Own& own(int rank, int world) {
     auto& slot = runs[{rank, world}];
@@ -104,6 +151,8 @@ struct Worlds::State {
   }
 
   const Record& main;
+  std::set<std::pair<std::string, std::uint32_t>> branches;
+  std::set<const syntax::FunctionStmt*> functions;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> chunks;
   std::set<const syntax::Stmt*> divergent_loops;
   std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, int>, int> sites;
@@ -163,16 +212,32 @@ private:
     default: return false;
     }
   }
+  // Some other rank may communicate there.
+  bool leads_on(const CallEvent& call) {
+    return (call.function && call.function->stmt && state_.functions.contains(call.function->stmt)) || communicates(call.body);
+  }
+  bool leads_on(const Event& event) {
+    if (event.kind != EventKind::branch) return false;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    return symbols_.form(branch.condition) == symbolic::Context::Form::constant && state_.leads_on(own_, branch);
+  }
   bool communicates(const Block& block) {
     if (const auto it = own_.communicates.find(&block); it != own_.communicates.end()) return it->second;
     bool any = false;
     for (const Event* event : block.events) {
       if (event->kind == EventKind::operation) any = wanted(static_cast<const OperationEvent&>(*event));
-      else if (event->kind == EventKind::call) any = communicates(static_cast<const CallEvent*>(event)->body);
-      else any = any_in(*event, [&](const Block& part) { return communicates(part); });
+      else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
+      else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return communicates(part); });
       if (any) break;
     }
     return own_.communicates[&block] = any;
+  }
+  bool sends(const Block& block) {
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->operation == Operation::message) return true;
+      if (event->kind == EventKind::call ? sends(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return sends(part); })) return true;
+    }
+    return false;
   }
   bool raises(const Block& block) {
     for (const Event* event : block.events) {
@@ -188,8 +253,8 @@ private:
     for (const Event* event : block.events) {
       if (event->kind == EventKind::operation) any = wanted(static_cast<const OperationEvent&>(*event));
       else if (event->kind == EventKind::exit) any = true;
-      else if (event->kind == EventKind::call) any = communicates(static_cast<const CallEvent*>(event)->body);
-      else any = any_in(*event, [&](const Block& part) { return matters(part); });
+      else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
+      else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return matters(part); });
       if (any) break;
     }
     return own_.matters[&block] = any;
@@ -210,7 +275,7 @@ private:
       }
       return Answer::unknown;
     }
-    locally_ = true;
+    (symbols_.sharing(condition) == symbolic::Sharing::local && !record_.external.contains(condition) ? locally_ : unseen_) = true;
     if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end()) return chosen->second ? Answer::yes : Answer::no;
     if (!missing) {
       missing = condition;
@@ -270,7 +335,7 @@ private:
       case EventKind::loop: left = walk_loop(static_cast<const LoopEvent&>(*event)); break;
       case EventKind::call: {
         const auto& call = static_cast<const CallEvent&>(*event);
-        const bool quiet = !communicates(call.body);
+        const bool quiet = !leads_on(call);
         if (quiet && !raises(call.body)) break;
         if (quiet) {
           // Only what is known for certain ends the process here.
@@ -325,7 +390,7 @@ private:
   }
 
   void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
-    trace_.decisions.push_back({site, times_[site]++, yes, local, &branch});
+    trace_.decisions.push_back({site, times_[site]++, yes, local, unseen_, false, &branch, state_.translate(own_, branch.place), branch.calls});
     turns_.push_back(trace_.decisions.size() - 1);
   }
 
@@ -333,7 +398,7 @@ private:
     const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
     if (!constant && !matters(branch.yes) && !matters(branch.no)) return Left::no;
     const int site = state_.site(own_, branch.place, branch.calls);
-    locally_ = false;
+    locally_ = unseen_ = false;
     const Answer answer = decide(branch.condition, site);
     if (answer == Answer::unknown) return Left::process;
     missing = nullptr;
@@ -352,6 +417,9 @@ private:
     const Place place = state_.translate(own_, loop.place);
     if (!loop.unrolled && loop.stmt && state_.divergent_loops.contains(loop.stmt))
       for (const Block& round : loop.rounds) trace_.unsettled = trace_.unsettled || communicates(round);
+    // How many messages there are is not known.
+    if (!loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
+      for (const Block& round : loop.rounds) trace_.unsettled = trace_.unsettled || sends(round);
     const std::size_t entry = trace_.loops.size();
     trace_.loops.push_back({site, nth, 0, place, state_.translate(own_, loop.calls)});
     int number = 0;
@@ -369,14 +437,25 @@ private:
 
   Left walk_attempt(const AttemptEvent& attempt) {
     // The run in which nothing is raised by surprise.
-    Left left = walk(attempt.body);
-    if (missing || too_long) return left;
-    if (left == Left::process && !attempt.handlers.empty()) {
-      if (attempt.caught) left = walk(attempt.handlers.back());
-      else trace_.unsettled = true;
-    } else if (left == Left::no) {
-      left = walk(attempt.orelse);
+    bool pushed = false;
+    const std::size_t decision = trace_.decisions.size();
+    if (!attempt.handlers.empty()) {
+      const int site = state_.site(own_, attempt.place, attempt.calls);
+      trace_.decisions.push_back({site, times_[site]++, true, false, false, true, nullptr, state_.translate(own_, attempt.place), attempt.calls});
+      turns_.push_back(decision);
+      pushed = true;
     }
+    Left left = walk(attempt.body);
+    if (!missing && !too_long) {
+      if (left == Left::process && pushed) {
+        trace_.decisions[decision].yes = false;
+        if (attempt.caught) left = walk(attempt.handlers.back());
+        else trace_.unsettled = true;
+      } else if (left == Left::no) {
+        left = walk(attempt.orelse);
+      }
+    }
+    if (pushed) turns_.pop_back();
     if (missing || too_long) return left;
     // What is left runs what stands in `finally`, too.
     const Left last = walk(attempt.finally);
@@ -492,7 +571,7 @@ private:
         made.root = made.members[static_cast<std::size_t>(*place)];
     if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
     if (const Value list = argument(event, info.list); list.is(Kind::list))
-      if (const auto* state = values::Heap::list_state(list); !state->open) made.list_length = static_cast<std::int64_t>(state->items.size());
+      if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) made.list_length = static_cast<std::int64_t>(state->items.size());
     if (info.async >= 0 && event.result.is(Kind::instance)) {
       made.starts = true;
       made.request = event.result.object();
@@ -506,7 +585,7 @@ private:
         const std::string text = described.group == "world" ? "all" : described.group;
         groups_[object] = {text + " #" + std::to_string(groups_made_[text]++), described.members};
         for (const int member : described.members)
-          if (member < 0 || member >= world_) trace_.unsettled = true;  // made for another world
+          if (member < 0 || member >= world_) trace_.impossible = true;  // made for another world
       }
       // Where the group itself says that its members only make it.
       if (const Value own = argument(event, 4); own && !(own.is(Kind::boolean) && symbols_.decide(own.condition()) == Answer::no)) return;
@@ -516,13 +595,13 @@ private:
 
   void message(const OperationEvent& event, const values::MessageInfo& info, Act made) {
     if (info.batch >= 0) {
-      const Value list = argument(event, info.batch);
       const Value results = event.result;
-      if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !results.is(Kind::list)) {
+      const auto* listed = event.list_state(static_cast<std::size_t>(info.batch));
+      if (!listed || listed->open || !results.is(Kind::list)) {
         trace_.unsettled = true;
         return;
       }
-      const auto& items = values::Heap::list_state(list)->items;
+      const auto& items = listed->items;
       const auto& requests = values::Heap::list_state(results)->items;
       for (std::size_t i = 0; i < items.size(); ++i) {
         const Value item = items[i];
@@ -567,8 +646,12 @@ private:
     auto other = number(peer);
     if (const auto place = number(group_peer); place && *place >= 0 && *place < static_cast<std::int64_t>(in.members.size())) other = in.members[static_cast<std::size_t>(*place)];
     const auto number_of_tag = tag ? number(tag) : std::optional<std::int64_t>(0);
-    if (!other || !number_of_tag || *other < 0 || *other >= world_ || *other == rank_) {
-      trace_.unsettled = true;  // any source; or a world that it is not made for
+    if (!other || !number_of_tag) {
+      trace_.unsettled = true;  // any source
+      return;
+    }
+    if (*other < 0 || *other >= world_ || *other == rank_) {
+      trace_.impossible = true;
       return;
     }
     made.peer = static_cast<int>(*other);
@@ -589,7 +672,7 @@ private:
   std::unordered_map<int, int> times_;  // by site
   std::map<const values::Instance*, std::pair<std::string, std::vector<int>>> groups_;
   std::map<std::string, int> groups_made_;
-  bool locally_ = false;
+  bool locally_ = false, unseen_ = false;
   int nesting_ = 0;
 };
 

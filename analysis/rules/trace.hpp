@@ -26,7 +26,11 @@ struct Decision {
   int nth = 0;
   bool yes = false;
   bool local = false;   // this process decided by what only it has
+  bool unseen = false;  // … or by code that was not seen
+  bool attempt = false; // it is a try: was its body run to the end? Else the handler was
   const interpreter::BranchEvent* branch = nullptr;
+  Place place;
+  const interpreter::CallSite* own_calls = nullptr;  // in the rank's record
 };
 
 // One round of a loop around something.
@@ -90,6 +94,7 @@ struct Trace {
   std::vector<LoopRun> loops;
   bool raised = false;              // the process ends in an exception that nobody takes
   bool unsettled = false;           // it communicates in ways that are not known
+  bool impossible = false;          // it names ranks that this world has not
 };
 
 using World = std::vector<Trace>;   // by rank
