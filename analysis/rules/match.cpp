@@ -318,25 +318,24 @@ private:
     world_ = &world;
     Player player(world, true);
     const Stop stop = player.play();
+    const bool parted = decide_differently(world);
     Mismatch mismatch;
     mismatch.world = static_cast<int>(world.size());
     if (stop.kind != Stop::Kind::none) {
-      if (unequal(player, mismatch, true)) {
-        here.push_back(std::move(mismatch));
-        return;
-      }
-      if (explain(player, stop, mismatch)) here.push_back(std::move(mismatch));
+      const bool told = unequal(player, mismatch, true) || explain(player, stop, mismatch);
+      // Where ranks decide differently by what only they have, another run may get past.
+      if (told && (mismatch.cause == Cause::local || !parted)) here.push_back(std::move(mismatch));
       return;
     }
     if (unequal(player, mismatch, false)) {
-      here.push_back(std::move(mismatch));
+      if (!parted) here.push_back(std::move(mismatch));
       return;
     }
     Player strict(world, false);
     const Stop strictly = strict.play();
     if (strictly.kind == Stop::Kind::blocked && explain_messages(strict, strictly, mismatch)) {
       mismatch.certain = false;
-      here.push_back(std::move(mismatch));
+      if (!parted) here.push_back(std::move(mismatch));
       return;
     }
     if (const auto left = player.left_over(); !left.empty()) {
@@ -345,10 +344,33 @@ private:
       mismatch.cause = Cause::message;
       place(mismatch, *act);
       mismatch.text = "Rank " + std::to_string(rank) + " sends to rank " + std::to_string(act->peer) + " here, which never receives it: the message is lost, or the sender waits for ever.";
-      here.push_back(std::move(mismatch));
+      if (!parted) here.push_back(std::move(mismatch));
       return;
     }
     passed(world);
+  }
+
+  // Do two ranks take different sides where each decides for itself?
+  static bool decide_differently(const World& world) {
+    std::map<std::pair<int, int>, bool> sides;
+    for (const Trace& trace : world)
+      for (const Decision& decision : trace.decisions)
+        if (decision.local || decision.unseen)
+          if (const auto [it, fresh] = sides.try_emplace({decision.site, decision.nth}, decision.yes); !fresh && it->second != decision.yes) return true;
+    return false;
+  }
+
+  // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
+  bool of_own_data(Place condition) const {
+    bool own = false;
+    for (const interpreter::Fact& fact : record_.facts) {
+      if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
+      const Value value = fact.value;
+      if (record_.heap.is_external(value) || (fact.tensor && fact.tensor->external)) return false;
+      if (fact.tensor && fact.tensor->sharing == symbolic::Sharing::local) own = true;
+      if (value.is(values::Kind::unknown) && value.as<values::Unknown>()->sharing == symbolic::Sharing::local) own = true;
+    }
+    return own;
   }
 
   const Trace& trace(int rank) const { return (*world_)[static_cast<std::size_t>(rank)]; }
@@ -499,6 +521,18 @@ private:
     return true;
   }
 
+  // The call that stands in the frame of the guard.
+  static std::pair<Place, const CallSite*> seen_from(const Act& act, const Decision& guard) {
+    const CallSite *own = act.own_calls, *calls = act.calls;
+    Place place = act.place;
+    while (own && own != guard.own_calls) {
+      place = calls->place;
+      own = own->outer;
+      calls = calls->outer;
+    }
+    return {place, calls};
+  }
+
   const Decision* decided(const Trace& trace, const Decision& like) const {
     for (const Decision& decision : trace.decisions)
       if (decision.site == like.site && decision.nth == like.nth) return &decision;
@@ -509,7 +543,9 @@ private:
   bool side_by_side(Player& player, const Stop& stop, const std::string& group, int a, int b, Mismatch& mismatch) {
     const auto left = extras(trace(a), trace(b), group);
     if (left.empty()) return false;
-    const Extra& extra = left.front();
+    // A group that is missing comes before what it leads to.
+    const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return trace(each.of_first ? a : b).acts[each.act].makes_group; });
+    const Extra& extra = missing_group != left.end() ? *missing_group : left.front();
     const int owner = extra.of_first ? a : b, other = extra.of_first ? b : a;
     const Act& act = trace(owner).acts[extra.act];
     const auto& members = player.members(group);
@@ -538,8 +574,10 @@ private:
     }
     if (guard && (guard->local || guard->unseen)) {
       if (!guard->local || guard->unseen) return false;
+      if (!of_own_data(guard->place)) return false;
       mismatch.cause = Cause::local;
-      return tell_local(guard->place, act.place, act.calls, owner, other, act, mismatch);
+      const auto [where, calls] = seen_from(act, *guard);
+      return tell_local(guard->place, where, calls, owner, other, act, mismatch);
     }
     // The same call elsewhere among what the other has alone: then it is the order that differs.
     const Extra* swapped = nullptr;
@@ -569,8 +607,9 @@ private:
       mismatch.cause = Cause::guard;
     } else if (const Leaving* exit = exit_of(owner, other, extra)) {
       if (local_exit_) {
+        if (!of_own_data(local_exit_)) return false;
         mismatch.cause = Cause::local;
-        return tell_local(exit->place, exit->place, exit->calls, owner, other, act, mismatch);
+        return tell_local(local_exit_, exit->place, exit->calls, owner, other, act, mismatch);
       }
       mismatch.cause = Cause::exit;
       return tell_exit(*exit, owner, other, act, mismatch);
@@ -589,17 +628,11 @@ private:
     place(mismatch, act);
     mismatch.event = of_main(act);
     const std::string owner_words = "rank " + std::to_string(owner), other_words = "rank " + std::to_string(other);
+    if (guard && mismatch.cause == Cause::making_groups) std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
     switch (mismatch.cause) {
     case Cause::guard:
       if (guard) {
-        const CallSite* own = act.own_calls;
-        const CallSite* calls = act.calls;
-        while (own && own != guard->own_calls) {
-          mismatch.place = calls->place;
-          own = own->outer;
-          calls = calls->outer;
-        }
-        mismatch.calls = calls;
+        std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
         mismatch.guard = of_main(*guard->branch, mismatch.place);
         mismatch.guard_side = guard->yes;
       }
@@ -616,7 +649,8 @@ private:
         std::vector<const CallSite*> around;
         for (const CallSite* site = following->own_calls; site; site = site->outer) around.push_back(site);
         const CallSite *own = act.own_calls, *calls = act.calls;
-        while (own && std::find(around.begin(), around.end(), own) == around.end()) {
+        // … unless that is where the guard stands.
+        while (own && (!guard || own != guard->own_calls) && own->outer && (!guard || own->outer != guard->own_calls) && std::find(around.begin(), around.end(), own) == around.end()) {
           mismatch.place = calls->place;
           own = own->outer;
           calls = calls->outer;
@@ -653,17 +687,17 @@ private:
 
   // The way out by which `other` missed what `owner` did next.
   const Leaving* exit_of(int owner, int other, const Extra& extra) const {
-    local_exit_ = false;
+    local_exit_ = {};
     const Leaving* found = nullptr;
     for (const Leaving& exit : trace(other).exits) {
-      if (exit.at > extra.before) continue;
+      if (exit.at > extra.before || exit.caught) continue;
       for (auto turn = exit.turns.rbegin(); turn != exit.turns.rend(); ++turn) {
         const Decision& theirs = trace(other).decisions[*turn];
         if (theirs.unseen) return nullptr;
         const Decision* mine = decided(trace(owner), theirs);
         if (mine && mine->yes != theirs.yes) {
           found = &exit;
-          local_exit_ = theirs.local;
+          local_exit_ = theirs.local ? theirs.place : Place{};
           break;
         }
       }
@@ -829,7 +863,7 @@ private:
   std::set<int> fine_;  // sites that some run gets past
   std::vector<std::size_t> of_functions_;
   mutable std::deque<LoopRun> none_;
-  mutable bool local_exit_ = false;
+  mutable Place local_exit_;  // the condition of the last way out that was looked for, if each rank decides it for itself
 };
 
 } // namespace

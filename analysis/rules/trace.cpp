@@ -445,10 +445,13 @@ private:
       turns_.push_back(decision);
       pushed = true;
     }
+    const std::size_t exits = trace_.exits.size();
     Left left = walk(attempt.body);
     if (!missing && !too_long) {
       if (left == Left::process && pushed) {
         trace_.decisions[decision].yes = false;
+        for (std::size_t i = exits; i < trace_.exits.size(); ++i)
+          trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
         if (attempt.caught) left = walk(attempt.handlers.back());
         else trace_.unsettled = true;
       } else if (left == Left::no) {

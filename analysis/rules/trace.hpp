@@ -77,6 +77,7 @@ struct Leaving {
   std::vector<std::size_t> turns;
   std::vector<Round> rounds;
   std::size_t at = 0;               // acts before
+  bool caught = false;              // an exception that the process takes itself
 };
 
 struct LoopRun {
