@@ -256,6 +256,11 @@ public:
       if (!root->truncated && communicates(*root)) any = true;
     if (!any) return;
     for (const auto& root : record_.roots)
+      visit(root->block, [&](const Event& event) {
+        if (event.kind == EventKind::branch && record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) == symbolic::Sharing::divergent)
+          about_ranks_.insert({event.place.chunk, event.place.span.begin});
+      });
+    for (const auto& root : record_.roots)
       if (!root->truncated && communicates(*root)) look_at(*root);
     pair_up();
   }
@@ -324,6 +329,15 @@ private:
     if (stop.kind != Stop::Kind::none) {
       const bool told = unequal(player, mismatch, true) || explain(player, stop, mismatch);
       // Where ranks decide differently by what only they have, another run may get past.
+      if (told && getenv("SZDEBUG")) { /*DBG*/
+        fprintf(stderr, "world %zu cause %d parted %d %s\n", world.size(), (int)mismatch.cause, parted, mismatch.text.c_str());
+        for (std::size_t r = 0; r < world.size(); ++r) {
+          fprintf(stderr, " rank %zu raised %d\n", r, world[r].raised);
+          for (auto& d : world[r].decisions) fprintf(stderr, "   dec site %d nth %d yes %d local %d unseen %d line %d %s\n", d.site, d.nth, d.yes, d.local, d.unseen, line(d.place), d.place ? record_.chunk(d.place).path.c_str() : "");
+          for (auto& a : world[r].acts) fprintf(stderr, "   act %s line %d\n", std::string(a.name).c_str(), line(a.place));
+          for (auto& e : world[r].exits) fprintf(stderr, "   exit %d line %d at %zu\n", (int)e.kind, line(e.place), e.at);
+        }
+      }
       if (told && (mismatch.cause == Cause::local || !parted)) here.push_back(std::move(mismatch));
       return;
     }
@@ -350,13 +364,17 @@ private:
     passed(world);
   }
 
-  // Do two ranks take different sides where each decides for itself?
-  static bool decide_differently(const World& world) {
-    std::map<std::pair<int, int>, bool> sides;
+  // Do two ranks take different sides of a condition that says nothing of ranks? Uniform ones that were not seen to be the same
+  // on both count, too; and those that only one of the runs knows the truth of, where the rank has no part in it.
+  bool decide_differently(const World& world) const {
+    std::map<std::pair<int, int>, const Decision*> sides;
     for (const Trace& trace : world)
-      for (const Decision& decision : trace.decisions)
-        if (decision.local || decision.unseen)
-          if (const auto [it, fresh] = sides.try_emplace({decision.site, decision.nth}, decision.yes); !fresh && it->second != decision.yes) return true;
+      for (const Decision& decision : trace.decisions) {
+        const auto [it, fresh] = sides.try_emplace({decision.site, decision.nth}, &decision);
+        if (fresh || it->second->yes == decision.yes) continue;
+        if (decision.open && it->second->open) return true;
+        if ((decision.open || it->second->open) && !about_ranks_.contains({decision.place.chunk, decision.place.span.begin})) return true;
+      }
     return false;
   }
 
@@ -860,6 +878,7 @@ private:
   const Record& record_;
   Comparison& into_;
   const World* world_ = nullptr;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> about_ranks_;  // branches whose conditions depend on the rank
   std::set<int> fine_;  // sites that some run gets past
   std::vector<std::size_t> of_functions_;
   mutable std::deque<LoopRun> none_;

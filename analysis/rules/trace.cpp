@@ -390,7 +390,7 @@ private:
   }
 
   void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
-    trace_.decisions.push_back({site, times_[site]++, yes, local, unseen_, false, &branch, state_.translate(own_, branch.place), branch.calls});
+    trace_.decisions.push_back({site, times_[site]++, yes, local, symbols_.form(branch.condition) != symbolic::Context::Form::constant, unseen_, false, &branch, state_.translate(own_, branch.place), branch.calls});
     turns_.push_back(trace_.decisions.size() - 1);
   }
 
@@ -441,7 +441,7 @@ private:
     const std::size_t decision = trace_.decisions.size();
     if (!attempt.handlers.empty()) {
       const int site = state_.site(own_, attempt.place, attempt.calls);
-      trace_.decisions.push_back({site, times_[site]++, true, false, false, true, nullptr, state_.translate(own_, attempt.place), attempt.calls});
+      trace_.decisions.push_back({site, times_[site]++, true, false, false, false, true, nullptr, state_.translate(own_, attempt.place), attempt.calls});
       turns_.push_back(decision);
       pushed = true;
     }

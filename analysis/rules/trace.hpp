@@ -26,6 +26,7 @@ struct Decision {
   int nth = 0;
   bool yes = false;
   bool local = false;   // this process decided by what only it has
+  bool open = false;    // neither way is known to be the only one
   bool unseen = false;  // … or by code that was not seen
   bool attempt = false; // it is a try: was its body run to the end? Else the handler was
   const interpreter::BranchEvent* branch = nullptr;
