@@ -14,7 +14,7 @@ std::span<const Rule> rules() {
       // sorted by id
       unscaled_step,
       collective_order, early_exit, group_creation, local_condition, not_in_group, rank_guarded_collective, root_mismatch, shape_or_dtype,
-      skipped_in_except, uneven_loop, unmatched_p2p,
+      skipped_in_except, undefined_on_rank, uneven_loop, unmatched_p2p, unwaited,
       annotation, assertion, batch_mismatch, broadcast, concat, device_mismatch, dtype_mismatch, empty_slice, index_out_of_range,
       invalid_argument, layer_input, loss_target, matmul, reshape, suspicious_broadcast, unpack,
   };

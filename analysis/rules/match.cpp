@@ -280,6 +280,10 @@ private:
     std::map<std::pair<int, int>, Mismatch> found;  // by cause and key
     std::vector<std::pair<int, int>> order;
     fine_.clear();
+    undefined_.clear();
+    started_.clear();
+    awaited_.clear();
+    await_places_.clear();
     bool complete = true;
     for (const int world : {2, 3, 4}) {
       std::vector<Mismatch> here;
@@ -297,6 +301,10 @@ private:
     }
     if (!complete) return;
     into_.settled.insert(&root);
+    into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
+    if (!root.function && sees_all_waits())
+      for (const auto& [site, mismatch] : started_)
+        if (!awaited_.contains(site)) into_.found.push_back(mismatch);
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); mismatch.cause == Cause::local || !fine_.contains(mismatch.key)) {
         into_.found.push_back(mismatch);
@@ -305,6 +313,7 @@ private:
   }
 
   void passed(const World& world) {
+    never_waited(world);
     for (const Trace& trace : world) {
       for (const Act& act : trace.acts) fine_.insert(act.site);
       for (const Leaving& exit : trace.exits) fine_.insert(exit.site);
@@ -321,6 +330,7 @@ private:
     if (unsettled) return passed(world);
     if (all_raise) return;  // not a world that the program is made for
     world_ = &world;
+    undefined_names();
     Player player(world, true);
     const Stop stop = player.play();
     const bool parted = decide_differently(world);
@@ -329,15 +339,6 @@ private:
     if (stop.kind != Stop::Kind::none) {
       const bool told = unequal(player, mismatch, true) || explain(player, stop, mismatch);
       // Where ranks decide differently by what only they have, another run may get past.
-      if (told && getenv("SZDEBUG")) { /*DBG*/
-        fprintf(stderr, "world %zu cause %d parted %d %s\n", world.size(), (int)mismatch.cause, parted, mismatch.text.c_str());
-        for (std::size_t r = 0; r < world.size(); ++r) {
-          fprintf(stderr, " rank %zu raised %d\n", r, world[r].raised);
-          for (auto& d : world[r].decisions) fprintf(stderr, "   dec site %d nth %d yes %d local %d unseen %d line %d %s\n", d.site, d.nth, d.yes, d.local, d.unseen, line(d.place), d.place ? record_.chunk(d.place).path.c_str() : "");
-          for (auto& a : world[r].acts) fprintf(stderr, "   act %s line %d\n", std::string(a.name).c_str(), line(a.place));
-          for (auto& e : world[r].exits) fprintf(stderr, "   exit %d line %d at %zu\n", (int)e.kind, line(e.place), e.at);
-        }
-      }
       if (told && (mismatch.cause == Cause::local || !parted)) here.push_back(std::move(mismatch));
       return;
     }
@@ -385,10 +386,74 @@ private:
       if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
       const Value value = fact.value;
       if (record_.heap.is_external(value) || (fact.tensor && fact.tensor->external)) return false;
+      // Random numbers are the same where the seed is.
+      if (record_.text(fact.place).find("rand") != std::string_view::npos && record_.chunk(condition).module->text->bytes().find("seed(") != std::string::npos) return false;
       if (fact.tensor && fact.tensor->sharing == symbolic::Sharing::local) own = true;
       if (value.is(values::Kind::unknown) && value.as<values::Unknown>()->sharing == symbolic::Sharing::local) own = true;
     }
     return own;
+  }
+
+  // Names that some ranks never bind, and use.
+  void undefined_names() {
+    const int size = static_cast<int>(world_->size());
+    for (int rank = 0; rank < size; ++rank)
+      for (const Missing& missing : trace(rank).missing) {
+        std::vector<int> without;
+        for (int other = 0; other < size; ++other)
+          if (std::any_of(trace(other).missing.begin(), trace(other).missing.end(), [&](const Missing& each) { return each.site == missing.site && each.name == missing.name; })) without.push_back(other);
+        if (static_cast<int>(without.size()) == size) continue;
+        const auto turned = std::any_of(missing.turns.begin(), missing.turns.end(), [&](std::size_t turn) { return trace(rank).decisions[turn].open; });
+        if (turned) continue;
+        if (std::any_of(undefined_.begin(), undefined_.end(), [&](const Mismatch& each) { return each.calls == missing.calls && each.name == missing.name; })) continue;
+        Mismatch made;
+        made.cause = Cause::name;
+        made.name = missing.name;
+        made.world = size;
+        made.key = missing.site;
+        made.place = missing.place;
+        made.calls = missing.calls;
+        made.text = "`" + missing.name + "` is not assigned on " + rank_words(without, size) + ", which use" + (without.size() == 1 ? "s" : "") + " it here: UnboundLocalError, while the other ranks go on and wait.";
+        undefined_.push_back(std::move(made));
+      }
+  }
+
+  // What is started and never waited for, in a program that is seen wholly.
+  void never_waited(const World& world) {
+    for (const Trace& trace : world) {
+      std::set<const void*> waited;
+      for (const Act& act : trace.acts)
+        if (act.what == Act::What::await) waited.insert(act.request);
+      for (const Act& act : trace.acts) {
+        if (!act.starts) continue;
+        if (waited.contains(act.request)) {
+          awaited_.insert(act.site);
+          continue;
+        }
+        if (started_.contains(act.site)) continue;
+        Mismatch made;
+        made.cause = Cause::request;
+        made.world = static_cast<int>(world.size());
+        place(made, act);
+        made.text = "Nobody waits for this " + made.name + ": its tensor may be read or written before the communication has ended. Keep what it returns, and call wait().";
+        started_.emplace(act.site, std::move(made));
+      }
+      for (const Act& act : trace.acts)
+        if (act.what == Act::What::await) await_places_.insert({act.place.chunk, act.place.span.begin});
+    }
+  }
+  // Do all calls of wait() in the text lead to a request that is known?
+  bool sees_all_waits() const {
+    std::size_t written = 0;
+    for (const ChunkOf& chunk : record_.chunks) {
+      if (!chunk.module || chunk.path != record_.path) continue;
+      const std::string& text = chunk.module->text->bytes();
+      for (const char* other : {"is_completed", "get_future", "wait_all"})
+        if (text.find(other) != std::string::npos) return false;
+      for (std::size_t at = text.find(".wait("); at != std::string::npos; at = text.find(".wait(", at + 1)) ++written;
+      break;
+    }
+    return written == await_places_.size();
   }
 
   const Trace& trace(int rank) const { return (*world_)[static_cast<std::size_t>(rank)]; }
@@ -563,7 +628,16 @@ private:
     if (left.empty()) return false;
     // A group that is missing comes before what it leads to.
     const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return trace(each.of_first ? a : b).acts[each.act].makes_group; });
-    const Extra& extra = missing_group != left.end() ? *missing_group : left.front();
+    // So does what an exception leads to, of what the two have alone at the same point.
+    const auto other_side = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return each.of_first != left.front().of_first; });
+    const auto in_handler = [&](const Extra& each) {
+      const Trace& own = trace(each.of_first ? a : b);
+      const auto& turns = own.acts[each.act].turns;
+      return std::any_of(turns.begin(), turns.end(), [&](std::size_t turn) { return own.decisions[turn].attempt && !own.decisions[turn].yes; });
+    };
+    const Extra& extra = missing_group != left.end()                                                           ? *missing_group
+                         : other_side != left.end() && in_handler(*other_side) && !in_handler(left.front()) ? *other_side
+                                                                                                               : left.front();
     const int owner = extra.of_first ? a : b, other = extra.of_first ? b : a;
     const Act& act = trace(owner).acts[extra.act];
     const auto& members = player.members(group);
@@ -616,6 +690,7 @@ private:
     } else if (guard && guard->attempt) {
       mismatch.cause = Cause::handler;
       place(mismatch, act);
+      std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
       mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips this " + mismatch.name + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
                                  : "Rank " + std::to_string(owner) + " enters this " + mismatch.name + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
                                        (next ? "goes on to " + std::string(next->name) + at_line(next->place) : std::string("never enters it")) + ".";
@@ -629,7 +704,14 @@ private:
         mismatch.cause = Cause::local;
         return tell_local(local_exit_, exit->place, exit->calls, owner, other, act, mismatch);
       }
-      mismatch.cause = Cause::exit;
+      const auto& decisions = trace(other).decisions;
+      const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
+      if (exit->kind == ExitKind::raise) {
+        // Who raises again means to end the job. What raises by what is not known here may not raise at all.
+        if (handling) return false;
+        for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
+      }
+      mismatch.cause = handling ? Cause::handler : Cause::exit;
       return tell_exit(*exit, owner, other, act, mismatch);
     } else if (const LoopRun* loop = shorter_loop(act, other)) {
       mismatch.cause = Cause::rounds;
@@ -879,6 +961,10 @@ private:
   Comparison& into_;
   const World* world_ = nullptr;
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_ranks_;  // branches whose conditions depend on the rank
+  std::vector<Mismatch> undefined_;
+  std::map<int, Mismatch> started_;  // by site
+  std::set<int> awaited_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> await_places_;
   std::set<int> fine_;  // sites that some run gets past
   std::vector<std::size_t> of_functions_;
   mutable std::deque<LoopRun> none_;

@@ -9,7 +9,7 @@
 
 namespace stepzero::rules {
 
-enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler };
+enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler, name, request };
 
 // Something that goes wrong in every run that gets there. Places are those of the file's own record.
 struct Mismatch {

@@ -20,6 +20,8 @@ constexpr std::size_t most_acts = 600;       // of one process
 constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
 constexpr int most_rounds_deep = 64;         // blocks in blocks
 
+constexpr std::string_view unbound_name = "unbound: ";  // what the interpreter words so
+
 enum class Left : std::uint8_t { no, round, loop, call, process };
 
 // Has the module, or one in it, buffers that DDP sends before a forward?
@@ -226,6 +228,7 @@ private:
     bool any = false;
     for (const Event* event : block.events) {
       if (event->kind == EventKind::operation) any = wanted(static_cast<const OperationEvent&>(*event));
+      else if (event->kind == EventKind::problem) any = static_cast<const ProblemEvent*>(event)->text.starts_with(unbound_name);
       else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
       else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return communicates(part); });
       if (any) break;
@@ -348,7 +351,13 @@ private:
       }
       case EventKind::attempt: left = walk_attempt(static_cast<const AttemptEvent&>(*event)); break;
       case EventKind::exit: left = leave(static_cast<const ExitEvent&>(*event)); break;
-      case EventKind::problem: break;
+      case EventKind::problem: {
+        const auto& problem = static_cast<const ProblemEvent&>(*event);
+        if (problem.text.starts_with(unbound_name))
+          trace_.missing.push_back({problem.text.substr(unbound_name.size()), state_.site(own_, event->place, event->calls), state_.translate(own_, event->place),
+                                    state_.translate(own_, event->calls), turns_});
+        break;
+      }
       }
       if (missing) left = Left::process;
     }

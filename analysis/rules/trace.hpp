@@ -89,7 +89,17 @@ struct LoopRun {
   const interpreter::CallSite* calls = nullptr;
 };
 
+// A name that was used without a value.
+struct Missing {
+  std::string name;
+  int site = 0;
+  Place place;
+  const interpreter::CallSite* calls = nullptr;
+  std::vector<std::size_t> turns;
+};
+
 struct Trace {
+  std::vector<Missing> missing;
   std::vector<Act> acts;
   std::vector<Decision> decisions;
   std::vector<Leaving> exits;
