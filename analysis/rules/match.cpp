@@ -280,6 +280,7 @@ private:
     std::map<std::pair<int, int>, Mismatch> found;  // by cause and key
     std::vector<std::pair<int, int>> order;
     fine_.clear();
+    of_function_ = root.function != nullptr;
     undefined_.clear();
     started_.clear();
     awaited_.clear();
@@ -301,15 +302,17 @@ private:
     }
     if (!complete) return;
     into_.settled.insert(&root);
-    into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
     if (!root.function && sees_all_waits())
       for (const auto& [site, mismatch] : started_)
         if (!awaited_.contains(site)) into_.found.push_back(mismatch);
+    const std::size_t before = into_.found.size();
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); mismatch.cause == Cause::local || !fine_.contains(mismatch.key)) {
         into_.found.push_back(mismatch);
         if (root.function) of_functions_.push_back(into_.found.size() - 1);
       }
+    // What only some ranks enter makes what only they have, too: it is told once.
+    if (into_.found.size() == before) into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
   }
 
   void passed(const World& world) {
@@ -327,12 +330,38 @@ private:
       unsettled = unsettled || trace.unsettled;
       all_raise = all_raise && trace.raised;
     }
-    if (unsettled) return passed(world);
-    if (all_raise) return;  // not a world that the program is made for
     world_ = &world;
-    undefined_names();
+    if (all_raise) {
+      // Not a world that the program is made for, or the failure follows from what comes first.
+      Player player(world, true);
+      player.play();
+      Mismatch mismatch;
+      mismatch.world = static_cast<int>(world.size());
+      if (!unsettled && !decide_differently(world) && unequal(player, mismatch, true)) here.push_back(std::move(mismatch));
+      return;
+    }
+    if (!unsettled) undefined_names();
+    for (int rank = 0; rank < static_cast<int>(world.size()); ++rank)
+      for (const Act& act : trace(rank).acts)
+        if (act.peer == rank) {
+          if (of_function_) return;  // called by other ranks, perhaps
+          Mismatch mismatch;
+          mismatch.world = static_cast<int>(world.size());
+          mismatch.cause = Cause::message;
+          place(mismatch, act);
+          mismatch.text = "Rank " + std::to_string(rank) + (act.what == Act::What::send ? " sends to itself here" : " waits here for a message from itself") + ": a message needs two ranks.";
+          if (!decide_differently(world)) here.push_back(std::move(mismatch));
+          return;
+        }
     Player player(world, true);
     const Stop stop = player.play();
+    if (unsettled) {
+      // Only what comes before is known.
+      bool before = stop.kind != Stop::Kind::none;
+      for (std::size_t rank = 0; rank < world.size(); ++rank)
+        before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
+      if (!before) return passed(world);
+    }
     const bool parted = decide_differently(world);
     Mismatch mismatch;
     mismatch.world = static_cast<int>(world.size());
@@ -353,7 +382,7 @@ private:
       if (!parted) here.push_back(std::move(mismatch));
       return;
     }
-    if (const auto left = player.left_over(); !left.empty()) {
+    if (const auto left = player.left_over(); !left.empty() && !of_function_) {
       const auto& [rank, act] = left.front();
       mismatch.certain = false;
       mismatch.cause = Cause::message;
@@ -553,6 +582,8 @@ private:
       const int mine = count(rank, message->peer, message->what, message);
       const int theirs = count(message->peer, rank, opposite, nullptr);
       if (theirs >= mine) continue;
+      // A function that nobody calls here may be one half of an exchange.
+      if (of_function_ && theirs == 0) return false;
       mismatch.cause = Cause::message;
       place(mismatch, *message);
       const bool sends = message->what == Act::What::send;
@@ -685,7 +716,7 @@ private:
       mismatch.cause = Cause::making_groups;
     } else if (swapped) {
       mismatch.cause = Cause::order;
-    } else if (group == "world" && is_subgroup(entering)) {
+    } else if (group == "world" && is_subgroup(entering) && !knows_group(owner, other, extra, entering)) {
       mismatch.cause = Cause::other_group;
     } else if (guard && guard->attempt) {
       mismatch.cause = Cause::handler;
@@ -782,6 +813,16 @@ private:
     if (ranks.size() < 2) return false;
     for (const Act& act : trace(ranks[0]).acts)
       if (act.makes_group && act.made == ranks && act.made.size() < world_->size()) return true;
+    return false;
+  }
+
+  // Have the members used their group between the way out of the others and this call? Then they mean all ranks here.
+  bool knows_group(int owner, int other, const Extra& extra, const std::vector<int>& members) const {
+    if (!exit_of(owner, other, extra)) return false;
+    for (std::size_t i = 0; i < extra.act; ++i) {
+      const Act& act = trace(owner).acts[i];
+      if (act.what == Act::What::collective && act.group != "world" && act.members == members) return true;
+    }
     return false;
   }
 
@@ -948,11 +989,20 @@ private:
     for (const std::size_t i : of_functions_)
       for (const std::size_t j : of_functions_) {
         const Mismatch &a = into_.found[i], &b = into_.found[j];
-        if (i == j || a.name != b.name || a.cause != Cause::guard || b.cause != Cause::guard) continue;
-        std::vector<int> both = a.ranks;
-        both.insert(both.end(), b.ranks.begin(), b.ranks.end());
+        if (i == j || a.name != b.name || a.world != b.world) continue;
+        const auto entering = [](const Mismatch& mismatch) {
+          if (mismatch.cause == Cause::guard) return mismatch.ranks;
+          std::vector<int> others;
+          for (int rank = 0; rank < mismatch.world && mismatch.cause == Cause::exit; ++rank)
+            if (std::find(mismatch.ranks.begin(), mismatch.ranks.end(), rank) == mismatch.ranks.end()) others.push_back(rank);
+          return others;
+        };
+        std::vector<int> both = entering(a);
+        const std::vector<int> more = entering(b);
+        if (both.empty() || more.empty()) continue;
+        both.insert(both.end(), more.begin(), more.end());
         std::sort(both.begin(), both.end());
-        if (both.size() == static_cast<std::size_t>(std::max(a.world, b.world)) && std::adjacent_find(both.begin(), both.end()) == both.end()) dropped.insert(i);
+        if (both.size() == static_cast<std::size_t>(a.world) && std::adjacent_find(both.begin(), both.end()) == both.end()) dropped.insert(i);
       }
     for (auto it = dropped.rbegin(); it != dropped.rend(); ++it) into_.found.erase(into_.found.begin() + static_cast<std::ptrdiff_t>(*it));
   }
@@ -961,6 +1011,7 @@ private:
   Comparison& into_;
   const World* world_ = nullptr;
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_ranks_;  // branches whose conditions depend on the rank
+  bool of_function_ = false;         // that nobody calls
   std::vector<Mismatch> undefined_;
   std::map<int, Mismatch> started_;  // by site
   std::set<int> awaited_;

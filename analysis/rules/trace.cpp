@@ -235,6 +235,11 @@ private:
     }
     return own_.communicates[&block] = any;
   }
+  // From here on it is not known what the process sends and receives.
+  void unsettle() {
+    if (!trace_.unsettled) trace_.settled = trace_.acts.size();
+    trace_.unsettled = true;
+  }
   bool sends(const Block& block) {
     for (const Event* event : block.events) {
       if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->operation == Operation::message) return true;
@@ -425,10 +430,10 @@ private:
     const int nth = times_[site]++;
     const Place place = state_.translate(own_, loop.place);
     if (!loop.unrolled && loop.stmt && state_.divergent_loops.contains(loop.stmt))
-      for (const Block& round : loop.rounds) trace_.unsettled = trace_.unsettled || communicates(round);
+      for (const Block& round : loop.rounds) if (communicates(round)) unsettle();
     // How many messages there are is not known.
     if (!loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
-      for (const Block& round : loop.rounds) trace_.unsettled = trace_.unsettled || sends(round);
+      for (const Block& round : loop.rounds) if (sends(round)) unsettle();
     const std::size_t entry = trace_.loops.size();
     trace_.loops.push_back({site, nth, 0, place, state_.translate(own_, loop.calls)});
     int number = 0;
@@ -462,7 +467,7 @@ private:
         for (std::size_t i = exits; i < trace_.exits.size(); ++i)
           trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
         if (attempt.caught) left = walk(attempt.handlers.back());
-        else trace_.unsettled = true;
+        else unsettle();
       } else if (left == Left::no) {
         left = walk(attempt.orelse);
       }
@@ -581,6 +586,7 @@ private:
     if (info.group_root >= 0)
       if (const auto place = number(argument(event, info.group_root)); place && *place >= 0 && *place < static_cast<std::int64_t>(made.members.size()))
         made.root = made.members[static_cast<std::size_t>(*place)];
+    if (made.root && (*made.root < 0 || *made.root >= world_)) trace_.impossible = true;
     if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
     if (const Value list = argument(event, info.list); list.is(Kind::list))
       if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) made.list_length = static_cast<std::int64_t>(state->items.size());
@@ -610,7 +616,7 @@ private:
       const Value results = event.result;
       const auto* listed = event.list_state(static_cast<std::size_t>(info.batch));
       if (!listed || listed->open || !results.is(Kind::list)) {
-        trace_.unsettled = true;
+        unsettle();
         return;
       }
       const auto& items = listed->items;
@@ -618,14 +624,14 @@ private:
       for (std::size_t i = 0; i < items.size(); ++i) {
         const Value item = items[i];
         if (!item.is(Kind::instance) || i >= requests.size()) {
-          trace_.unsettled = true;
+          unsettle();
           return;
         }
         const auto& object = *item.as<values::Instance>();
         const Value what = kept(object, "op");
         const values::Row* row = what.is(Kind::library) ? what.as<values::LibrarySymbol>()->row : nullptr;
         if (!row || !row->message) {
-          trace_.unsettled = true;
+          unsettle();
           return;
         }
         Act one = made;
@@ -650,7 +656,7 @@ private:
   void send_or_receive(Act made, Value peer, Value tag, Value group, Value group_peer) {
     Act in;
     if (!group_of(group, in)) {
-      trace_.unsettled = true;
+      unsettle();
       return;
     }
     made.group = in.group;
@@ -659,10 +665,10 @@ private:
     if (const auto place = number(group_peer); place && *place >= 0 && *place < static_cast<std::int64_t>(in.members.size())) other = in.members[static_cast<std::size_t>(*place)];
     const auto number_of_tag = tag ? number(tag) : std::optional<std::int64_t>(0);
     if (!other || !number_of_tag) {
-      trace_.unsettled = true;  // any source
+      unsettle();  // any source
       return;
     }
-    if (*other < 0 || *other >= world_ || *other == rank_) {
+    if (*other < 0 || *other >= world_) {
       trace_.impossible = true;
       return;
     }

@@ -106,6 +106,7 @@ struct Trace {
   std::vector<LoopRun> loops;
   bool raised = false;              // the process ends in an exception that nobody takes
   bool unsettled = false;           // it communicates in ways that are not known
+  std::size_t settled = 0;          // … behind so many acts
   bool impossible = false;          // it names ranks that this world has not
 };
 

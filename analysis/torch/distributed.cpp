@@ -68,6 +68,11 @@ Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Shar
 // The tensor holds the same on every rank afterwards.
 void agree(Call& call, Value tensor) {
   tensor = call.run.resolve(tensor);
+  if (tensor.is(Kind::choice)) {
+    agree(call, tensor.as<values::Choice>()->yes);
+    agree(call, tensor.as<values::Choice>()->no);
+    return;
+  }
   const TensorState* state = require_tensor(call.run, tensor);
   if (!state) return;
   TensorState agreed = *state;
