@@ -583,7 +583,7 @@ private:
       const int theirs = count(message->peer, rank, opposite, nullptr);
       if (theirs >= mine) continue;
       // A function that nobody calls here may be one half of an exchange.
-      if (of_function_ && theirs == 0) return false;
+      if (of_function_ && !talks_to(message->peer, rank)) return false;
       mismatch.cause = Cause::message;
       place(mismatch, *message);
       const bool sends = message->what == Act::What::send;
@@ -604,6 +604,10 @@ private:
     return false;
   }
 
+  bool talks_to(int rank, int other) const {
+    return std::any_of(trace(rank).acts.begin(), trace(rank).acts.end(), [&](const Act& act) { return act.peer == other; });
+  }
+
   bool explain_messages(Player& player, const Stop& stop, Mismatch& mismatch) {
     const Act* first = nullptr;
     int who = -1;
@@ -616,7 +620,7 @@ private:
         first = message;
         who = rank;
       }
-    if (!first) return false;
+    if (!first || (of_function_ && !talks_to(first->peer, who))) return false;
     mismatch.cause = Cause::message;
     place(mismatch, *first);
     const bool sends = first->what == Act::What::send;

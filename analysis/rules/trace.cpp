@@ -85,6 +85,7 @@ struct Worlds::State {
         here = note(attempt.orelse) || here;
         here = note(attempt.finally) || here;
         for (const Block& handler : attempt.handlers) here = note(handler) || here;
+        if (here && event->place) branches.insert({main.chunk(event->place).path, main.span(event->place).begin});
         break;
       }
       default: break;
@@ -105,7 +106,7 @@ struct Worlds::State {
     std::unordered_map<const Block*, bool> matters, communicates;
   };
 
-  bool leads_on(const Own& own, const BranchEvent& branch) const {
+  bool leads_on(const Own& own, const Event& branch) const {
     return branch.place && branches.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
   }
 
@@ -219,6 +220,7 @@ private:
     return (call.function && call.function->stmt && state_.functions.contains(call.function->stmt)) || communicates(call.body);
   }
   bool leads_on(const Event& event) {
+    if (event.kind == EventKind::attempt) return state_.leads_on(own_, event);
     if (event.kind != EventKind::branch) return false;
     const auto& branch = static_cast<const BranchEvent&>(event);
     return symbols_.form(branch.condition) == symbolic::Context::Form::constant && state_.leads_on(own_, branch);
@@ -451,18 +453,15 @@ private:
 
   Left walk_attempt(const AttemptEvent& attempt) {
     // The run in which nothing is raised by surprise.
-    bool pushed = false;
+    const bool handles = !attempt.handlers.empty();
     const std::size_t decision = trace_.decisions.size();
-    if (!attempt.handlers.empty()) {
-      const int site = state_.site(own_, attempt.place, attempt.calls);
-      trace_.decisions.push_back({site, times_[site]++, true, false, false, false, true, nullptr, state_.translate(own_, attempt.place), attempt.calls});
-      turns_.push_back(decision);
-      pushed = true;
-    }
+    const int site = state_.site(own_, attempt.place, attempt.calls);
+    trace_.decisions.push_back({site, times_[site]++, true, false, false, false, true, nullptr, state_.translate(own_, attempt.place), attempt.calls});
+    turns_.push_back(decision);
     const std::size_t exits = trace_.exits.size();
     Left left = walk(attempt.body);
     if (!missing && !too_long) {
-      if (left == Left::process && pushed) {
+      if (left == Left::process && handles) {
         trace_.decisions[decision].yes = false;
         for (std::size_t i = exits; i < trace_.exits.size(); ++i)
           trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
@@ -472,7 +471,7 @@ private:
         left = walk(attempt.orelse);
       }
     }
-    if (pushed) turns_.pop_back();
+    turns_.pop_back();
     if (missing || too_long) return left;
     // What is left runs what stands in `finally`, too.
     const Left last = walk(attempt.finally);
