@@ -10,6 +10,16 @@ using namespace syntax;
 using values::Kind;
 
 Int Interpreter::role(symbolic::Role role_wanted) {
+  if (limits_.as_rank) {
+    switch (role_wanted) {
+    case symbolic::Role::rank:
+    case symbolic::Role::local_rank: return symbols().constant(limits_.as_rank->rank);
+    case symbolic::Role::world_size:
+    case symbolic::Role::local_world_size: return symbols().constant(limits_.as_rank->world);
+    case symbolic::Role::node_rank:
+    case symbolic::Role::none: return symbols().constant(0);
+    }
+  }
   Int& atom = record_.roles[static_cast<int>(role_wanted)];
   if (!atom) {
     constexpr std::string_view names[] = {"", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};

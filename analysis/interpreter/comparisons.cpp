@@ -314,18 +314,18 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       return negate_if(negative, unknown->is_none);
     }
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);
-    // Values of different kinds are not equal; numbers are compared below.
-    if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && known_key(left) && known_key(right) &&
-        !(is_number(left) && is_number(right)))
-      return heap().boolean(same_key(left, right) != negative);
     // os.environ["RANK"] == "0": what the environment holds is text.
     for (const auto& [text, number] : {std::pair{left, right}, std::pair{right, left}})
-      if (text.is(Kind::string) && number.is(Kind::integer) && !s.value(number.integer())) {
+      if (text.is(Kind::string) && number.is(Kind::integer) && (limits_.as_rank || !s.value(number.integer()))) {
         std::int64_t parsed = 0;
         const std::string_view digits = text.text();
         const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), parsed);
         if (error == std::errc{} && end == digits.data() + digits.size()) return compare(op, number, heap().integer(parsed));
       }
+    // Values of different kinds are not equal; numbers are compared below.
+    if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && known_key(left) && known_key(right) &&
+        !(is_number(left) && is_number(right)))
+      return heap().boolean(same_key(left, right) != negative);
     if (left.is(Kind::boolean) && right.is(Kind::boolean)) {
       const Cond both = s.logical_and(left.condition(), right.condition());
       const Cond neither = s.logical_and(s.logical_not(left.condition()), s.logical_not(right.condition()));

@@ -158,6 +158,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
       symbols().rewind(facts);
       path_.resize(depth);
       block_ = &event->handlers.emplace_back();
+      event->caught = true;
       if (!handler.name.empty()) heap().set(variable(handler.name), exception);
       const Value outer = caught_;
       caught_ = exception;

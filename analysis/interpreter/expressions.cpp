@@ -257,6 +257,22 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (ModuleRun* module = installed_module(frame_->scope->globals))
       if (const Value found = lazy_name(*module, name)) return found;
   if (const Value found = builtin(name)) return found;
+  // A process that never came to bind one of its function's names: other ranks may have.
+  if (limits_.as_rank && rehearsals_ == 0)
+    for (const values::Scope* scope = frame_->scope; scope; scope = scope->parent) {
+      if (!scope->info) continue;
+      const auto& locals = scope->info->locals;
+      const values::Slot* slot = scope->names.find(name);
+      if (std::find(locals.begin(), locals.end(), name) == locals.end() || (slot && slot->value)) break;
+      auto* event = record_.event<ProblemEvent>();
+      event->place = here(node);
+      event->calls = site_;
+      event->node = &node;
+      event->problem = values::ProblemKind::argument;
+      event->text = "unbound: " + std::string(name.text());
+      append(event);
+      break;
+    }
   return heap().external(name.text(), here(node));
 }
 

@@ -19,7 +19,15 @@
 
 namespace stepzero::interpreter {
 
+// One process of a small job on one node.
+struct OneRank {
+  int rank = 0;
+  int world = 1;
+};
+
 struct Limits {
+  // The program as this process runs it: rank and world size are numbers. Absent: as any process does.
+  std::optional<OneRank> as_rank = {};
   std::uint64_t steps = 400'000;
   std::uint64_t root_steps = 60'000;  // of one function that nobody calls
   const std::atomic<bool>* cancelled = nullptr;
@@ -119,6 +127,7 @@ public:
   // Applies `each` to both sides of choices.
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
 
+  const std::optional<OneRank>& as_rank() const { return limits_.as_rank; }
   Int role(symbolic::Role role);      // the rank, the world size…: the same atom each time
   Cond named_condition(std::string_view name, Sharing sharing);  // the same condition each time
   // A value for a name of a program: a parameter, an attribute of an unknown object.

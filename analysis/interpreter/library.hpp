@@ -38,6 +38,8 @@ enum class Operation : std::uint8_t {
   refuses_autocast,  // it raises under autocast of CUDA to half precision
   framework,         // the loop, or a part of it, is handed to a library that does the rest
   unseen,            // something of which nothing is known is handed objects: the first argument is a tuple of them
+  message,           // one rank sends, another receives
+  await,             // waits until something that was started has ended
 };
 
 // Why an operation cannot succeed.
@@ -76,6 +78,19 @@ struct CollectiveInfo {
   bool sends_from_root = false;  // the other ranks need a buffer
   bool hidden = false;           // a call that does not look like communication
   std::string_view because = {}; // of hidden ones: why all ranks have to call it
+  int async = -1;                // it only starts, where this is true; its result is waited for
+  int group_root = -1;           // src or dst as a rank of the group
+  int list = -1;                 // a list with one item for each rank of the group: of all ranks, or of the root only
+  bool makes_group = false;
+};
+
+// A message between two ranks. Numbers as in CollectiveInfo.
+struct MessageInfo {
+  std::string_view name;         // "send"
+  bool sends = false;
+  bool starts = false;           // its result is waited for
+  int tensor = -1, peer = -1, tag = -1, group = -1, group_peer = -1;
+  int batch = -1;                // a list of messages that start together
 };
 
 // A default of a signature.
@@ -101,6 +116,7 @@ struct Row {
   std::string_view base;         // of a class: the class that it derives from
   Operation operation = Operation::none;
   const CollectiveInfo* collective = nullptr;
+  const MessageInfo* message = nullptr;
   const OperatorInfo* op = nullptr;  // of an operator: signature and arguments are checked, choices are run side by side
   Variant variant = Variant::plain;
   bool self_first = false;       // of a method: its object is the first parameter of the signature

@@ -181,6 +181,7 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   for (Value& argument : event->arguments) {
     argument = resolve(argument);
     event->tensors.push_back(state(argument));
+    event->lists.push_back(argument.is(Kind::list) ? values::Heap::list_state(argument) : nullptr);
   }
   append(event);
 }
@@ -311,6 +312,7 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
   event->self = function;
   event->arguments = {heap().tuple(std::move(handed))};
   event->tensors.resize(2);
+  event->lists.resize(event->arguments.size());
   event->around = around_;
   append(event);
 }

@@ -33,10 +33,21 @@ Interpreter::Exit Interpreter::make_exit(values::Mark mark, std::size_t depth, V
 
 Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
                        const std::function<Flow()>& no) {
-  switch (symbols().decide(condition)) {
-  case Answer::yes: return yes();
-  case Answer::no: return no();
-  case Answer::unknown: break;
+  const Answer decided = symbols().decide(condition);
+  if (decided != Answer::unknown && !limits_.as_rank) return decided == Answer::yes ? yes() : no();
+  if (decided != Answer::unknown) {
+    // Another rank may decide otherwise: who compares them wants to know which way was taken.
+    auto* taken = record_.event<BranchEvent>();
+    taken->place = place;
+    taken->calls = site_;
+    taken->condition = symbols().boolean(decided == Answer::yes);
+    taken->stmt = stmt;
+    append(taken);
+    Block* const outer = block_;
+    block_ = decided == Answer::yes ? &taken->yes : &taken->no;
+    const Flow flow = decided == Answer::yes ? yes() : no();
+    block_ = outer;
+    return flow;
   }
   const Cond negated = symbols().logical_not(condition);
   auto* event = record_.event<BranchEvent>();

@@ -6,6 +6,7 @@
 #include "syntax/document.hpp"
 #include "values/heap.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -64,10 +65,13 @@ struct OperationEvent : Event {
   std::vector<Value> arguments;            // in the order of the row's signature; absent where not given
   // For tensors (self first, then the arguments): their state at this moment; null for the others.
   std::vector<const values::TensorState*> tensors;
+  // For lists among the arguments: the same.
+  std::vector<const values::ListState*> lists;
   Value result;
   bool expected = false;                   // to fail: it stands in a test of the failure
   const Around* around = nullptr;
   const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
+  const values::ListState* list_state(std::size_t i) const { return i < lists.size() ? lists[i] : nullptr; }
   const values::TensorState* argument_state(std::size_t i) const { return i + 1 < tensors.size() ? tensors[i + 1] : nullptr; }
 };
 
@@ -145,6 +149,7 @@ struct AttemptEvent : Event {  // try
   AttemptEvent() : Event(EventKind::attempt) {}
   Block body, orelse, finally;
   std::vector<Block> handlers;
+  bool caught = false;  // the body fails for certain, and the only handler here takes it
 };
 
 struct Root {
@@ -187,6 +192,9 @@ public:
   bool out_of_budget = false;
   bool cancelled = false;
   std::uint64_t steps = 0;
+  // Runs the same file again as one process of a small job does; null if it cannot. For readers, while the run's sources live.
+  std::function<std::unique_ptr<Record>(int rank, int world)> as_rank;
+  mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {
     auto owned = std::make_unique<T>();

@@ -14,7 +14,8 @@ std::span<const Rule> rules() {
       // sorted by id
       backward_in_autocast, clip_before_unscale, deprecated_amp, double_unscale, fp16_without_scaler, missing_update, scaler_with_bf16, unsafe_op,
       unscaled_backward, unscaled_step, update_order,
-      rank_guarded_collective,
+      collective_order, early_exit, group_creation, local_condition, not_in_group, rank_guarded_collective, root_mismatch, shape_or_dtype,
+      skipped_in_except, undefined_on_rank, uneven_loop, unmatched_p2p, unwaited,
       clip_after_step, eval_mode, learning_rate, missing_backward, missing_step, missing_zero_grad, scheduler_order, set_epoch, wrong_parameters, zero_grad_order,
       grad_held, retained_graph, sampler,
       annotation, assertion, batch_mismatch, broadcast, concat, device_mismatch, dtype_mismatch, empty_slice, index_out_of_range,

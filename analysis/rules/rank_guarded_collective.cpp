@@ -4,6 +4,7 @@
 #include "rules/rank_guarded_collective.hpp"
 
 #include "rules/list.hpp"
+#include "rules/match.hpp"
 
 #include <algorithm>
 #include <map>
@@ -55,6 +56,7 @@ struct Seen {
   bool always_hangs = true;
   Guarded guarded;
   const OperationEvent* next_of_others = nullptr;
+  int world = 4;
 };
 
 std::string rank_list(const std::vector<int>& ranks, int world) {
@@ -84,9 +86,23 @@ public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}
 
   void run() {
+    const Comparison& comparison = compare_ranks(record_);
     for (const auto& root : record_.roots) {
       if (root->truncated) continue;
+      forwards_only_ = comparison.settled.contains(root.get());
       look_at(*root);
+    }
+    for (const Mismatch& mismatch : comparison.found) {
+      if (mismatch.cause != Cause::guard) continue;
+      if (mismatch.event && mismatch.guard) {
+        Seen seen;
+        seen.guarded = {mismatch.event, mismatch.guard, mismatch.guard_side, mismatch.ranks};
+        seen.next_of_others = mismatch.next_of_others;
+        seen.world = mismatch.world;
+        tell(seen);
+      } else if (mismatch.place && told_.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) {
+        if (Finding* finding = report_.add(Severity::error, mismatch.place, mismatch.calls, mismatch.text)) report_.relate_calls(*finding, mismatch.calls);
+      }
     }
     for (auto& [event, seen] : found_)
       if (!matched_elsewhere(seen)) tell(seen);
@@ -124,7 +140,7 @@ private:
           else seen.guarded.ranks = it->second.guarded.ranks;
     }
     for (auto& [event, seen] : all)
-      if (seen.always_hangs && seen.guarded.guard) found_.push_back({event, seen});
+      if (seen.always_hangs && seen.guarded.guard && !(forwards_only_ && hangs(*event))) found_.push_back({event, seen});
   }
 
   // One run: do the ranks' sequences fit, and if not, which collective is the one too many?
@@ -208,7 +224,7 @@ private:
     if (!told_.insert({place.chunk, place.span.begin}).second) return;
     const bool forward = event.row->operation == Operation::parallel_forward;
     const bool hangs = !forward || has_buffers(event.self);
-    const std::string who = rank_list(seen.guarded.ranks, 4);
+    const std::string who = rank_list(seen.guarded.ranks, seen.world);
     std::string name(collective_name(event));
     std::string message;
     std::string entering = who;
@@ -235,8 +251,12 @@ private:
     if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
   }
 
+  // Else it is a forward that works, for now.
+  static bool hangs(const OperationEvent& event) { return event.row->operation != Operation::parallel_forward || has_buffers(event.self); }
+
   const Record& record_;
   Report& report_;
+  bool forwards_only_ = false;  // the root was compared rank by rank: all that is left are forwards that work
   std::vector<std::pair<const OperationEvent*, Seen>> found_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
 };

@@ -110,6 +110,15 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     interpreter::Interpreter run(sources, torch::table(), limits, record);
     run.run_file(path);
   }
+  record.as_rank = [&](int rank, int world) {
+    auto again = std::make_unique<Record>();
+    interpreter::Limits small = limits;
+    small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
+    small.as_rank = interpreter::OneRank{rank, world};
+    interpreter::Interpreter run(sources, torch::table(), small, *again);
+    run.run_file(path);
+    return again;
+  };
   result.read = record.read;
   result.steps = record.steps;
   result.out_of_budget = record.out_of_budget;

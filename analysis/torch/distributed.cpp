@@ -15,13 +15,48 @@ namespace {
 // With a group that is not the default one, a rank is one of that group.
 bool default_group(Value group) { return !group || group.is(Kind::none); }
 
+// The ranks of a group, where they are known: in order, as numbers.
+std::optional<std::vector<std::int64_t>> members(Call& call, Value group) {
+  group = call.run.resolve(group);
+  if (!group.is(Kind::instance)) return std::nullopt;
+  const Value ranks = kept(call.run, *group.as<Instance>(), "$ranks");
+  if (!ranks.is(Kind::tuple)) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const Value& item : ranks.as<values::Tuple>()->items) numbers.push_back(*call.run.symbols().value(item.integer()));
+  return numbers;
+}
+// The place of the process that runs among the members: -1 outside.
+std::optional<std::int64_t> own_place(Call& call, Value group) {
+  const auto ranks = members(call, group);
+  if (!ranks || !call.run.as_rank()) return std::nullopt;
+  for (std::size_t i = 0; i < ranks->size(); ++i)
+    if ((*ranks)[i] == call.run.as_rank()->rank) return static_cast<std::int64_t>(i);
+  return -1;
+}
+
 Value get_rank(Call& call) {
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::rank));
+  if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place);
   return call.run.heap().external("group rank", call.place);
 }
 Value get_world_size(Call& call) {
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::world_size));
+  if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);
+}
+Value ranks_of_group(Call& call) {
+  if (const auto ranks = members(call, call.at(0))) {
+    std::vector<Value> items;
+    for (const std::int64_t rank : *ranks) items.push_back(call.run.heap().integer(rank));
+    return call.run.heap().list(std::move(items));
+  }
+  return call.run.heap().external("ranks", call.place);
+}
+Value global_rank(Call& call) {
+  const auto ranks = members(call, call.at(0));
+  const auto place = call.run.to_constant(call.at(1));
+  if (ranks && place && *place >= 0 && *place < static_cast<std::int64_t>(ranks->size())) return call.run.heap().integer((*ranks)[static_cast<std::size_t>(*place)]);
+  return call.run.heap().external("rank", call.place);
 }
 Value is_available(Call& call) { return call.run.heap().boolean(true); }
 Value is_initialized(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
@@ -33,6 +68,11 @@ Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Shar
 // The tensor holds the same on every rank afterwards.
 void agree(Call& call, Value tensor) {
   tensor = call.run.resolve(tensor);
+  if (tensor.is(Kind::choice)) {
+    agree(call, tensor.as<values::Choice>()->yes);
+    agree(call, tensor.as<values::Choice>()->no);
+    return;
+  }
   const TensorState* state = require_tensor(call.run, tensor);
   if (!state) return;
   TensorState agreed = *state;
@@ -67,7 +107,42 @@ void differ_by_rank(Call& call, Value tensor) {
     set_state(call.run, tensor, changed);
   }
 }
-Value handle(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
+// What was started and is waited for.
+Value request(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.distributed.Work", call.place)); }
+Value handle(Call& call) {
+  if (call.row.collective && call.row.collective->async >= 0) {
+    const Value async = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->async)));
+    if (async.is(Kind::boolean) && call.run.symbols().decide(async.condition()) == symbolic::Answer::yes) return request(call);
+  }
+  return call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+Value received(Call& call) {
+  differ_by_rank(call, call.at(0));
+  if (call.row.message->starts) return request(call);
+  return call.run.heap().unknown("sender", Sharing::local, call.place);
+}
+Value sent(Call& call) { return call.row.message->starts ? request(call) : Value::none(); }
+Value batch(Call& call) {
+  const auto items = call.run.elements(call.at(0), call.place);
+  if (!items) return call.run.heap().open_list(call.run.heap().external("request", call.place));
+  std::vector<Value> requests;
+  for (const Value& item : *items) {
+    const Value one = call.run.resolve(item);
+    if (one.is(Kind::instance)) {
+      const Value what = kept(call.run, *one.as<Instance>(), "op");
+      if (what.is(Kind::library) && what.as<values::LibrarySymbol>()->path == "torch.distributed.irecv")
+        differ_by_rank(call, kept(call.run, *one.as<Instance>(), "tensor"));
+    }
+    requests.push_back(request(call));
+  }
+  return call.run.heap().list(std::move(requests));
+}
+Value message_of_batch(Call& call) {
+  static constexpr std::string_view names[] = {"op", "tensor", "peer", "group", "tag", "group_peer"};
+  for (std::size_t i = 0; i < std::size(names); ++i)
+    if (const Value value = call.run.resolve(call.at(i))) keep(call, names[i], value);
+  return {};
+}
 
 Value first_agrees(Call& call) {
   agree(call, call.at(0));
@@ -92,7 +167,15 @@ Value new_group(Call& call) {
     call.run.heap().set(call.run.heap().slot_of(group->attributes, Name("$all")), call.run.heap().boolean(true));
     return Value::of(Kind::instance, group);
   }
-  return Value::of(Kind::instance, call.run.make_native("torch.distributed.ProcessGroup", call.place));
+  Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
+  if (const auto items = call.run.elements(ranks, call.place)) {
+    std::vector<Value> numbers;
+    for (const Value& item : *items)
+      if (const auto number = call.run.to_constant(item)) numbers.push_back(call.run.heap().integer(*number));
+    if (numbers.size() == items->size())
+      call.run.heap().set(call.run.heap().slot_of(group->attributes, Name("$ranks")), call.run.heap().tuple(std::move(numbers)));
+  }
+  return Value::of(Kind::instance, group);
 }
 
 // ---------------------------------------------------------------- wrappers
@@ -122,6 +205,23 @@ Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
 
+struct Message {
+  std::string_view path;
+  std::string_view signature;
+  Value (*run)(Call&);
+  values::MessageInfo info;
+};
+const std::deque<Message>& messages() {
+  static const std::deque<Message> list = {
+      {"torch.distributed.send", "tensor, dst=None, group=None, tag=0, group_dst=None", sent, {"send", true, false, 0, 1, 3, 2, 4}},
+      {"torch.distributed.recv", "tensor, src=None, group=None, tag=0, group_src=None", received, {"recv", false, false, 0, 1, 3, 2, 4}},
+      {"torch.distributed.isend", "tensor, dst=None, group=None, tag=0, group_dst=None", sent, {"isend", true, true, 0, 1, 3, 2, 4}},
+      {"torch.distributed.irecv", "tensor, src=None, group=None, tag=0, group_src=None", received, {"irecv", false, true, 0, 1, 3, 2, 4}},
+      {"torch.distributed.batch_isend_irecv", "p2p_op_list", batch, {"batch_isend_irecv", true, true, -1, -1, -1, -1, -1, 0}},
+  };
+  return list;
+}
+
 struct Collective {
   std::string_view path;
   std::string_view signature;
@@ -136,27 +236,27 @@ constexpr std::string_view sharded_state = "the shards of all ranks are gathered
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
-      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None", handle, {"barrier", -1, -1, 0}},
+      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None", handle, {"barrier", -1, -1, 0, false, false, {}, 1}},
       {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle, {"monitored_barrier", -1, -1, 0}},
-      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", first_agrees, {"broadcast", 0, 1, 2, true}},
-      {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {"all_reduce", 0, -1, 2}},
-      {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {"all_reduce_coalesced", -1, -1, 2}},
-      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False", first_differs, {"reduce", 0, 1, 3}},
-      {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {"all_gather", 1, -1, 2}},
-      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {"all_gather_into_tensor", 1, -1, 2}},
+      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", first_agrees, {"broadcast", 0, 1, 2, true, false, {}, 3, 4}},
+      {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {"all_reduce", 0, -1, 2, false, false, {}, 3}},
+      {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {"all_reduce_coalesced", -1, -1, 2, false, false, {}, 3}},
+      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False", first_differs, {"reduce", 0, 1, 3, false, false, {}, 4}},
+      {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {"all_gather", 1, -1, 2, false, false, {}, 3, -1, 0}},
+      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {"all_gather_into_tensor", 1, -1, 2, false, false, {}, 3}},
       {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {"all_gather_object", -1, -1, 2}},
-      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False", handle, {"gather", 0, 2, 3}},
+      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False", handle, {"gather", 0, 2, 3, false, false, {}, 4, -1, 1}},
       {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None", handle, {"gather_object", -1, 2, 3}},
-      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False", first_differs, {"scatter", 0, 2, 3}},
+      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False", first_differs, {"scatter", 0, 2, 3, false, false, {}, 4, -1, 1}},
       {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None", handle, {"scatter_object_list", -1, 2, 3}},
-      {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {"reduce_scatter", 0, -1, 3}},
-      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {"reduce_scatter_tensor", 0, -1, 3}},
-      {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {"all_to_all", -1, -1, 2}},
-      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {"all_to_all_single", 0, -1, 4}},
+      {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {"reduce_scatter", 0, -1, 3, false, false, {}, 4, -1, 1}},
+      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {"reduce_scatter_tensor", 0, -1, 3, false, false, {}, 4}},
+      {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {"all_to_all", -1, -1, 2, false, false, {}, 3, -1, 0}},
+      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {"all_to_all_single", 0, -1, 4, false, false, {}, 5}},
       {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None", objects_gathered, {"broadcast_object_list", -1, 1, 2}},
 
       {"torch.distributed.new_group", "ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False", new_group,
-       {"new_group", -1, -1, -1, false, true, all_make_group}},
+       {"new_group", -1, -1, -1, false, true, all_make_group, -1, -1, -1, true}},
       {"torch.distributed.new_subgroups", "group_size=None, group=None, timeout=None, backend=None", handle, {"new_subgroups", -1, -1, -1, false, true, all_make_group}},
       {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None", unknown_group, {"init_device_mesh", -1, -1, -1, false, true, all_make_group}},
       {"torch.distributed.checkpoint.save", "state_dict, *more, **options", nothing, {"torch.distributed.checkpoint.save", -1, -1, -1, false, true, "each rank writes its shards, and the ranks agree on the plan"}},
@@ -190,6 +290,12 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed.group.WORLD", constant, "", nothing),
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),
+      row("torch.distributed.get_process_group_ranks", function, "group", ranks_of_group),
+      row("torch.distributed.get_global_rank", function, "group, group_rank", global_rank),
+      row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None", message_of_batch),
+      row("torch.distributed.Work", class_, "*arguments", nullptr),
+      row("torch.distributed.Work.wait", method, "timeout=None", nothing, {}, Operation::await),
+      row("torch.distributed.Work.is_completed", method, "", [](Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }),
       row("torch.distributed.ProcessGroup", class_, "*arguments", nullptr),
       row("torch.distributed.ReduceOp.SUM", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MAX", constant, "", reduce_op),
@@ -215,6 +321,11 @@ std::vector<Row> distributed_rows() {
             return Value::none();
           }),
   };
+  for (const Message& message : messages()) {
+    Row made = row(message.path, function, message.signature, message.run, {}, Operation::message);
+    made.message = &message.info;
+    rows.push_back(made);
+  }
   for (const Collective& collective : collectives()) {
     Row made = row(collective.path, collective.kind, collective.signature, collective.run, collective.base, Operation::collective);
     made.collective = &collective.info;

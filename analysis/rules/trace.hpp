@@ -1,0 +1,129 @@
+// What each rank of a small job does, one after the other: the communication of a program that was run again as every
+// process runs it, with the decisions and exits on the way. Sites name places with the calls that led there, alike in the
+// runs of all ranks. Knows no rule, and not what fits together.
+#pragma once
+
+#include "interpreter/record.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stepzero::rules {
+
+using interpreter::OperationEvent;
+using interpreter::Record;
+using values::Place;
+
+// A side of a branch that a process took. `nth`: of its decisions at this site.
+struct Decision {
+  int site = 0;
+  int nth = 0;
+  bool yes = false;
+  bool local = false;   // this process decided by what only it has
+  bool open = false;    // neither way is known to be the only one
+  bool unseen = false;  // … or by code that was not seen
+  bool attempt = false; // it is a try: was its body run to the end? Else the handler was
+  const interpreter::BranchEvent* branch = nullptr;
+  Place place;
+  const interpreter::CallSite* own_calls = nullptr;  // in the rank's record
+};
+
+// One round of a loop around something.
+struct Round {
+  int site = 0;
+  int nth = 0;    // time that the process came to the loop
+  int round = 0;
+  Place place;
+};
+
+struct Act {
+  enum class What : std::uint8_t { collective, send, receive, await };
+  What what = What::collective;
+  const OperationEvent* event = nullptr;
+  std::string_view name;
+  Place place;                      // in the chunks of the file's own record
+  const interpreter::CallSite* calls = nullptr;
+  const interpreter::CallSite* own_calls = nullptr;  // the same in the rank's record
+  int site = 0;
+  std::vector<std::size_t> turns;   // the decisions around, outermost first: places in Trace::decisions
+  std::vector<Round> rounds;        // the loops around
+  bool starts = false;              // and is waited for later, by `request`
+  const void* request = nullptr;
+  // Of collectives.
+  std::string group;                // the same text for the same group
+  std::vector<int> members;
+  std::optional<std::int64_t> root;
+  std::vector<int> made;            // the members of the group that it makes
+  bool makes_group = false;
+  std::optional<std::int64_t> list_length;
+  // Of messages.
+  int peer = -1;
+  std::int64_t tag = 0;
+  // What is sent or received.
+  std::optional<std::int64_t> elements;
+  values::Dtype dtype = values::Dtype::unknown;
+};
+
+struct Leaving {
+  interpreter::ExitKind kind{};
+  int site = 0;
+  Place place;
+  const interpreter::CallSite* calls = nullptr;
+  std::vector<std::size_t> turns;
+  std::vector<Round> rounds;
+  std::size_t at = 0;               // acts before
+  bool caught = false;              // an exception that the process takes itself
+};
+
+struct LoopRun {
+  int site = 0;
+  int nth = 0;
+  int rounds = 0;
+  Place place;
+  const interpreter::CallSite* calls = nullptr;
+};
+
+// A name that was used without a value.
+struct Missing {
+  std::string name;
+  int site = 0;
+  Place place;
+  const interpreter::CallSite* calls = nullptr;
+  std::vector<std::size_t> turns;
+};
+
+struct Trace {
+  std::vector<Missing> missing;
+  std::vector<Act> acts;
+  std::vector<Decision> decisions;
+  std::vector<Leaving> exits;
+  std::vector<LoopRun> loops;
+  bool raised = false;              // the process ends in an exception that nobody takes
+  bool unsettled = false;           // it communicates in ways that are not known
+  std::size_t settled = 0;          // … behind so many acts
+  bool impossible = false;          // it names ranks that this world has not
+};
+
+using World = std::vector<Trace>;   // by rank
+
+// Runs of the program by small worlds.
+class Worlds {
+public:
+  explicit Worlds(const Record& record);
+  ~Worlds();
+  // Calls `each` for the possible runs of a root of the file's record in a world. False if there are too many, or the root
+  // is not run by every rank alike.
+  bool explore(const interpreter::Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each);
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+} // namespace stepzero::rules
