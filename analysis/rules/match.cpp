@@ -18,6 +18,12 @@ bool same_kind(const Act& a, const Act& b) { return a.name == b.name; }
 bool root_need_not_wait(const Act& act) { return act.name == "broadcast" || act.name == "scatter"; }
 bool only_root_waits(const Act& act) { return act.name == "reduce" || act.name == "gather"; }
 
+// What each rank receives may be of another size: these split what they send.
+bool own_sizes(const Act& act) {
+  static constexpr std::string_view names[] = {"reduce_scatter", "reduce_scatter_tensor", "all_to_all_single"};
+  return std::find(std::begin(names), std::end(names), act.name) != std::end(names);
+}
+
 // Where a run stops.
 struct Stop {
   enum class Kind : std::uint8_t { none, different, incomplete, blocked } kind = Kind::none;
@@ -257,8 +263,11 @@ public:
     if (!any) return;
     for (const auto& root : record_.roots)
       visit(root->block, [&](const Event& event) {
-        if (event.kind == EventKind::branch && record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) == symbolic::Sharing::divergent)
-          about_ranks_.insert({event.place.chunk, event.place.span.begin});
+        if (event.kind != EventKind::branch || record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) != symbolic::Sharing::divergent) return;
+        about_ranks_.insert({event.place.chunk, event.place.span.begin});
+        for (const Block* side : {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no})
+          for (const Event* inner : side->events)
+            if (inner->kind == EventKind::exit) about_exits_.insert({inner->place.chunk, inner->place.span.begin});
       });
     for (const auto& root : record_.roots)
       if (!root->truncated && communicates(*root)) look_at(*root);
@@ -280,6 +289,7 @@ private:
     std::map<std::pair<int, int>, Mismatch> found;  // by cause and key
     std::vector<std::pair<int, int>> order;
     fine_.clear();
+    reached_.clear();
     of_function_ = root.function != nullptr;
     undefined_.clear();
     started_.clear();
@@ -293,6 +303,7 @@ private:
         complete = world > 2;
         break;
       }
+      if (world == 2 && here.empty() && undefined_.empty() && all_reached(root)) break;  // nothing is left that more ranks could tell
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         const auto [it, fresh] = found.try_emplace(key, mismatch);
@@ -315,11 +326,30 @@ private:
     if (into_.found.size() == before) into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
   }
 
+  // Does every communication of a root take part in some run that ends well?
+  bool all_reached(const Root& root) const {
+    bool all = true;
+    visit(root.block, [&](const Event& event) {
+      if (event.kind == EventKind::exit && static_cast<const ExitEvent&>(event).exit != ExitKind::raise && about_exits_.contains({event.place.chunk, event.place.span.begin}))
+        all = all && reached_.contains({event.place.chunk, event.place.span.begin});
+      if (event.kind != EventKind::operation) return;
+      const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
+      if (operation == Operation::collective || operation == Operation::message) all = all && reached_.contains({event.place.chunk, event.place.span.begin});
+    });
+    return all;
+  }
+
   void passed(const World& world) {
     never_waited(world);
     for (const Trace& trace : world) {
-      for (const Act& act : trace.acts) fine_.insert(act.site);
-      for (const Leaving& exit : trace.exits) fine_.insert(exit.site);
+      for (const Act& act : trace.acts) {
+        fine_.insert(act.site);
+        reached_.insert({act.place.chunk, act.place.span.begin});
+      }
+      for (const Leaving& exit : trace.exits) {
+        fine_.insert(exit.site);
+        reached_.insert({exit.place.chunk, exit.place.span.begin});
+      }
     }
   }
 
@@ -421,7 +451,7 @@ private:
       // An attribute that was not followed tells nothing of where its value came from.
       const std::string_view text = record_.text(fact.place);
       const bool field = text.find('.') != std::string_view::npos && text.find('(') == std::string_view::npos;
-      if (!field && value.is(values::Kind::unknown) && value.as<values::Unknown>()->sharing == symbolic::Sharing::local) own = true;
+      if (!field && (value.is(values::Kind::unknown) || value.is(values::Kind::list))) own = own || record_.heap.sharing(value) == symbolic::Sharing::local;
     }
     return own;
   }
@@ -939,7 +969,7 @@ private:
           if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
           return true;
         }
-        const bool sizes_differ = act.elements && first.elements && *act.elements != *first.elements;
+        const bool sizes_differ = act.elements && first.elements && *act.elements != *first.elements && act.list_even && first.list_even && !own_sizes(act);
         const bool types_differ = act.dtype != values::Dtype::unknown && first.dtype != values::Dtype::unknown && act.dtype != first.dtype;
         if (sizes_differ && same_tensors(rank, first_rank, key.first)) {
           mismatch.cause = Cause::order;
@@ -1019,10 +1049,12 @@ private:
   const World* world_ = nullptr;
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_ranks_;  // branches whose conditions depend on the rank
   bool of_function_ = false;         // that nobody calls
+  std::set<std::pair<std::uint32_t, std::uint32_t>> reached_;  // places of communication in runs that end well
   std::vector<Mismatch> undefined_;
   std::map<int, Mismatch> started_;  // by site
   std::set<int> awaited_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> await_places_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> about_exits_;  // ways out in them
   std::set<int> fine_;  // sites that some run gets past
   std::vector<std::size_t> of_functions_;
   mutable std::deque<LoopRun> none_;
@@ -1051,7 +1083,7 @@ const Comparison& compare_ranks(const Record& record) {
   return *static_cast<const Comparison*>(record.compared.get());
 }
 
-void tell(const Record& record, Report& report, Cause cause, Severity severity) {
+void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&)) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   for (const Mismatch& mismatch : compare_ranks(record).found) {
     if (mismatch.cause != cause || !mismatch.place || !told.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) continue;
@@ -1059,6 +1091,7 @@ void tell(const Record& record, Report& report, Cause cause, Severity severity) 
     if (!finding) continue;
     for (const auto& [place, text] : mismatch.related) report.relate(*finding, place, text);
     report.relate_calls(*finding, mismatch.calls);
+    if (fixes) finding->fixes = fixes(record, mismatch);
   }
 }
 

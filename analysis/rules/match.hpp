@@ -39,7 +39,7 @@ struct Comparison {
 const Comparison& compare_ranks(const Record& record);
 
 // The findings of one cause, told by a rule.
-void tell(const Record& record, Report& report, Cause cause, Severity severity);
+void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&) = nullptr);
 
 // "rank 0", "ranks 1 and 2", "every rank but 0".
 std::string rank_words(const std::vector<int>& ranks, int world);

@@ -587,8 +587,20 @@ private:
         made.root = made.members[static_cast<std::size_t>(*place)];
     if (made.root && (*made.root < 0 || *made.root >= world_)) trace_.impossible = true;
     if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
-    if (const Value list = argument(event, info.list); list.is(Kind::list))
-      if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) made.list_length = static_cast<std::int64_t>(state->items.size());
+    if (const Value list = argument(event, info.list); list.is(Kind::list)) {
+      if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) {
+        made.list_length = static_cast<std::int64_t>(state->items.size());
+        std::optional<std::int64_t> all;
+        for (const Value& item : state->items) {
+          Act each;
+          if (item.is(Kind::tensor)) describe(each, item.as<values::Tensor>()->now());
+          made.list_even = made.list_even && each.elements && (!all || *all == *each.elements);
+          all = each.elements;
+        }
+      } else {
+        made.list_even = false;
+      }
+    }
     if (info.async >= 0 && event.result.is(Kind::instance)) {
       made.starts = true;
       made.request = event.result.object();

@@ -62,6 +62,7 @@ struct Act {
   std::vector<int> made;            // the members of the group that it makes
   bool makes_group = false;
   std::optional<std::int64_t> list_length;
+  bool list_even = true;            // its tensors are known to be equally large, or there is none
   // Of messages.
   int peer = -1;
   std::int64_t tag = 0;
