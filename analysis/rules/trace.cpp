@@ -590,12 +590,14 @@ private:
     if (const Value list = argument(event, info.list); list.is(Kind::list)) {
       if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) {
         made.list_length = static_cast<std::int64_t>(state->items.size());
-        std::optional<std::int64_t> all;
+        constexpr std::int64_t not_known = -1;
+        std::int64_t all = not_known;
         for (const Value& item : state->items) {
           Act each;
           if (item.is(Kind::tensor)) describe(each, item.as<values::Tensor>()->now());
-          made.list_even = made.list_even && each.elements && (!all || *all == *each.elements);
-          all = each.elements;
+          const std::int64_t elements = each.elements.value_or(not_known);
+          made.list_even = made.list_even && elements != not_known && (all == not_known || all == elements);
+          all = elements;
         }
       } else {
         made.list_even = false;
