@@ -1,34 +1,24 @@
-// Every rule there is.
+// Every rule there is, by family.
 #pragma once
 
 #include "rules/rule.hpp"
 
 namespace stepzero::rules {
 
+// amp
 extern const Rule backward_in_autocast;
-extern const Rule retained_graph;
-extern const Rule unsafe_op;
-extern const Rule eval_mode;
-extern const Rule deprecated_amp;
-extern const Rule wrong_parameters;
-extern const Rule grad_held;
-extern const Rule sampler;
-extern const Rule learning_rate;
-extern const Rule scheduler_order;
-extern const Rule set_epoch;
-extern const Rule fp16_without_scaler;
-extern const Rule scaler_with_bf16;
-extern const Rule missing_backward;
-extern const Rule missing_step;
-extern const Rule missing_zero_grad;
 extern const Rule clip_before_unscale;
+extern const Rule deprecated_amp;
 extern const Rule double_unscale;
+extern const Rule fp16_without_scaler;
 extern const Rule missing_update;
+extern const Rule scaler_with_bf16;
+extern const Rule unsafe_op;
 extern const Rule unscaled_backward;
 extern const Rule unscaled_step;
 extern const Rule update_order;
-extern const Rule clip_after_step;
-extern const Rule zero_grad_order;
+
+// deadlock
 extern const Rule collective_order;
 extern const Rule early_exit;
 extern const Rule group_creation;
@@ -42,6 +32,27 @@ extern const Rule undefined_on_rank;
 extern const Rule uneven_loop;
 extern const Rule unmatched_p2p;
 extern const Rule unwaited;
+
+// loop
+extern const Rule clip_after_step;
+extern const Rule eval_mode;
+extern const Rule learning_rate;
+extern const Rule missing_backward;
+extern const Rule missing_step;
+extern const Rule missing_zero_grad;
+extern const Rule scheduler_order;
+extern const Rule set_epoch;
+extern const Rule wrong_parameters;
+extern const Rule zero_grad_order;
+
+// memory
+extern const Rule grad_held;
+extern const Rule retained_graph;
+
+// perf
+extern const Rule sampler;
+
+// shape
 extern const Rule annotation;
 extern const Rule assertion;
 extern const Rule batch_mismatch;

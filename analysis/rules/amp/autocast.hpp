@@ -1,0 +1,25 @@
+// Autocast around what the program does: which region an operation stands in, and which one a loss was computed in. Knows no rule.
+#pragma once
+
+#include "rules/loop/training.hpp"
+
+namespace stepzero::rules {
+
+struct Autocast {
+  const interpreter::Around* around = nullptr;
+  const Instance* manager = nullptr;
+  Answer enabled = Answer::unknown;
+  std::string when;                       // " whenever use_amp" if that is what decides
+  values::Dtype dtype = values::Dtype::unknown;
+  std::string_view device;                // "cuda", "cpu", …; empty if not known
+  bool without_gradients = false;         // it stands inside no_grad
+};
+
+// The innermost region that an operation stands in; nothing if there is none, or if what is there is not known.
+std::optional<Autocast> autocast_around(const Record& record, const interpreter::Around* around);
+// What the text shows of the loss of a backward: the region in which it was last computed.
+std::optional<Autocast> autocast_of_loss(const Record& record, const OperationEvent& backward);
+// Every region that the program enters with gradients on.
+std::vector<Autocast> training_regions(const Record& record);
+
+} // namespace stepzero::rules

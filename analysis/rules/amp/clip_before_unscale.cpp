@@ -1,0 +1,90 @@
+// amp/clip-before-unscale: gradients are clipped while they carry the GradScaler's scale.
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// The text by which the program calls the optimizer where it steps through the scaler, in the function of the clipping.
+std::string optimizer_text(const Record& record, const Mistake& mistake) {
+  for (const Happening& each : mistake.scene->all) {
+    const OperationEvent& event = *each.event;
+    if (event.calls != mistake.event->calls || event.place.chunk != mistake.event->place.chunk) continue;
+    if (event.row->operation == Operation::scaler_step && event.expr && !event.expr->arguments.empty() && event.arguments[0].object() == mistake.optimizer.object())
+      return std::string(record.text({event.place.chunk, event.expr->arguments[0]->span}));
+    if (event.row->operation == Operation::zero_grad && event.self.object() == mistake.optimizer.object()) return object_text(record, event, "");
+  }
+  return "";
+}
+
+const OperationEvent* later_unscale(const Mistake& mistake) {
+  bool behind = false;
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event == mistake.event) behind = true;
+    else if (behind && each.event->row->operation == Operation::unscale && each.event->self.object() == mistake.scaler) return each.event;
+    else if (behind && (each.event->row->operation == Operation::scaler_step || each.event->row->operation == Operation::backward)) return nullptr;
+  }
+  return nullptr;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  if (training.gradients_by_hand()) return;
+  Once once;
+  for (const Mistake& mistake : training.mistakes()) {
+    if (mistake.slip != Slip::clip_scaled) continue;
+    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    if (!weight || !once(mistake.event->place)) continue;
+    const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
+    std::string optimizer = optimizer_text(record, mistake);
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+                                  "The gradients are clipped while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
+                                      ", so the limit is that much smaller than it looks. Call " + scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ") first.");
+    if (!finding) continue;
+    report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
+    const OperationEvent* unscale = later_unscale(mistake);
+    Fix fix;
+    fix.preferred = true;
+    fix.title = "Unscale the gradients first";
+    if (unscale) {
+      if (move_statement(record, *unscale, *mistake.event, false, fix)) finding->fixes.push_back(std::move(fix));
+    } else if (mistake.scale && mistake.scale->calls == mistake.event->calls && !optimizer.empty()) {
+      fix.title = "Insert " + scaler + ".unscale_(" + optimizer + ")";
+      if (insert_before(record, *mistake.event, scaler + ".unscale_(" + optimizer + ")", fix)) finding->fixes.push_back(std::move(fix));
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule clip_before_unscale = complete({
+    .id = "amp/clip-before-unscale",
+    .severity = Severity::error,
+    .summary = "gradients are clipped while they carry the GradScaler's scale",
+    .why = "After `scaler.scale(loss).backward()` the gradients are multiplied by the loss scale, 65,536 at first. Clipping them to 1.0 "
+           "clips the real gradients to 1/65,536, and to something else whenever the scale changes: with an optimizer like SGD training "
+           "stands still. `scaler.unscale_(optimizer)` divides them first; `scaler.step` knows that it was called and does not divide "
+           "again.",
+    .wrong = "scaler.scale(loss).backward()\n"
+             "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+             "scaler.step(optimizer)\n"
+             "scaler.update()\n",
+    .right = "scaler.scale(loss).backward()\n"
+             "scaler.unscale_(optimizer)\n"
+             "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+             "scaler.step(optimizer)\n"
+             "scaler.update()\n",
+    .silent = "A scaler made with `enabled=False`; `if scaler.is_enabled(): scaler.unscale_(optimizer)`; a program that unscales by hand; "
+              "parameters of another optimizer; frameworks that clip themselves. When it is not known whether the scaler is enabled, the "
+              "finding is a warning that names the condition.",
+    .fix = "Inserts `scaler.unscale_(optimizer)` before the clipping, or moves the one that comes too late.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

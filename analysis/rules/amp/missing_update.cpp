@@ -1,0 +1,101 @@
+// amp/missing-update: steps are made through a GradScaler that is never updated.
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+
+#include <map>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Operation;
+
+namespace {
+
+struct Use {
+  const Happening* step = nullptr;  // the last one in a loop that makes it again
+  bool updated = false;             // or nobody knows
+};
+
+// Is the step made again by the same scaler and optimizer: does a loop around it not make new ones?
+bool is_repeated(const Scene& scene, const Happening& step) {
+  for (const LoopEvent* loop : step.loops) {
+    if (loop->unrolled && loop->rounds.size() < 2) continue;
+    bool made_inside = false;
+    std::size_t same = 0;
+    for (const Happening& each : scene.all) {
+      if (!each.in(loop)) continue;
+      const Operation operation = each.event->row->operation;
+      made_inside = made_inside || ((operation == Operation::scaler_made || operation == Operation::optimizer_made) &&
+                                    (each.event->self.object() == step.event->self.object() || each.event->self.object() == step.event->arguments[0].object()));
+      same += operation == Operation::scaler_step && each.event->arguments[0].object() == step.event->arguments[0].object();
+    }
+    if (!made_inside && (!loop->unrolled || same > 1)) return true;
+  }
+  return false;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Scene& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated) continue;
+    std::map<const Object*, Use> uses;
+    for (const Happening& each : scene.all) {
+      const OperationEvent& event = *each.event;
+      switch (event.row->operation) {
+      case Operation::scaler_step:
+        if (!event.arguments.empty() && event.arguments[0].is(values::Kind::instance) && is_repeated(scene, each)) uses[event.self.object()].step = &each;
+        break;
+      case Operation::scaler_update: uses[event.self.object()].updated = true; break;
+      case Operation::unseen:
+        for (auto& [scaler, use] : uses) use.updated = use.updated || is_handed(event, scaler);
+        for (const Happening& other : scene.all)
+          if (other.event->row->operation == Operation::scaler_made && is_handed(event, other.event->self.object())) uses[other.event->self.object()].updated = true;
+        break;
+      default: break;
+      }
+    }
+    for (const auto& [scaler, use] : uses) {
+      if (!use.step || use.updated) continue;
+      const OperationEvent& step = *use.step->event;
+      const auto weight = weigh(record, scaler, step, scene);
+      if (!weight || !once(step.place)) continue;
+      const std::string text = object_text(record, step, "the scaler");
+      Finding* finding = report.add(weight->severity, step.place, step.calls,
+                                    text + ".step() is made again and again, and " + text + ".update() never: the second step raises" + weight->when +
+                                        " \"step() has already been called since the last update().\"");
+      if (!finding) continue;
+      Fix fix;
+      fix.title = "Add " + text + ".update()";
+      fix.preferred = true;
+      // Behind the last of several optimizers' steps, which the last use is.
+      if (insert_after(record, step, text + ".update()", fix)) finding->fixes.push_back(std::move(fix));
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule missing_update = complete({
+    .id = "amp/missing-update",
+    .severity = Severity::error,
+    .summary = "scaler.step() in a loop, and no scaler.update()",
+    .why = "`scaler.update()` ends an iteration: it sets the next loss scale and lets `step` and `unscale_` be called again. Without it the "
+           "second iteration raises \"step() has already been called since the last update().\"",
+    .wrong = "for x, y in loader:\n"
+             "    optimizer.zero_grad()\n"
+             "    scaler.scale(loss_fn(model(x), y)).backward()\n"
+             "    scaler.step(optimizer)\n",
+    .right = "for x, y in loader:\n"
+             "    optimizer.zero_grad()\n"
+             "    scaler.scale(loss_fn(model(x), y)).backward()\n"
+             "    scaler.step(optimizer)\n"
+             "    scaler.update()\n",
+    .silent = "One update for several optimizers; an update in another function that the loop calls; a step outside a loop, whose caller may "
+              "update; a scaler that is handed to code that is not seen; a scaler made with `enabled=False`.",
+    .fix = "Adds `scaler.update()` behind the step.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,92 @@
+// amp/unscaled-backward: the backward of a plain loss whose gradients the GradScaler's step divides by a scale that they do not carry.
+#include "rules/loop/absent.hpp"
+#include "rules/amp/autocast.hpp"
+#include "rules/list.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Operation;
+
+namespace {
+
+// A scaler that is made and never used, in a loop that trains under autocast to float16.
+void look_for_unused(const Record& record, const Scene& scene, Report& report, Once& once) {
+  const OperationEvent* made = nullptr;
+  for (const Happening& each : scene.all) {
+    const Operation operation = each.event->row->operation;
+    if (operation == Operation::scale || operation == Operation::scaler_step || operation == Operation::scaler_update || operation == Operation::unscale) return;
+    if (operation == Operation::scaler_made) made = each.event;
+  }
+  if (!made || escapes(record, scene, made->self.object(), nullptr)) return;
+  const values::Cond scales = enabled(record, made->self.object());
+  if (scales && record.symbols.decide(scales) == Answer::no) return;
+  for (const Happening& each : scene.all) {
+    const OperationEvent& backward = *each.event;
+    if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back())) continue;
+    const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+      return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back());
+    });
+    const auto region = stepped ? autocast_of_loss(record, backward) : std::nullopt;
+    if (!region || region->enabled == Answer::no || region->dtype != values::Dtype::float16 || region->without_gradients || !once(backward.place)) continue;
+    Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
+                                  "A GradScaler is made, and this loss is never scaled: small gradients of float16 become zero. Scale it, step through the scaler, and update it.");
+    if (finding) report.relate(*finding, made->place, "the scaler that nobody uses");
+  }
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Scene& scene : training.scenes())
+    if (!scene.handed_over && !scene.root->truncated) look_for_unused(record, scene, report, once);
+  for (const Mistake& mistake : training.mistakes()) {
+    if (mistake.slip != Slip::plain_backward) continue;
+    const auto weight = weigh(record, mistake.scaler, *mistake.later, *mistake.scene);
+    if (!weight || !once(mistake.event->place)) continue;
+    const std::string loss = object_text(record, *mistake.event, "the loss"), scaler = object_text(record, *mistake.later, "the scaler");
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+                                  loss + ".backward() leaves gradients without the loss scale, and " + scaler + ".step(…) divides them by it" + weight->when +
+                                      " (by 65,536 at first): the optimizer hardly moves. Scale the loss: " + scaler + ".scale(" + loss + ").backward().");
+    if (!finding) continue;
+    report.relate(*finding, mistake.later->place, "these gradients are divided by the scale here");
+    if (!mistake.event->expr || mistake.event->calls != mistake.later->calls || !record.in_file(mistake.event->place)) continue;
+    if (mistake.event->expr->function->kind != syntax::ExprKind::attribute) continue;
+    const auto& object = *syntax::as<syntax::AttributeExpr>(*mistake.event->expr->function).object;
+    std::string_view inner = loss;
+    if (object.kind != syntax::ExprKind::name && object.kind != syntax::ExprKind::attribute && inner.starts_with("(") && inner.ends_with(")"))
+      inner = inner.substr(1, inner.size() - 2);
+    Fix fix;
+    fix.title = "Scale the loss: " + scaler + ".scale(" + std::string(inner) + ")";
+    fix.preferred = true;
+    fix.edits.push_back({report.location({mistake.event->place.chunk, object.span}), scaler + ".scale(" + std::string(inner) + ")"});
+    finding->fixes.push_back(std::move(fix));
+  }
+}
+
+} // namespace
+
+constexpr Rule unscaled_backward = complete({
+    .id = "amp/unscaled-backward",
+    .severity = Severity::error,
+    .summary = "backward of a loss that is not scaled, where a GradScaler makes the step",
+    .why = "`scaler.step(optimizer)` divides every gradient by the loss scale, 65,536 at first, because it expects them from "
+           "`scaler.scale(loss).backward()`. Gradients of a plain `loss.backward()` do not carry the scale: they become 65,536 times too "
+           "small, and the model hardly learns. Nothing is raised, and small half-precision gradients are lost besides.",
+    .wrong = "loss.backward()\n"
+             "scaler.step(optimizer)\n"
+             "scaler.update()\n",
+    .right = "scaler.scale(loss).backward()\n"
+             "scaler.step(optimizer)\n"
+             "scaler.update()\n",
+    .silent = "A scaler made with `enabled=False`; a loss that is scaled elsewhere (`loss = scaler.scale(loss)`); an optimizer whose "
+              "parameters the loss does not reach; a loop that a framework runs. When it is not known whether the scaler is enabled, "
+              "the finding is a warning that names the condition.",
+    .fix = "Puts the loss into `scaler.scale(…)`.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

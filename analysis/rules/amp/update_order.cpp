@@ -1,0 +1,121 @@
+// amp/update-order: the GradScaler is updated between the backward and the step, or at every micro-batch of an accumulation.
+#include "rules/list.hpp"
+#include "rules/loop/gated.hpp"
+#include "rules/loop/training.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Operation;
+
+namespace {
+
+// All updates between the gradients and the step go, each statement once.
+bool remove_updates(const Record& record, const Mistake& mistake, Fix& fix) {
+  std::set<std::uint32_t> removed;
+  bool between = false;
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event == mistake.before) between = true;
+    if (each.event == mistake.later) break;
+    if (!between || each.event->row->operation != Operation::scaler_update || each.event->self.object() != mistake.scaler) continue;
+    if (removed.insert(each.event->place.span.begin).second && !remove_statement(record, *each.event, fix)) return false;
+  }
+  return !removed.empty();
+}
+
+// Is there another update behind the step, before the next backward?
+bool updated_later(const Mistake& mistake) {
+  bool behind = false;
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event == mistake.later) behind = true;
+    else if (behind && each.event->row->operation == Operation::scaler_update && each.event->self.object() == mistake.scaler) return true;
+    else if (behind && each.event->row->operation == Operation::backward) return false;
+  }
+  return false;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Mistake& mistake : training.mistakes()) {
+    if (mistake.slip != Slip::update_before_step) continue;
+    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    if (!weight || !once(mistake.event->place)) continue;
+    const std::string scaler = object_text(record, *mistake.event, "the scaler");
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+                                  scaler + ".update() comes before " + record_call(record, *mistake.later) + weight->when +
+                                      ": it forgets what is known of these gradients, and may change the scale that they carry. Update once, behind the last step.");
+    if (!finding) continue;
+    report.relate(*finding, mistake.later->place, "the step that the update belongs behind");
+    if (mistake.before) report.relate(*finding, mistake.before->place, "these gradients are not stepped yet");
+    Fix fix;
+    fix.preferred = true;
+    if (updated_later(mistake)) {
+      fix.title = "Remove this update()";
+      if (remove_updates(record, mistake, fix)) finding->fixes.push_back(std::move(fix));
+    } else {
+      fix.title = "Update behind the step";
+      if (mistake.event->calls == mistake.later->calls && remove_updates(record, mistake, fix) && insert_after(record, *mistake.later, scaler + ".update()", fix))
+        finding->fixes.push_back(std::move(fix));
+    }
+  }
+  for (const Mistake& mistake : training.mistakes()) {
+    if (mistake.slip != Slip::update_without_step) continue;
+    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    if (!weight || !once(mistake.event->place)) continue;
+    const std::string scaler = object_text(record, *mistake.event, "the scaler");
+    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+                                  scaler + ".update() is called though no step was made with these gradients: it raises" + weight->when +
+                                      " \"No inf checks were recorded prior to update.\" Update behind each step, and only there.");
+    if (!finding) continue;
+    report.relate(*finding, mistake.before->place, "these gradients are not stepped");
+    Fix fix;
+    fix.title = "Update with the step only";
+    fix.preferred = true;
+    for (const Happening& each : mistake.scene->all) {
+      if (each.event->row->operation != Operation::scaler_step || each.event->self.object() != mistake.scaler || each.event->calls != mistake.event->calls) continue;
+      if (insert_after(record, *each.event, scaler + ".update()", fix) && remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
+      break;
+    }
+  }
+  for (const Gated& gated : gated_steps(record, training, Operation::scaler_update)) {
+    const auto weight = weigh(record, gated.event->self.object(), *gated.event, *gated.scene);
+    if (!weight || !once(gated.event->place)) continue;
+    const std::string scaler = object_text(record, *gated.event, "the scaler");
+    const bool sure = gated.certain && weight->severity == Severity::error;
+    Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place, gated.event->calls,
+                                  scaler + ".update() is called for every micro-batch, but the step is made only if " + gated.condition +
+                                      ": without a step it raises \"No inf checks were recorded prior to update.\" Update behind the same condition.");
+    if (!finding) continue;
+    report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
+    Fix fix;
+    fix.title = "Update with the step only";
+    fix.preferred = true;
+    if (insert_after(record, *gated.step, scaler + ".update()", fix) && gated.step->calls == gated.event->calls && remove_statement(record, *gated.event, fix))
+      finding->fixes.push_back(std::move(fix));
+  }
+}
+
+} // namespace
+
+constexpr Rule update_order = complete({
+    .id = "amp/update-order",
+    .severity = Severity::error,
+    .summary = "scaler.update() before the step, or at every micro-batch of an accumulation",
+    .why = "`scaler.update()` belongs behind the last `scaler.step` of an iteration. Before the step it raises \"No inf checks were recorded "
+           "prior to update.\", or, behind `unscale_`, makes the step divide the gradients again by a scale that may have changed. "
+           "Between two optimizers' steps it changes the scale of gradients that are still to be stepped.",
+    .wrong = "scaler.step(optimizer_g)\n"
+             "scaler.update()\n"
+             "scaler.step(optimizer_d)\n",
+    .right = "scaler.step(optimizer_g)\n"
+             "scaler.step(optimizer_d)\n"
+             "scaler.update()\n",
+    .silent = "One update behind all steps; scalers of their own for each optimizer; a new backward between the update and the next step; an "
+              "accumulation over one micro-batch; a scaler made with `enabled=False`.",
+    .fix = "Moves the update behind the step, or removes it where there is one already.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,37 @@
+// deadlock/early-exit: a way out (return, continue, break, raise) that only some ranks take, in front of a collective that the others enter. Every possible run of two,
+// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
+#include "rules/list.hpp"
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+void check(const Record& record, Report& report) { tell(record, report, Cause::exit, Severity::error); }
+} // namespace
+
+constexpr Rule early_exit = complete({
+    .id = "deadlock/early-exit",
+    .severity = Severity::error,
+    .summary = "some ranks leave before a collective that the others enter",
+    .why = "A rank that has left the function, the round or the loop does not come to the collectives behind it, and every other "
+           "rank of the group waits there until the time limit. Often the exit is a harmless-looking guard: `if rank != 0: return`"
+           " in a helper that ends in a barrier, or a `break` that only the first rank decides.",
+    .wrong = "def save(rank, state):\n"
+             "    if rank != 0:\n"
+             "        return\n"
+             "    torch.save(state, \"last.pt\")\n"
+             "    dist.barrier()  # the other ranks have returned\n",
+    .right = "def save(rank, state):\n"
+             "    if rank == 0:\n"
+             "        torch.save(state, \"last.pt\")\n"
+             "    dist.barrier()\n",
+    .silent = "An exit that all ranks take together (configuration, epoch, a value that was broadcast or reduced); an exit behind the"
+              " last collective; an exit in front of which the rank entered the same collectives as the others; programs that end on "
+              "the spare ranks.",
+    .fix = "None: whether the collective moves in front of the exit, or the ranks agree on leaving first, is yours to decide. To "
+           "agree: `flag = torch.tensor(float(stop)); dist.all_reduce(flag, dist.ReduceOp.MAX); if flag.item(): break`.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,32 @@
+// deadlock/group-creation: `new_group` that some ranks do not call, or that ranks call in different orders or with different members. Every possible run of two,
+// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
+#include "rules/list.hpp"
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+void check(const Record& record, Report& report) { tell(record, report, Cause::making_groups, Severity::error); }
+} // namespace
+
+constexpr Rule group_creation = complete({
+    .id = "deadlock/group-creation",
+    .severity = Severity::error,
+    .summary = "a process group that not all ranks make, or not in the same order",
+    .why = "`new_group` is a collective of the whole job: ranks that will not be members have to call it, too, and all ranks have "
+           "to make all groups in the same order. A rank that makes only its own group waits for the others, or gets a group of "
+           "the wrong number.",
+    .wrong = "row = rank // 2\n"
+             "group = dist.new_group([2 * row, 2 * row + 1])  # each rank makes only its own\n",
+    .right = "for row in range(world_size // 2):\n"
+             "    ranks = [2 * row, 2 * row + 1]\n"
+             "    made = dist.new_group(ranks)\n"
+             "    if rank in ranks:\n"
+             "        group = made\n",
+    .silent = "Loops in which every rank makes every group; `use_local_synchronization=True`; members that are not known.",
+    .fix = "None: the loop over all groups needs their members, which only the program knows.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

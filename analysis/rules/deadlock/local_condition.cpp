@@ -1,0 +1,34 @@
+// deadlock/local-condition: a collective that each rank enters or skips by data of its own. Told where the possible runs of two
+// processes (see match.hpp) have one that hangs because such a condition came out differently.
+#include "rules/list.hpp"
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+void check(const Record& record, Report& report) { tell(record, report, Cause::local, Severity::warning); }
+} // namespace
+
+constexpr Rule local_condition = complete({
+    .id = "deadlock/local-condition",
+    .severity = Severity::warning,
+    .summary = "a collective under a condition that depends on data of each rank",
+    .why = "A loss that is not finite, a threshold, the clock or a random number differs from rank to rank. Where it decides whether a "
+           "collective is entered, sooner or later one rank enters it and another does not, and the job hangs: often after hours.",
+    .wrong = "if torch.isnan(loss):\n"
+             "    continue\n"
+             "loss.backward()\n"
+             "for p in model.parameters():\n"
+             "    dist.all_reduce(p.grad)\n",
+    .right = "bad = torch.isnan(loss).float()\n"
+             "dist.all_reduce(bad, op=dist.ReduceOp.MAX)\n"
+             "if bad.item():\n"
+             "    continue\n",
+    .silent = "Conditions on values that were reduced, broadcast or gathered; configuration, epochs and steps; conditions that come from "
+              "code that was not seen; both sides with the same collectives.",
+    .fix = "None: what the ranks agree on (any, all, the mean) is yours to decide. `dist.all_reduce(flag, op=dist.ReduceOp.MAX)` is any.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,47 @@
+// Do the ranks fit together? The possible runs of small worlds are played with the rules of process groups and messages; where
+// no rank can go on, or ranks meet in what does not fit, the cause is named. One comparison serves all deadlock rules.
+#pragma once
+
+#include "rules/report.hpp"
+#include "rules/deadlock/trace.hpp"
+
+#include <set>
+
+namespace stepzero::rules {
+
+enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler, name, request };
+
+// Something that goes wrong in every run that gets there. Places are those of the file's own record.
+struct Mismatch {
+  Cause cause{};
+  bool certain = true;                     // else it depends on how much the network buffers
+  std::string name;                        // "broadcast"
+  Place place;                             // where it belongs
+  const interpreter::CallSite* calls = nullptr;
+  std::string text;                        // what each rank does, for the causes that word it here
+  std::vector<std::pair<Place, std::string>> related;
+  std::vector<int> ranks;                  // that enter, or leave
+  int world = 0;
+  const OperationEvent* event = nullptr;   // of the file's own record: what is guarded; may be null
+  const interpreter::BranchEvent* guard = nullptr;  // of the file's own record; may be null
+  bool guard_side = true;
+  const OperationEvent* next_of_others = nullptr;   // of the file's own record
+  int key = 0;                             // the site that decides whether some run gets past
+};
+
+struct Comparison {
+  std::vector<Mismatch> found;
+  std::set<const interpreter::Root*> settled;  // roots that were compared wholly
+  std::unique_ptr<Worlds> worlds;              // owns what the places of `found` lead through
+};
+
+// Made once for a record.
+const Comparison& compare_ranks(const Record& record);
+
+// The findings of one cause, told by a rule.
+void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&) = nullptr);
+
+// "rank 0", "ranks 1 and 2", "every rank but 0".
+std::string rank_words(const std::vector<int>& ranks, int world);
+
+} // namespace stepzero::rules

@@ -1,0 +1,30 @@
+// deadlock/not-in-group: a collective without `group=` that is entered by the members of a smaller group only. Every possible run of two,
+// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
+#include "rules/list.hpp"
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+void check(const Record& record, Report& report) { tell(record, report, Cause::other_group, Severity::error); }
+} // namespace
+
+constexpr Rule not_in_group = complete({
+    .id = "deadlock/not-in-group",
+    .severity = Severity::error,
+    .summary = "a collective of all ranks that only the members of a smaller group enter",
+    .why = "Without `group=` a collective runs on all ranks. Entered by the members of a smaller group only, typically behind `if "
+           "rank in members`, it waits for the others for ever.",
+    .wrong = "leaders = dist.new_group([0, 2])\n"
+             "if rank in (0, 2):\n"
+             "    dist.all_reduce(grad)\n",
+    .right = "leaders = dist.new_group([0, 2])\n"
+             "if rank in (0, 2):\n"
+             "    dist.all_reduce(grad, group=leaders)\n",
+    .silent = "Members of a group that enter its collectives; collectives of a group that is not known.",
+    .fix = "None: pass the group that is meant.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

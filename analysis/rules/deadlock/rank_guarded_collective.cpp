@@ -1,0 +1,296 @@
+// deadlock/rank-guarded-collective: a collective that only some ranks of its group enter. Every possible run of two, three
+// and four processes is compared: an error is reported only if in each run that reaches the collective some rank of the
+// group does not.
+#include "rules/deadlock/rank_guarded_collective.hpp"
+
+#include "rules/list.hpp"
+#include "rules/deadlock/match.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are not known here.
+bool on_all_ranks(const OperationEvent& event) {
+  if (event.expected) return false;
+  if (event.row->operation == Operation::parallel_forward) return true;
+  const int group = event.row->collective->group;
+  if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;
+  const Value value = event.arguments[static_cast<std::size_t>(group)];
+  if (!value || value.is(Kind::none)) return true;
+  if (!value.is(Kind::instance)) return false;
+  const values::Slot* all = value.as<values::Instance>()->attributes.find(syntax::Name("$all"));
+  return all && all->value;
+}
+
+// Has the module, or one in it, buffers that DDP sends before a forward?
+bool has_buffers(Value module, int depth = 0) {
+  if (!module.is(Kind::instance) || depth > 6) return false;
+  for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) {
+    if (name.text() == "$has_buffers") return true;
+    const Value part = slot->value;
+    if (part.is(Kind::instance) && has_buffers(part, depth + 1)) return true;
+    if (part.is(Kind::list) && name.text() == "$items")
+      for (const Value& item : values::Heap::list_state(part)->items)
+        if (has_buffers(item, depth + 1)) return true;
+  }
+  return false;
+}
+
+std::string_view collective_name(const OperationEvent& event) {
+  return event.row->collective ? event.row->collective->name : std::string_view("the forward of a DDP module");
+}
+
+// Do two steps of different ranks meet?
+bool meet(const Step& a, const Step& b) { return collective_name(*a.event) == collective_name(*b.event); }
+
+struct Seen {
+  bool always_hangs = true;
+  Guarded guarded;
+  const OperationEvent* next_of_others = nullptr;
+  int world = 4;
+};
+
+std::string rank_list(const std::vector<int>& ranks, int world) {
+  std::vector<int> others;
+  for (int rank = 0; rank < world; ++rank)
+    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) others.push_back(rank);
+  if (ranks.size() == 1) return "only rank " + std::to_string(ranks[0]);
+  if (others.size() == 1) return "every rank but " + std::to_string(others[0]);
+  std::string text = "only ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
+  return text;
+}
+
+// Walks outward from the collective to the call that stands in the frame of the guard.
+std::pair<Place, const CallSite*> seen_from(const OperationEvent& event, const BranchEvent& guard) {
+  Place place = event.place;
+  const CallSite* calls = event.calls;
+  while (calls && calls != guard.calls) {
+    place = calls->place;
+    calls = calls->outer;
+  }
+  return {place, calls};
+}
+
+class Check {
+public:
+  Check(const Record& record, Report& report) : record_(record), report_(report) {}
+
+  void run() {
+    const Comparison& comparison = compare_ranks(record_);
+    for (const auto& root : record_.roots) {
+      if (root->truncated) continue;
+      forwards_only_ = comparison.settled.contains(root.get());
+      look_at(*root);
+    }
+    for (const Mismatch& mismatch : comparison.found) {
+      if (mismatch.cause != Cause::guard) continue;
+      if (mismatch.event && mismatch.guard) {
+        Seen seen;
+        seen.guarded = {mismatch.event, mismatch.guard, mismatch.guard_side, mismatch.ranks};
+        seen.next_of_others = mismatch.next_of_others;
+        seen.world = mismatch.world;
+        tell(seen);
+      } else if (mismatch.place && told_.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) {
+        if (Finding* finding = report_.add(Severity::error, mismatch.place, mismatch.calls, mismatch.text)) report_.relate_calls(*finding, mismatch.calls);
+      }
+    }
+    for (auto& [event, seen] : found_)
+      if (!matched_elsewhere(seen)) tell(seen);
+  }
+
+private:
+  void look_at(const Root& root) {
+    bool any = false;
+    visit(root.block, [&](const Event& event) {
+      if (event.kind != EventKind::operation) return;
+      const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
+      any = any || operation == Operation::collective || operation == Operation::parallel_forward;
+    });
+    if (!any) return;
+    Walk walk;
+    walk.wanted = [&](const OperationEvent& event) {
+      return (event.row->operation == Operation::collective || event.row->operation == Operation::parallel_forward) && on_all_ranks(event);
+    };
+    std::map<const OperationEvent*, Seen> all;
+    for (const int world : {2, 3, 4}) {
+      std::vector<Process> processes;
+      for (int rank = 0; rank < world; ++rank) processes.push_back({rank, world});
+      std::map<const OperationEvent*, Seen> here;
+      walk.limit = world == 2 ? 1024 : 256;
+      const bool complete = explore(record_, root.block, processes, walk, [&](const Run& run) { compare(run, world, here); });
+      if (!complete) {
+        // With more processes there are more combinations of what may differ: two processes are enough then.
+        if (world == 2) return;
+        break;
+      }
+      if (world == 2) all = std::move(here);
+      else
+        for (auto& [event, seen] : all)
+          if (const auto it = here.find(event); it == here.end() || !it->second.always_hangs) seen.always_hangs = false;
+          else seen.guarded.ranks = it->second.guarded.ranks;
+    }
+    for (auto& [event, seen] : all)
+      if (seen.always_hangs && seen.guarded.guard && !(forwards_only_ && hangs(*event))) found_.push_back({event, seen});
+  }
+
+  // One run: do the ranks' sequences fit, and if not, which collective is the one too many?
+  void compare(const Run& run, int world, std::map<const OperationEvent*, Seen>& seen) {
+    const auto ended = [&](const std::vector<Step>& steps, std::size_t at) { return at >= steps.size(); };
+    // Up to `together` all ranks make the very same calls; at `hang` the calls that meet are not the same collective.
+    std::size_t together = 0, hang = 0;
+    const auto all_like_first = [&](std::size_t at, bool same_call) {
+      for (const auto& steps : run) {
+        if (ended(steps, at) != ended(run[0], at)) return false;
+        if (ended(steps, at)) continue;
+        if (same_call ? steps[at].event != run[0][at].event : !meet(steps[at], run[0][at])) return false;
+      }
+      return true;
+    };
+    while (!ended(run[0], together) && all_like_first(together, true)) ++together;
+    hang = together;
+    while (!ended(run[0], hang) && all_like_first(hang, false)) ++hang;
+    const bool fits = ended(run[0], hang) && all_like_first(hang, false);
+    // What completes here is no proof of a hang.
+    for (const auto& steps : run)
+      for (std::size_t i = 0; i < steps.size() && (fits || i < together); ++i) seen[steps[i].event].always_hangs = false;
+    if (fits) return;
+    for (std::size_t at = together; at <= hang; ++at)
+      for (const auto& steps : run)
+        if (!ended(steps, at) && blame(run, steps[at], world, seen)) return;
+  }
+
+  // Is the step under a condition about ranks whose other side enters nothing?
+  bool blame(const Run& run, const Step& step, int world, std::map<const OperationEvent*, Seen>& seen) {
+    for (auto turn = step.turns.rbegin(); turn != step.turns.rend(); ++turn) {
+      if (record_.symbols.sharing(turn->branch->condition) != symbolic::Sharing::divergent) continue;
+      std::vector<int> entering;
+      const OperationEvent* next = nullptr;
+      for (std::size_t rank = 0; rank < run.size(); ++rank) {
+        bool enters = false;
+        for (const Step& theirs : run[rank]) {
+          enters = enters || theirs.event == step.event;
+          for (const Turn& there : theirs.turns)
+            if (there.branch == turn->branch && there.yes != turn->yes) return false;
+        }
+        if (enters) entering.push_back(static_cast<int>(rank));
+      }
+      if (static_cast<int>(entering.size()) == world) return false;
+      // What the others do where this one waits.
+      for (std::size_t rank = 0; rank < run.size() && !next; ++rank) {
+        if (std::find(entering.begin(), entering.end(), static_cast<int>(rank)) != entering.end()) continue;
+        std::size_t before = 0;
+        for (const Step& own : run[static_cast<std::size_t>(entering[0])]) {
+          if (own.event == step.event) break;
+          ++before;
+        }
+        if (before < run[rank].size()) next = run[rank][before].event;
+      }
+      Seen& entry = seen[step.event];
+      entry.guarded.event = step.event;
+      entry.guarded.guard = turn->branch;
+      entry.guarded.on_yes = turn->yes;
+      entry.guarded.ranks = entering;
+      if (next) entry.next_of_others = next;
+      return true;
+    }
+    return false;
+  }
+
+  // Does another function of the file make the same collective on exactly the other ranks? Then they may belong together.
+  bool matched_elsewhere(const Seen& seen) const {
+    for (const auto& [event, other] : found_) {
+      if (event == seen.guarded.event || collective_name(*event) != collective_name(*seen.guarded.event)) continue;
+      std::vector<int> both = seen.guarded.ranks;
+      both.insert(both.end(), other.guarded.ranks.begin(), other.guarded.ranks.end());
+      std::sort(both.begin(), both.end());
+      if (both == std::vector<int>{0, 1, 2, 3}) return true;
+    }
+    return false;
+  }
+
+  void tell(const Seen& seen) {
+    const OperationEvent& event = *seen.guarded.event;
+    const auto [place, calls] = seen_from(event, *seen.guarded.guard);
+    if (!told_.insert({place.chunk, place.span.begin}).second) return;
+    const bool forward = event.row->operation == Operation::parallel_forward;
+    const bool hangs = !forward || has_buffers(event.self);
+    const std::string who = rank_list(seen.guarded.ranks, seen.world);
+    std::string name(collective_name(event));
+    std::string message;
+    std::string entering = who;
+    entering[0] = static_cast<char>(std::toupper(entering[0]));
+    if (forward && !hangs) {
+      message = entering + " runs the forward of this DDP module. It has no buffers to send, so this works until it gets one or "
+                           "runs backward: call model.module here.";
+    } else {
+      const bool one = seen.guarded.ranks.size() == 1;
+      message = entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
+                " for ever: the other ranks ";
+      if (seen.next_of_others) message += std::string("go on to ") + (collective_name(*seen.next_of_others) == name ? "another " : "") + std::string(collective_name(*seen.next_of_others)) + ".";
+      else message += "never enter it.";
+      if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
+      message += " Call it on all ranks.";
+    }
+    Finding* finding = report_.add(hangs ? Severity::error : Severity::hint, place, calls, message);
+    if (!finding) return;
+    const auto& guard = *seen.guarded.guard;
+    report_.relate(*finding, guard.place,
+                   (seen.guarded.on_yes ? "" : "the other side of ") + std::string(seen.guarded.on_yes ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") + " on from here" : "this condition: " + who));
+    if (!(place == event.place)) report_.relate(*finding, event.place, name + " is entered here");
+    if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
+    if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
+  }
+
+  // Else it is a forward that works, for now.
+  static bool hangs(const OperationEvent& event) { return event.row->operation != Operation::parallel_forward || has_buffers(event.self); }
+
+  const Record& record_;
+  Report& report_;
+  bool forwards_only_ = false;  // the root was compared rank by rank: all that is left are forwards that work
+  std::vector<std::pair<const OperationEvent*, Seen>> found_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
+};
+
+void check(const Record& record, Report& report) { Check(record, report).run(); }
+
+} // namespace
+
+constexpr Rule rank_guarded_collective = complete({
+    .id = "deadlock/rank-guarded-collective",
+    .severity = Severity::error,
+    .summary = "a collective that only some ranks of its group enter",
+    .why = "A collective returns when every rank of its process group has entered it. A rank that enters one alone waits until "
+           "the group's timeout (ten minutes with NCCL, thirty with gloo) and then dies; with two collectives in flight the wrong "
+           "ones may pair up and exchange garbage instead. Some calls hide a collective: an FSDP `state_dict()`, a DeepSpeed "
+           "`save_checkpoint()`, `accelerator.gather()`, `metric.compute()`, `dist.new_group()`.",
+    .wrong = "def validate(rank, model, loader):\n"
+             "    if rank == 0:\n"
+             "        loss = evaluate(model, loader)\n"
+             "        dist.broadcast(torch.tensor([loss]).cuda(), src=0)  # the other ranks never get here\n",
+    .right = "def validate(rank, model, loader):\n"
+             "    if rank == 0:\n"
+             "        loss = torch.tensor([evaluate(model, loader)]).cuda()\n"
+             "    else:\n"
+             "        loss = torch.zeros(1).cuda()  # a buffer to receive into\n"
+             "    dist.broadcast(loss, src=0)\n",
+    .silent = "Guards that are the same on every rank (world size, is_initialized, epoch, configuration); a pair like "
+              "`if rank != 0: barrier()` … `if rank == 0: barrier()`; both sides with the same sequence; collectives on a sub-group; "
+              "work of one rank without communication (saving, logging).",
+    .fix = "Runs the collective on all ranks: it is moved out of the guard, the guard keeps the rank's own work, and for a "
+           "collective that sends data the other ranks get a buffer of the same shape and dtype to receive into. Preferred where "
+           "the shape is known or the call carries no data.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

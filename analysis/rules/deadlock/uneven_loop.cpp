@@ -1,0 +1,30 @@
+// deadlock/uneven-loop: a loop with collectives whose number of rounds depends on the rank. Every possible run of two,
+// three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
+#include "rules/list.hpp"
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+void check(const Record& record, Report& report) { tell(record, report, Cause::rounds, Severity::error); }
+} // namespace
+
+constexpr Rule uneven_loop = complete({
+    .id = "deadlock/uneven-loop",
+    .severity = Severity::error,
+    .summary = "a loop with collectives that makes different numbers of rounds on different ranks",
+    .why = "Every round of the loop enters collectives, and a rank that makes one round more waits in the last one for ranks that "
+           "have left. Typical are `range(rank)`, shards of different lengths (`files[rank::world_size]`), and loaders without "
+           "`DistributedSampler` or `drop_last`.",
+    .wrong = "for part in range(rank + 1):\n"
+             "    dist.all_reduce(value)\n",
+    .right = "for part in range(world_size):\n"
+             "    dist.all_reduce(value)\n",
+    .silent = "Loops over the same number of rounds on all ranks, also where it is not known; loops without collectives; rounds that "
+              "were agreed by a reduction.",
+    .fix = "None: drop the last rounds, pad the shards, or wrap the model in a `Join` context.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

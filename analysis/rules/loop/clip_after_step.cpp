@@ -1,0 +1,60 @@
+// loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the backward.
+#include "rules/loop/gated.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+
+#include <cmath>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+
+namespace {
+
+// clip_grad_norm_(…, inf) only measures.
+bool only_measures(const OperationEvent& clip) {
+  return clip.arguments.size() > 1 && clip.arguments[1].is(Kind::real) && std::isinf(clip.arguments[1].real());
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  if (training.gradients_by_hand()) return;
+  Once once;
+  for (const Mistake& mistake : training.mistakes()) {
+    const bool behind = mistake.slip == Slip::clipped_late;
+    if ((!behind && mistake.slip != Slip::clipped_early) || only_measures(*mistake.event) || !once(mistake.event->place)) continue;
+    Finding* finding = report.add(Severity::error, mistake.event->place, mistake.event->calls,
+                                  behind ? "The gradients are clipped behind " + record_call(record, *mistake.before) + ", which has used them as they were. Clip between the backward and the step."
+                                         : "There are no gradients to clip yet: the backward comes behind. Clip between the backward and the step.");
+    if (!finding) continue;
+    report.relate(*finding, mistake.before->place, behind ? "the step is made here" : "the gradients are made here");
+    Fix fix;
+    fix.title = behind ? "Clip before the step" : "Clip behind the backward";
+    fix.preferred = true;
+    if (move_statement(record, *mistake.event, *mistake.before, !behind, fix)) finding->fixes.push_back(std::move(fix));
+  }
+}
+
+} // namespace
+
+constexpr Rule clip_after_step = complete({
+    .id = "loop/clip-after-step",
+    .severity = Severity::error,
+    .summary = "gradients are clipped behind the step, or before the backward",
+    .why = "Clipping changes the gradients in place, for the step that follows. Behind `optimizer.step()` they have been used as they were, "
+           "before `backward()` there are none: the call runs, and the steps are as large as without it.",
+    .wrong = "loss.backward()\n"
+             "optimizer.step()\n"
+             "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
+    .right = "loss.backward()\n"
+             "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
+             "optimizer.step()\n",
+    .silent = "Clipping of weights (`p.data.clamp_`); `clip_grad_norm_(…, inf)`, which only measures; gradients that are used again later; "
+              "parameters of another optimizer.",
+    .fix = "Moves the call between the backward and the step.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,81 @@
+// loop/learning-rate: numbers of an optimizer that are far from what is used with it.
+#include "rules/loop/absent.hpp"
+#include "rules/list.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// A number that the program writes for the parameter; nothing if it is not known, or left to its default.
+std::optional<double> given(const Record& record, const OperationEvent& made, std::string_view name) {
+  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i) {
+    if (made.row->parameters[i].text() != name) continue;
+    const Value value = made.arguments[i];
+    if (value.is(Kind::real)) return value.real();
+    if (value.is(Kind::integer))
+      if (const auto number = record.symbols.value(value.integer())) return static_cast<double>(*number);
+  }
+  return std::nullopt;
+}
+std::string text(double number) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%g", number);
+  return buffer.data();
+}
+
+// Does the optimizer step in a loop? Programs that only try what an optimizer does have any numbers.
+bool trains(const Scene& scene, const Object* optimizer) {
+  for (const Happening& each : scene.all)
+    if (stepped_optimizer(*each.event).object() == optimizer && !each.loops.empty() && repeats(*each.loops.back())) return true;
+  return false;
+}
+
+void look_at(const Record& record, const Scene& scene, Report& report, Once& once) {
+  for (const Happening& each : scene.all) {
+    const OperationEvent& made = *each.event;
+    if (made.row->operation != Operation::optimizer_made || !trains(scene, made.self.object())) continue;
+    const std::string_view path = made.row->path;
+    const std::string name(path.substr(path.rfind('.') + 1));
+    const auto rate = given(record, made, "lr"), decay = given(record, made, "weight_decay");
+    std::string message;
+    if (name == "AdamW" && rate && *rate >= 1e-2)
+      message = "AdamW with lr=" + text(*rate) + ": its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
+    else if (decay && *decay >= 0.5)
+      message = "weight_decay=" + text(*decay) + " is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
+    else if (name == "Adam" && decay && *decay >= 0.01)
+      message = "Adam adds weight_decay=" + text(*decay) + " to the gradient, where it is divided by their size like everything else. A decay that large is meant for AdamW, which takes it off the weights.";
+    if (!message.empty() && once(made.place)) report.add(Severity::hint, made.place, made.calls, message);
+  }
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Scene& scene : training.scenes()) look_at(record, scene, report, once);
+}
+
+} // namespace
+
+constexpr Rule learning_rate = complete({
+    .id = "loop/learning-rate",
+    .severity = Severity::hint,
+    .summary = "a learning rate or weight decay far from what is used with the optimizer",
+    .why = "Adam's steps have about the size of the learning rate, whatever the size of the gradients: 0.1, usual for SGD, moves every weight by "
+           "0.1 per step. A weight decay of 0.5 is five times the largest that is commonly used. And Adam adds the decay to the gradient, "
+           "which it then divides by its size, so a decay that works with AdamW does something else there.",
+    .wrong = "optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)\n",
+    .right = "optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1)\n",
+    .silent = "SGD with 0.1; small decays with Adam (1e-4, 5e-4), which many recipes use; values that are not known.",
+    .fix = "None: the numbers are to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,68 @@
+// loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a step.
+#include "rules/loop/absent.hpp"
+#include "rules/list.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  if (training.gradients_by_hand()) return;
+  Once once;
+  for (const Scene& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated) continue;
+    for (const Object* optimizer : scene.optimizers) {
+      const Value value = Value::of(Kind::instance, optimizer);
+      if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;
+      bool stepped = false, cleared = false;
+      const Happening* backward = nullptr;
+      for (const Happening& each : scene.all) {
+        stepped = stepped || stepped_optimizer(*each.event).object() == optimizer ||
+                  ((each.event->row->operation == Operation::optimizer_step || each.event->row->operation == Operation::scaler_step) &&
+                   !scene.optimizers.contains(stepped_optimizer(*each.event).object()));
+        cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.event->self.object() == optimizer);
+        if (each.event->row->operation == Operation::backward && !each.loops.empty() && repeats(*each.loops.back()) && feeds(scene, *each.event, value) == Answer::yes)
+          backward = &each;
+      }
+      // Who clears the gradients of an optimizer means to step it.
+      if (stepped || !cleared || !backward || !once(backward->event->place)) continue;
+      Finding* finding = report.add(Severity::warning, backward->event->place, backward->event->calls,
+                                    "This loop computes gradients, and the optimizer of these parameters never makes a step: nothing is trained. Call its step() behind the backward.");
+      if (!finding) continue;
+      for (const Happening& each : scene.all)
+        if (each.event->row->operation == Operation::optimizer_made && each.event->self.object() == optimizer)
+          report.relate(*finding, each.event->place, "the optimizer that would step these parameters");
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule missing_step = complete({
+    .id = "loop/missing-step",
+    .severity = Severity::warning,
+    .summary = "backward in a loop, and the optimizer never makes a step",
+    .why = "`backward()` computes gradients; only `optimizer.step()` changes parameters. A loop without it runs at full cost and trains "
+           "nothing: the loss only wanders with the batches.",
+    .wrong = "for x, y in loader:\n"
+             "    optimizer.zero_grad()\n"
+             "    loss_fn(model(x), y).backward()\n",
+    .right = "for x, y in loader:\n"
+             "    optimizer.zero_grad()\n"
+             "    loss_fn(model(x), y).backward()\n"
+             "    optimizer.step()\n",
+    .silent = "Parameters that the program changes by hand; gradients of inputs; an optimizer that is handed to code that is not seen, or comes "
+              "from a caller; a step in another function that the loop calls.",
+    .fix = "None: where the step belongs is to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,105 @@
+// loop/set-epoch: a DistributedSampler that gives every epoch the same order.
+#include "rules/loop/absent.hpp"
+#include "rules/list.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+Value sampler_of(const OperationEvent& read) {
+  if (!read.self.is(Kind::instance)) return {};
+  const values::Slot* slot = read.self.as<Instance>()->attributes.find(syntax::Name("sampler"));
+  return slot ? slot->value : Value{};
+}
+
+// The epoch loop: around the loop that reads the loader, with training inside.
+const LoopEvent* epoch_loop(const Scene& scene, const Happening& read) {
+  for (auto it = read.loops.rbegin(); it != read.loops.rend(); ++it) {
+    const LoopEvent* loop = *it;
+    const Place header = loop->place, at = read.event->place;
+    const bool own = header.chunk == at.chunk && header.span.begin <= at.span.begin && at.span.end <= header.span.end;
+    if (own || !repeats(*loop)) continue;
+    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return stepped_optimizer(*each.event) && each.in(loop); });
+    if (trains) return loop;
+  }
+  return nullptr;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Scene& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated) continue;
+    for (const Happening& read : scene.all) {
+      if (read.event->row->operation != Operation::loader_made || read.event->row->kind != values::RowKind::method) continue;
+      const Value sampler = sampler_of(*read.event);
+      if (!sampler.is(Kind::instance)) continue;
+      const Happening* made = nullptr;
+      bool set = false;
+      for (const Happening& each : scene.all) {
+        if (each.event->row->operation == Operation::sampler_made && each.event->self.object() == sampler.object()) made = &each;
+        set = set || (each.event->row->operation == Operation::set_epoch && each.event->self.object() == sampler.object());
+      }
+      if (!made || set || escapes(record, scene, sampler.object(), nullptr)) continue;
+      const auto& arguments = made->event->arguments;
+      if (arguments.size() > 3 && arguments[3].is(Kind::boolean) && record.symbols.decide(arguments[3].condition()) != Answer::yes) continue;
+      const LoopEvent* loop = epoch_loop(scene, read);
+      // Trains what it reads: the loop that reads has the backward in it.
+      const bool trains = loop && std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+        return each.event->row->operation == Operation::backward && !read.loops.empty() && each.in(read.loops.back()) && read.loops.back() != loop;
+      });
+      if (!trains || made->in(loop) || !once(loop->place)) continue;
+      Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
+                                    "Every epoch reads the data in the same order: the DistributedSampler shuffles by its epoch, which nobody sets. Call set_epoch(epoch) on it at the start of each epoch.");
+      if (!finding) continue;
+      report.relate(*finding, made->event->place, "the sampler");
+      report.relate(*finding, read.event->place, "the loader is read here");
+      // `for epoch in …: for batch in loader:` in one function
+      if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls || !record.in_file(loop->place)) continue;
+      const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);
+      if (stmt.target->kind != syntax::ExprKind::name || stmt.body.empty()) continue;
+      const SourceLines source(record, loop->place.chunk);
+      const syntax::Stmt& first = *stmt.body[0];
+      std::string loader(record.text(read.event->place));
+      if (loader.starts_with("enumerate(") && loader.ends_with(")") && loader.find(',') == std::string::npos) loader = loader.substr(10, loader.size() - 11);
+      if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first)) continue;
+      Fix fix;
+      fix.title = "Set the sampler's epoch";
+      fix.preferred = true;
+      const auto begin = source.lines(first, first).begin;
+      fix.edits.push_back({{source.path(), {begin, begin}},
+                           source.indentation(first) + loader + ".sampler.set_epoch(" + std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
+      finding->fixes.push_back(std::move(fix));
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule set_epoch = complete({
+    .id = "loop/set-epoch",
+    .severity = Severity::warning,
+    .summary = "a DistributedSampler in a loop over epochs without set_epoch()",
+    .why = "A DistributedSampler shuffles with its seed and its epoch, so that all ranks agree on the order. The epoch stays 0 until "
+           "`set_epoch` is called: every epoch then reads the same samples in the same order, in the same batches.",
+    .wrong = "for epoch in range(epochs):\n"
+             "    for x, y in loader:\n"
+             "        train_step(x, y)\n",
+    .right = "for epoch in range(epochs):\n"
+             "    loader.sampler.set_epoch(epoch)\n"
+             "    for x, y in loader:\n"
+             "        train_step(x, y)\n",
+    .silent = "`shuffle=False`; a single epoch; a sampler of the validation data; a sampler that is handed to code that is not seen.",
+    .fix = "Adds `loader.sampler.set_epoch(epoch)` at the start of the epoch.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,52 @@
+// memory/grad-held: gradients are filled with zeros where they could be given back.
+#include "rules/loop/absent.hpp"
+#include "rules/list.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  // Who touches gradients may count on them to be there.
+  if (training.gradients_by_hand()) return;
+  Once once;
+  for (const Scene& scene : training.scenes())
+    for (const Happening& each : scene.all) {
+      const OperationEvent& event = *each.event;
+      if (event.row->operation != Operation::zero_grad || each.loops.empty() || !event.expr || event.arguments.empty()) continue;
+      const Value to_none = event.arguments[0];
+      if (!to_none.is(Kind::boolean) || record.symbols.decide(to_none.condition()) != Answer::no || event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
+      if (!once(event.place)) continue;
+      Finding* finding = report.add(Severity::hint, event.place, event.calls,
+                                    "set_to_none=False keeps a gradient for every parameter and fills it with zeros at each step. Without it the memory is free during the forward, and the backward writes instead of adding.");
+      if (!finding || !record.in_file(event.place)) continue;
+      const syntax::Span all = event.expr->span, function = event.expr->function->span;
+      Fix fix;
+      fix.title = "Set the gradients to None";
+      fix.edits.push_back({report.location({event.place.chunk, {function.end, all.end}}), "()"});
+      finding->fixes.push_back(std::move(fix));
+    }
+}
+
+} // namespace
+
+constexpr Rule grad_held = complete({
+    .id = "memory/grad-held",
+    .severity = Severity::hint,
+    .summary = "zero_grad(set_to_none=False) in a training loop",
+    .why = "With `set_to_none=False` the gradients of all parameters stay in memory, filled with zeros, while the forward needs it for activations, "
+           "and each backward adds to zeros. Since PyTorch 2.0 `zero_grad()` sets them to None.",
+    .wrong = "optimizer.zero_grad(set_to_none=False)\n",
+    .right = "optimizer.zero_grad()\n",
+    .silent = "Programs that read or write `.grad` themselves, which may count on it; calls outside a loop; a flag that is not known.",
+    .fix = "Leaves the argument out.",
+    .fix_kind = FixKind::needs_decision,
+    .check = check,
+});
+
+} // namespace stepzero::rules

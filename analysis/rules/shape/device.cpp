@@ -1,0 +1,30 @@
+// shape/device: operands that are known to lie on different devices.
+#include "rules/list.hpp"
+#include "rules/shape/operator_problem.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+
+void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::device, Severity::error); }
+
+} // namespace
+
+constexpr Rule device_mismatch = complete({
+    .id = "shape/device",
+    .severity = Severity::error,
+    .summary = "operands lie on different devices",
+    .why = "Tensors have to be on one device to be used together; only tensors without dimensions may stay on the CPU. PyTorch raises "
+           "\"Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!\".",
+    .wrong = "x = torch.randn(8, 16, device=\"cuda\")\n"
+             "y = x + torch.ones(16)\n",
+    .right = "x = torch.randn(8, 16, device=\"cuda\")\n"
+             "y = x + torch.ones(16, device=x.device)\n",
+    .silent = "Devices that are not known; numbers and "
+              "tensors without dimensions; \"cuda\" and \"cuda:0\", which may be the same.",
+    .fix = "`.to(x.device)` behind the operand that is on the CPU, where the other one has a name.",
+    .fix_kind = FixKind::needs_decision,
+    .check = check,
+});
+
+} // namespace stepzero::rules

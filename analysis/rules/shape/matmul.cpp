@@ -1,0 +1,88 @@
+// shape/matmul: the sizes that a product sums over differ.
+#include "rules/list.hpp"
+#include "rules/shape/operator_problem.hpp"
+#include "rules/shape/shape_text.hpp"
+
+namespace stepzero::rules {
+
+using values::ProblemKind;
+
+namespace {
+
+void check(const Record& record, Report& report) {
+  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
+    if (event.kind != interpreter::EventKind::problem) return;
+    const auto& problem = static_cast<const ProblemEvent&>(event);
+    const auto add = [&](std::string message) -> Finding* {
+      const auto severity = qualify(record, problem, root, Severity::error, message);
+      return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
+    };
+    const auto shape = [&](std::size_t i) { return shape_text(record, problem.states[i]->shape); };
+    switch (problem.problem) {
+    case ProblemKind::inner_dimensions: {
+      const std::string left = operand_text(record, problem, 0), right = operand_text(record, problem, 1);
+      Finding* finding = add("These do not multiply: " + left + " is " + shape(0) + " and " + right + " is " + shape(1) + ", so " +
+                                        size_text(record, problem.left) + " would meet " + size_text(record, problem.right));
+      if (!finding) return;
+      relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
+      relate_origin(report, *finding, problem.right, size_text(record, problem.right) + " comes from here");
+      report.relate_calls(*finding, problem.calls);
+      for (const std::size_t operand : {std::size_t{1}, std::size_t{0}})
+        if (auto fix = fix_transpose(record, problem, operand)) finding->fixes.push_back(std::move(*fix));
+      return;
+    }
+    case ProblemKind::batch_dimensions: {
+      add("The leading dimensions of " + operand_text(record, problem, 0) + " " + shape(0) + " and " + operand_text(record, problem, 1) + " " +
+                     shape(1) + " do not broadcast, so they cannot be multiplied");
+      return;
+    }
+    case ProblemKind::rank: {
+      if (problem.self.is(values::Kind::instance)) return;
+      std::string name(problem.row->path.substr(problem.row->path.rfind('.') + 1));
+      add(name + " does not take these: " + operand_text(record, problem, 0) + " is " + (problem.states[0] ? shape(0) : "?") + " and " +
+                     operand_text(record, problem, 1) + " is " + (problem.states[1] ? shape(1) : "?") + ". mm takes two matrices, bmm two batches of them; matmul takes both");
+      return;
+    }
+    case ProblemKind::layer_features: {
+      // What a flatten made is told with its arithmetic, by shape/layer-input.
+      if (problem.left.factors) return;
+      const std::string layer = layer_text(record, problem);
+      Finding* finding = add(layer + " expects " + size_text(record, problem.right) + " features, but " + operand_text(record, problem, 0) +
+                                        " is " + shape(0) + " and brings " + size_text(record, problem.left));
+      if (!finding) return;
+      relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
+      relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
+      report.relate_calls(*finding, problem.calls);
+      if (auto fix = fix_constructor(record, problem, "in_features")) finding->fixes.push_back(std::move(*fix));
+      if (auto fix = fix_transpose(record, problem, 0)) finding->fixes.push_back(std::move(*fix));
+      return;
+    }
+    default: return;
+    }
+  });
+  report_problems(record, report, ProblemKind::product, Severity::error);
+}
+
+} // namespace
+
+constexpr Rule matmul = complete({
+    .id = "shape/matmul",
+    .severity = Severity::error,
+    .summary = "the inner dimensions of a matrix product differ",
+    .why = "`a @ b` sums over the last dimension of `a` and the last but one of `b`: they have to be the same size. A Linear layer "
+           "multiplies its input with a weight of in_features columns. PyTorch raises \"mat1 and mat2 shapes cannot be multiplied\".",
+    .wrong = "fc1 = nn.Linear(784, 128)\n"
+             "fc2 = nn.Linear(256, 10)\n"
+             "y = fc2(fc1(x))  # fc1 gives 128 features, fc2 expects 256\n",
+    .right = "fc1 = nn.Linear(784, 128)\n"
+             "fc2 = nn.Linear(128, 10)\n"
+             "y = fc2(fc1(x))\n",
+    .silent = "Sizes that are not known, or symbols that may be equal; batches that broadcast; vectors; products inside a try that may "
+              "catch the error or a test that expects it.",
+    .fix = "Sets in_features to the size that arrives, where that is a number. Where the operand fits when its last two dimensions "
+           "are swapped, a transpose is offered, too.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,169 @@
+#include "rules/shape/shape_text.hpp"
+
+#include "rules/source.hpp"
+#include "values/shape_text.hpp"
+
+namespace stepzero::rules {
+
+using values::Kind;
+
+std::string size_text(const Record& record, const values::Dim& dim) { return values::size_text(record.symbols, dim); }
+std::string shape_text(const Record& record, const values::Shape& shape) { return values::shape_text(record.symbols, shape); }
+
+const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index) {
+  if (problem.node && problem.node->kind == syntax::ExprKind::binary) {
+    const auto& binary = syntax::as<syntax::BinaryExpr>(*problem.node);
+    // `x += y` writes to its left side.
+    if (index == 0 && binary.op_span == binary.left->span) return nullptr;
+    return index == 0 ? binary.left : binary.right;
+  }
+  if (!problem.expr) return nullptr;
+  const bool method = problem.row->kind == values::RowKind::method && !problem.row->path.ends_with(".forward");
+  if (method && problem.expr->function->kind == syntax::ExprKind::attribute) {
+    if (index == 0) return syntax::as<syntax::AttributeExpr>(*problem.expr->function).object;
+    --index;
+  }
+  // addmm(input, mat1, mat2): the operands that are multiplied come second.
+  if (problem.row->path.ends_with("addmm") || problem.row->path.ends_with("baddbmm")) ++index;
+  if (index < problem.expr->arguments.size()) return problem.expr->arguments[index];
+  return nullptr;
+}
+
+namespace {
+
+bool short_enough(std::string_view text) { return !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos; }
+
+} // namespace
+
+std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index) {
+  if (const syntax::Expr* expr = operand_expression(problem, index)) {
+    const std::string_view text = record.text({problem.place.chunk, expr->span});
+    if (short_enough(text)) return std::string(text);
+  }
+  return index == 0 ? "the input" : "the other operand";
+}
+
+std::string layer_text(const Record& record, const ProblemEvent& problem) {
+  if (problem.expr) return std::string(record.text({problem.place.chunk, problem.expr->function->span}));
+  if (problem.self.is(values::Kind::instance))
+    if (const std::string_view text = record.text(problem.self.object()->born); !text.empty() && short_enough(text)) return std::string(text);
+  return "the layer";
+}
+
+std::string arithmetic_text(const Record& record, const values::Dim& dim) {
+  if (!dim.factors || dim.factors->sizes.size() < 2) return {};
+  std::string text;
+  for (const auto size : dim.factors->sizes) {
+    if (!size) return {};
+    text += (text.empty() ? "" : "×") + record.symbols.text(size);
+  }
+  return text + " = " + record.symbols.text(dim.size);
+}
+
+void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what) {
+  if (dim.origin && dim.origin->place) report.relate(finding, dim.origin->place, what);
+}
+
+namespace {
+
+// Does the expression make one layer, or one for each object of its class? In a loop or a helper function it makes several, which a
+// number in the place of a name would make alike.
+bool makes_one(const syntax::Stmt& root, syntax::Span span) {
+  const syntax::Stmt* function = nullptr;
+  for (const Enclosing& around : enclosing(root, span)) {
+    if (around.stmt->kind == syntax::StmtKind::for_ || around.stmt->kind == syntax::StmtKind::while_) return false;
+    if (around.stmt->kind == syntax::StmtKind::function) function = around.stmt;
+  }
+  bool repeated = false;
+  for_each_expression(root, [&](const syntax::Expr& expr) {
+    const bool repeats = expr.kind == syntax::ExprKind::comprehension || expr.kind == syntax::ExprKind::lambda;
+    repeated = repeated || (repeats && expr.span.begin <= span.begin && span.end <= expr.span.end);
+  });
+  return !repeated && (!function || syntax::as<syntax::FunctionStmt>(*function).name.text() == "__init__");
+}
+
+// Edits the argument of the constructor call that made the layer. Preferred where a number stands there and `sure`.
+std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter, const std::string& text,
+                                    std::string title, bool sure) {
+  if (!problem.self.is(Kind::instance)) return std::nullopt;
+  const values::Place made = problem.self.object()->born;
+  if (!record.in_file(made)) return std::nullopt;
+  // The constructor call is found again by its place.
+  const syntax::CallExpr* call = nullptr;
+  for_each_expression(*record.chunk(made).chunk->stmt, [&](const syntax::Expr& expr) {
+    if (expr.kind == syntax::ExprKind::call && expr.span == made.span) call = &syntax::as<syntax::CallExpr>(expr);
+  });
+  if (!call) return std::nullopt;
+  const auto* native = problem.self.as<values::Instance>()->native;
+  if (!native || !native->row) return std::nullopt;
+  std::size_t at = 0;
+  while (at < native->row->parameters.size() && native->row->parameters[at].text() != parameter) ++at;
+  for (const syntax::Expr* given : call->arguments)
+    if (given->kind == syntax::ExprKind::starred) return std::nullopt;
+  const syntax::Expr* argument = at < call->arguments.size() ? call->arguments[at] : nullptr;
+  for (const syntax::Keyword& keyword : call->keywords)
+    if (keyword.name.text() == parameter) argument = keyword.value;
+  if (!argument || (argument->kind != syntax::ExprKind::integer && !makes_one(*record.chunk(made).chunk->stmt, made.span))) return std::nullopt;
+  const SourceLines source(record, made.chunk);
+  Fix fix;
+  fix.title = std::move(title);
+  fix.preferred = sure && argument->kind == syntax::ExprKind::integer;
+  fix.edits.push_back({{source.path(), source.absolute(argument->span)}, text});
+  return fix;
+}
+
+bool simple(const syntax::Expr& expr) {
+  using enum syntax::ExprKind;
+  return expr.kind == name || expr.kind == attribute || expr.kind == call || expr.kind == subscript;
+}
+
+} // namespace
+
+std::optional<Fix> fix_constructor(const Record& record, const ProblemEvent& problem, std::string_view parameter) {
+  const auto arrives = problem.left.size ? record.symbols.value(problem.left.size) : std::nullopt;
+  if (!arrives || *arrives <= 0) return std::nullopt;
+  const std::string number = std::to_string(*arrives);
+  return edit_constructor(record, problem, parameter, number, "Set " + std::string(parameter) + " to " + number, true);
+}
+
+std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand, const std::string& suffix, std::string title) {
+  const syntax::Expr* expr = record.in_file(problem.place) ? operand_expression(problem, operand) : nullptr;
+  if (!expr) return std::nullopt;
+  return fix_of(record, problem, {interpreter::Cure::How::append, {}, expr, suffix, std::move(title), false});
+}
+
+std::optional<Fix> fix_of(const Record& record, const ProblemEvent& problem, const interpreter::Cure& cure) {
+  using How = interpreter::Cure::How;
+  if (cure.how == How::constructor) return edit_constructor(record, problem, cure.parameter, cure.text, cure.title, cure.sure);
+  if (!cure.expr || !record.in_file(problem.place)) return std::nullopt;
+  const SourceLines source(record, problem.place.chunk);
+  std::string text = cure.text;
+  if (cure.how == How::append) {
+    const std::string written(source.text(*cure.expr));
+    text = (simple(*cure.expr) ? written : "(" + written + ")") + text;
+  }
+  return Fix{cure.title, cure.sure, {{{source.path(), source.absolute(cure.expr->span)}, text}}};
+}
+
+std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& problem, std::size_t operand) {
+  if (operand >= problem.states.size() || !problem.states[operand] || !record.in_file(problem.place)) return std::nullopt;
+  const auto& dims = problem.states[operand]->shape.dims;
+  if (dims.size() < 2) return std::nullopt;
+  // Which size would then take part in the product, and which one it has to meet.
+  const bool left = operand == 0;
+  const values::Dim& would = left ? dims[dims.size() - 2] : dims[dims.size() - 1];
+  const values::Dim& meets = left ? problem.right : problem.left;
+  if (!would.size || !meets.size || record.symbols.compare(symbolic::Compare::eq, would.size, meets.size) != symbolic::Answer::yes) return std::nullopt;
+  const syntax::Expr* expr = operand_expression(problem, operand);
+  if (!expr) return std::nullopt;
+  const SourceLines source(record, problem.place.chunk);
+  std::string text(source.text(*expr));
+  if (!short_enough(text)) return std::nullopt;
+  Fix fix;
+  fix.title = "Transpose " + text;
+  if (!simple(*expr)) text = "(" + text + ")";
+  fix.edits.push_back({{source.path(), source.absolute(expr->span)}, text + ".transpose(-2, -1)"});
+  return fix;
+}
+
+} // namespace stepzero::rules
