@@ -2,6 +2,7 @@
 // been through when an operation comes, and what stands in which loop. Says nothing to the user: each rule words what it finds.
 #pragma once
 
+#include "rules/loop/edits.hpp"
 #include "rules/report.hpp"
 #include "rules/walk.hpp"
 
@@ -98,16 +99,6 @@ struct Weight {
   std::string when;
 };
 std::optional<Weight> weigh(const Record& record, const Object* scaler, const OperationEvent& event, const Scene& scene);
-
-// The text in front of `.step(…)`; `otherwise` if there is none.
-std::string object_text(const Record& record, const OperationEvent& event, std::string otherwise);
-
-// Fixes of whole statements. False if the statement is not one that can be moved: it is not alone on its lines, or the call is not all of it.
-bool remove_statement(const Record& record, const OperationEvent& event, Fix& fix);
-bool insert_before(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
-bool insert_after(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
-// Moves the statement to stand behind (or before) that of another operation, in the same function.
-bool move_statement(const Record& record, const OperationEvent& event, const OperationEvent& to, bool behind, Fix& fix);
 
 // Tells one mistake once per place.
 class Once {
