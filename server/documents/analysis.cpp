@@ -52,6 +52,7 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   analysis->path = path;
   const RunSources sources(world.open, world.cache, import_roots(world.folders, path));
   analysis->version = sources.version(path);
+  analysis->cells = sources.cells(path);
   analysis->module = sources.module(path);
   analysis->settings = world.settings(path);
   const auto configuration = world.configuration->nearest(path);

@@ -38,6 +38,7 @@ struct Analysis {
   std::string path;
   int version = -1;                             // of the open document; -1: the file on disk
   std::shared_ptr<const syntax::Module> module; // null if the path cannot be read
+  std::shared_ptr<const Cells> cells;           // of an open notebook: which lines of its module belong to which
   snapshot::Result result;
   Settings settings;
   std::vector<rules::Finding> configuration_problems; // in the settings file that applies

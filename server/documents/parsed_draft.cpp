@@ -4,20 +4,22 @@
 
 namespace stepzero::server {
 
-ParsedDraft::ParsedDraft(std::string text, int version)
-    : pending_text_(std::move(text)), pending_version_(version) {}
+ParsedDraft::ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells)
+    : pending_text_(std::move(text)), pending_version_(version), pending_cells_(std::move(cells)) {}
 
-void ParsedDraft::edit(std::vector<syntax::Edit> edits, int version) {
+void ParsedDraft::edit(std::vector<syntax::Edit> edits, int version, std::shared_ptr<const Cells> cells) {
   const std::lock_guard lock(pending_mutex_);
   for (syntax::Edit& edit : edits) pending_edits_.push_back(std::move(edit));
   pending_version_ = version;
+  pending_cells_ = std::move(cells);
 }
 
-void ParsedDraft::replace(std::string text, int version) {
+void ParsedDraft::replace(std::string text, int version, std::shared_ptr<const Cells> cells) {
   const std::lock_guard lock(pending_mutex_);
   pending_text_ = std::move(text);
   pending_edits_.clear();
   pending_version_ = version;
+  pending_cells_ = std::move(cells);
 }
 
 ParsedDraft::State ParsedDraft::parse() {
@@ -29,6 +31,7 @@ ParsedDraft::State ParsedDraft::parse() {
     text = std::exchange(pending_text_, std::nullopt);
     edits = std::exchange(pending_edits_, {});
     state_.version = pending_version_;
+    state_.cells = pending_cells_;
   }
   if (text) document_.emplace(std::move(*text));
   if (!edits.empty()) document_->apply(edits);

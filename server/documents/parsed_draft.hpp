@@ -2,6 +2,7 @@
 // whichever analysis needs the module first parses. Knows no URI and no analysis.
 #pragma once
 
+#include "server/workspace/notebook.hpp"
 #include "syntax/document.hpp"
 
 #include <cstdint>
@@ -15,15 +16,16 @@ namespace stepzero::server {
 
 class ParsedDraft {
 public:
-  ParsedDraft(std::string text, int version);
+  ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells = nullptr);
 
-  // Neither waits for a parse.
-  void edit(std::vector<syntax::Edit> edits, int version);
-  void replace(std::string text, int version);
+  // Neither waits for a parse. `cells`: of the text as it is then, if it is a notebook's.
+  void edit(std::vector<syntax::Edit> edits, int version, std::shared_ptr<const Cells> cells = nullptr);
+  void replace(std::string text, int version, std::shared_ptr<const Cells> cells = nullptr);
 
   struct State {
     std::shared_ptr<const syntax::Module> module;
     int version = 0;
+    std::shared_ptr<const Cells> cells;
   };
   // The newest text, parsed now if need be.
   State parse();
@@ -33,6 +35,7 @@ private:
   std::optional<std::string> pending_text_;
   std::vector<syntax::Edit> pending_edits_;
   int pending_version_;
+  std::shared_ptr<const Cells> pending_cells_;
 
   std::mutex parse_mutex_; // guards the rest
   std::optional<syntax::Document> document_;

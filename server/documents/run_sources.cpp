@@ -10,7 +10,7 @@ RunSources::RunSources(std::shared_ptr<const OpenDrafts> open, std::shared_ptr<M
 
 ParsedDraft::State RunSources::open(const std::string& path) const {
   const auto draft = open_->find(path);
-  if (draft == open_->end()) return {nullptr, -1};
+  if (draft == open_->end()) return {nullptr, -1, nullptr};
   {
     const std::lock_guard lock(mutex_);
     if (const auto seen = seen_.find(path); seen != seen_.end()) return seen->second;
@@ -21,6 +21,8 @@ ParsedDraft::State RunSources::open(const std::string& path) const {
 }
 
 int RunSources::version(const std::string& path) const { return open(path).version; }
+
+std::shared_ptr<const Cells> RunSources::cells(const std::string& path) const { return open(path).cells; }
 
 std::shared_ptr<const syntax::Module> RunSources::module(const std::string& path) const {
   if (auto state = open(path); state.module) return state.module;

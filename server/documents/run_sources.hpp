@@ -23,6 +23,8 @@ public:
 
   // The version of the open document that this run saw; -1 if the path is not open.
   int version(const std::string& path) const;
+  // Of the open notebook, as this run saw it; null if the path is none.
+  std::shared_ptr<const Cells> cells(const std::string& path) const;
 
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;

@@ -102,8 +102,12 @@ void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fac
     if (!text) continue;
     const std::uint32_t line = text->position(origin.where.span.begin, syntax::Encoding::utf8).line + 1;
     out.literal(" (");
-    out.link(std::string(file_name(origin.where.path)) + ":" + std::to_string(line),
-             link(origin.where, line));
+    const Cells::Cell* cell =
+        analysis.cells && origin.where.path == analysis.path ? analysis.cells->at_line(line - 1) : nullptr;
+    if (cell)
+      out.literal("cell " + std::to_string(cell->number) + ", line " + std::to_string(line - cell->first_line));
+    else
+      out.link(std::string(file_name(origin.where.path)) + ":" + std::to_string(line), link(origin.where, line));
     out.literal(")");
   }
 }

@@ -20,6 +20,18 @@ std::string hints_id(const std::vector<snapshot::Fact>& facts) {
   return std::to_string(hash);
 }
 
+// What the view's analysis says, in the client's terms.
+void tell(View& view, const Outlook& outlook) {
+  view.diagnostics = diagnostics(*view.analysis, outlook);
+  view.result_id = result_id(view.diagnostics);
+  if (!view.analysis->cells) return;
+  for (auto& [uri, of_cell] : diagnostics_by_cell(*view.analysis, outlook)) {
+    View::OfCell& into = view.by_cell[uri];
+    into.result_id = result_id(of_cell);
+    into.diagnostics = std::move(of_cell);
+  }
+}
+
 } // namespace
 
 std::string path_for(const std::string& uri) {
@@ -46,6 +58,19 @@ OpenDocument* Analyses::find(const std::string& uri) {
   return found == documents_.end() ? nullptr : found->second.get();
 }
 
+OpenDocument* Analyses::find_for(const std::string& uri) {
+  const auto notebook = notebooks_.find(uri);
+  return find(notebook == notebooks_.end() ? uri : notebook->second);
+}
+
+void Analyses::keep_cells(OpenDocument& document, std::shared_ptr<const Cells> cells) {
+  if (document.cells)
+    for (const Cells::Cell& cell : document.cells->cells) notebooks_.erase(cell.uri);
+  document.cells = std::move(cells);
+  if (document.cells)
+    for (const Cells::Cell& cell : document.cells->cells) notebooks_[cell.uri] = document.uri;
+}
+
 void Analyses::publish_open() {
   auto open = std::make_shared<OpenDrafts>();
   auto outlook = std::make_shared<Outlook>(*outlook_);
@@ -61,22 +86,25 @@ void Analyses::publish_open() {
 }
 
 OpenDocument& Analyses::open(const std::string& uri, const std::string& language, int version,
-                             std::string text) {
+                             std::string text, std::shared_ptr<const Cells> cells) {
   if (OpenDocument* old = find(uri)) close(*old);
   std::string path = path_for(uri);
   // Two spellings of one file are two documents; the second has a name of its own.
   while (outlook_->uris.contains(path)) path += '#';
   const bool python = is_python(language, path);
   auto& document =
-      *(documents_[uri] = std::make_unique<OpenDocument>(uri, path, version, std::move(text), python));
+      *(documents_[uri] = std::make_unique<OpenDocument>(uri, path, version, std::move(text), python, cells));
+  keep_cells(document, std::move(cells));
   publish_open();
   touched(path);
   if (python) start(document, Urgency::typing);
   return document;
 }
 
-std::string Analyses::change(OpenDocument& document, int version, const std::vector<TextChange>& changes) {
+std::string Analyses::change(OpenDocument& document, int version, const std::vector<TextChange>& changes,
+                             std::shared_ptr<const Cells> cells) {
   document.version = version;
+  keep_cells(document, std::move(cells));
   document.fresh = document.findings_fresh = false;
   document.edited = true;
   answer_waiters(document, Which::exact, nullptr, Unanswered::changed);
@@ -85,13 +113,13 @@ std::string Analyses::change(OpenDocument& document, int version, const std::vec
     // Only a whole text mends a dropped draft.
     if (changes.empty() || changes.front().range) return {};
     document.draft.emplace(changes.front().text);
-    document.parsed->replace(changes.front().text, version);
+    document.parsed->replace(changes.front().text, version, document.cells);
     rest.erase(rest.begin());
     publish_open();
   }
   Draft::Outcome outcome = document.draft->apply(rest, outlook_->encoding());
   if (outcome.refused.empty()) {
-    document.parsed->edit(std::move(outcome.edits), version);
+    document.parsed->edit(std::move(outcome.edits), version, document.cells);
     touched(document.path);
     if (document.python) start(document, Urgency::typing);
   } else {
@@ -115,6 +143,7 @@ void Analyses::close(OpenDocument& document) {
   scheduler_.drop(document.uri);
   answer_waiters(document, Which::all, nullptr, Unanswered::nothing);
   const std::string path = document.path;
+  keep_cells(document, nullptr);
   documents_.erase(document.uri);
   publish_open();
   touched(path);
@@ -175,16 +204,14 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
                        // What the user waits for goes out before the facts are collected.
                        const auto early = [&](std::shared_ptr<const Analysis> findings) {
                          auto first = std::make_shared<View>();
-                         first->diagnostics = diagnostics(*findings, *outlook);
-                         first->result_id = result_id(first->diagnostics);
                          first->has_facts = false;
                          first->analysis = std::move(findings);
+                         tell(*first, *outlook);
                          post([this, uri, started, first = std::move(first)] { accept_findings(uri, first, started); });
                        };
                        view->analysis = analyse(*world, path, true, &cancelled, early);
                        if (view->analysis->result.cancelled) return {};
-                       view->diagnostics = diagnostics(*view->analysis, *outlook);
-                       view->result_id = result_id(view->diagnostics);
+                       tell(*view, *outlook);
                        view->hints_id = hints_id(view->analysis->result.facts);
                        return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
                      });
@@ -245,7 +272,7 @@ void Analyses::failed(const std::string& uri) {
 }
 
 void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer, Needs needs) {
-  OpenDocument* document = find(uri);
+  OpenDocument* document = find_for(uri);
   if (stopped_)
     answer(nullptr, Unanswered::stopping);
   else if (!document || !document->python || !document->draft)
@@ -254,7 +281,7 @@ void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer, Nee
     answer(document->view, Unanswered::nothing);
   else {
     document->waiters.push_back({exact, needs == Needs::findings, std::move(answer)});
-    scheduler_.hasten(uri);
+    scheduler_.hasten(document->uri);
   }
 }
 

@@ -31,11 +31,16 @@ public:
 
   // Null if it is not open.
   OpenDocument* find(const std::string& uri);
+  // The document that answers for a URI: for a cell's its notebook.
+  OpenDocument* find_for(const std::string& uri);
   const std::map<std::string, std::unique_ptr<OpenDocument>>& documents() const { return documents_; }
 
-  OpenDocument& open(const std::string& uri, const std::string& language, int version, std::string text);
+  // `cells`: it is a notebook, and its text all of them.
+  OpenDocument& open(const std::string& uri, const std::string& language, int version, std::string text,
+                     std::shared_ptr<const Cells> cells = nullptr);
   // Why the changes have no meaning; the draft is then gone until a whole new text comes.
-  std::string change(OpenDocument& document, int version, const std::vector<TextChange>& changes);
+  std::string change(OpenDocument& document, int version, const std::vector<TextChange>& changes,
+                     std::shared_ptr<const Cells> cells = nullptr);
   // Its text is not known any more.
   void drop_draft(OpenDocument& document);
   void close(OpenDocument& document);
@@ -77,12 +82,14 @@ private:
   enum class Which { all, exact, findings };
   static void answer_waiters(OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why);
   void publish_open();
+  void keep_cells(OpenDocument& document, std::shared_ptr<const Cells> cells);
 
   Scheduler& scheduler_;
   Hooks hooks_;
   std::shared_ptr<const World> world_;
   std::shared_ptr<const Outlook> outlook_ = std::make_shared<Outlook>();
   std::map<std::string, std::unique_ptr<OpenDocument>> documents_;
+  std::map<std::string, std::string> notebooks_; // by the URI of a cell
   bool begun_ = false, stopped_ = false;
 
   std::shared_ptr<std::atomic<Tick>> tick_ = std::make_shared<std::atomic<Tick>>(1);

@@ -100,12 +100,14 @@ public:
   // The diagnostic that the action solves, as the client spelled it if it asked about it.
   lsp::Diagnostic diagnostic(std::size_t finding) const {
     const rules::Finding& found = source_.view.analysis->result.findings[finding];
-    const lsp::Range range = source_.outlook.range(*source_.view.analysis->module->text, found.where.span);
+    const lsp::Range range = source_.outlook.range(*source_.view.analysis, found.where.span);
     for (const lsp::Diagnostic& asked : params_.context.diagnostics)
       if (asked.range == range && asked.code == lsp::DiagnosticCode(std::string(found.rule))) return asked;
     for (const lsp::Diagnostic& ours : source_.view.diagnostics)
       if (ours.range == range && ours.code == lsp::DiagnosticCode(std::string(found.rule))) return ours;
-    return server::diagnostic(found, *source_.view.analysis->module->text, source_.outlook);
+    lsp::Diagnostic made = server::diagnostic(found, *source_.view.analysis->module->text, source_.outlook);
+    made.range = range;
+    return made;
   }
 
   std::vector<lsp::CodeAction> take() { return std::move(actions_); }
@@ -149,7 +151,7 @@ std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp:
   const Analysis& analysis = *source.view.analysis;
   if (!analysis.module) return {};
   const auto& findings = analysis.result.findings;
-  const syntax::Span asked = source.outlook.span(*analysis.module->text, params.range);
+  const syntax::Span asked = source.outlook.span(analysis, source.uri, params.range);
   std::vector<std::size_t> near;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const syntax::Span span = findings[i].where.span;
@@ -188,9 +190,9 @@ void serve_code_actions(Session& session) {
         const std::string uri = params.text_document.uri;
         answer_from_view<std::vector<lsp::CodeAction>>(
             session, uri, true, std::move(reply),
-            [&session, params = std::move(params)](const OpenDocument& document, const View& view) {
+            [&session, params = std::move(params)](const OpenDocument&, const View& view) {
               const auto versions = session.analyses.versions();
-              return code_actions({document.uri, view, *session.analyses.outlook(), versions}, params);
+              return code_actions({params.text_document.uri, view, *session.analyses.outlook(), versions}, params);
             });
       });
   session.editor.connection().on(

@@ -15,7 +15,7 @@ namespace stepzero::server {
 inline constexpr std::string_view fix_all_kind = "source.fixAll.stepzero";
 
 struct ActionSource {
-  const std::string& uri;
+  const std::string& uri; // of the document, or of a cell
   const View& view;
   const Outlook& outlook;
   const std::map<std::string, int>& versions; // of open documents, by path

@@ -23,9 +23,12 @@ public:
   // The document's text is not known any more: what was said of it is taken back.
   void lost(OpenDocument& document);
   void closing(OpenDocument& document);
+  // A cell of it is no text of the client's any more.
+  void cell_closed(OpenDocument& document, const std::string& uri);
 
 private:
   void publish(const OpenDocument& document, int version, const std::vector<lsp::Diagnostic>& diagnostics);
+  void publish_cells(OpenDocument& document);
   void publish_settings(const Analysis& analysis);
   void publish_settings(const std::string& path, const std::vector<lsp::Diagnostic>& diagnostics);
 

@@ -11,22 +11,23 @@ void serve_hover(Session& session) {
                                                          protocol::Reply<std::optional<lsp::Hover>> reply) {
     answer_from_view<lsp::Hover>(
         session, params.text_document.uri, true, std::move(reply),
-        [&session, at = params.position](const OpenDocument&, const View& view) -> std::optional<lsp::Hover> {
+        [&session, uri = params.text_document.uri, at = params.position](const OpenDocument&,
+                                                                        const View& view) -> std::optional<lsp::Hover> {
           const auto outlook = session.analyses.outlook();
           const Analysis& analysis = *view.analysis;
           if (!analysis.module) return std::nullopt;
-          const syntax::Text& text = *analysis.module->text;
           const Markup markup = outlook->client.hover_markdown ? Markup::markdown : Markup::plain;
           const auto found =
-              hover(analysis, text.offset({at.line, at.character}, outlook->encoding()), markup,
+              hover(analysis, outlook->offset(analysis, uri, at), markup,
                     [&](const rules::Location& where, std::uint32_t line) {
-                      const std::string uri = outlook->uri(where.path);
-                      return uri.starts_with("file:") ? uri + "#L" + std::to_string(line) : std::string();
+                      if (analysis.cells && where.path == analysis.path) return std::string();
+                      const std::string file = outlook->uri(where.path);
+                      return file.starts_with("file:") ? file + "#L" + std::to_string(line) : std::string();
                     });
           if (!found) return std::nullopt;
           const auto kind =
               markup == Markup::markdown ? lsp::MarkupKind::markdown : lsp::MarkupKind::plaintext;
-          return lsp::Hover{{kind, found->text}, outlook->range(text, found->span)};
+          return lsp::Hover{{kind, found->text}, outlook->range(analysis, found->span)};
         });
   });
 }
@@ -37,15 +38,15 @@ void serve_inlay_hints(Session& session) {
                                           protocol::Reply<std::optional<std::vector<lsp::InlayHint>>> reply) {
         answer_from_view<std::vector<lsp::InlayHint>>(
             session, params.text_document.uri, true, std::move(reply),
-            [&session, range = params.range](const OpenDocument&, const View& view) {
+            [&session, uri = params.text_document.uri, range = params.range](const OpenDocument&, const View& view) {
               const auto outlook = session.analyses.outlook();
               std::vector<lsp::InlayHint> made;
               if (!view.analysis->module) return made;
-              const syntax::Text& text = *view.analysis->module->text;
-              for (Hint& hint : inlay_hints(view.analysis->result.facts, outlook->span(text, range),
-                                            view.analysis->settings.inlay_hints)) {
+              const Analysis& analysis = *view.analysis;
+              for (Hint& hint : inlay_hints(analysis.result.facts, outlook->span(analysis, uri, range),
+                                            analysis.settings.inlay_hints)) {
                 lsp::InlayHint& out = made.emplace_back();
-                out.position = outlook->range(text, {hint.at, hint.at}).start;
+                out.position = outlook->range(analysis, {hint.at, hint.at}).start;
                 out.label = std::move(hint.label);
                 out.kind = lsp::InlayHintKind::type;
                 if (!hint.whole.empty()) out.tooltip = std::move(hint.whole);

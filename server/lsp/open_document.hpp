@@ -9,6 +9,7 @@
 #include "server/documents/publish_gate.hpp"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,11 @@ struct View {
   std::shared_ptr<const Analysis> analysis;
   std::vector<lsp::Diagnostic> diagnostics;
   std::string result_id; // of the diagnostics
+  struct OfCell {
+    std::vector<lsp::Diagnostic> diagnostics;
+    std::string result_id;
+  };
+  std::map<std::string, OfCell> by_cell; // a notebook's diagnostics again, by the URI of the cell
   std::string hints_id;  // of the inlay hints
   bool has_facts = true; // false: they are still being collected
 };
@@ -38,18 +44,21 @@ enum class Unanswered {
 using Answer = std::function<void(std::shared_ptr<const View> view, Unanswered why)>;
 
 struct OpenDocument {
-  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python)
+  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python,
+               std::shared_ptr<const Cells> its_cells)
       : uri(std::move(its_uri)), path(std::move(its_path)), python(its_python), version(its_version),
-        draft(std::in_place, std::move(text)),
-        parsed(std::make_shared<ParsedDraft>(draft->bytes(), version)) {}
+        draft(std::in_place, std::move(text)), cells(std::move(its_cells)),
+        parsed(std::make_shared<ParsedDraft>(draft->bytes(), version, cells)) {}
 
   const std::string uri;
   const std::string path; // what the analysis calls it
   const bool python;
   int version;
   std::optional<Draft> draft; // nothing after a change that could not be applied
+  std::shared_ptr<const Cells> cells; // null if it is no notebook
   const std::shared_ptr<ParsedDraft> parsed;
   PublishGate gate;
+  std::map<std::string, PublishGate> cell_gates; // by the cell's URI
 
   std::shared_ptr<const View> view; // the newest
   bool findings_fresh = false;      // whether the view's diagnostics are of now; its facts may still be missing

@@ -46,6 +46,34 @@ syntax::Span Outlook::span(const syntax::Text& text, const lsp::Range& range) co
           text.offset({range.end.line, range.end.character}, encoding())};
 }
 
+lsp::Location Outlook::location(const Analysis& analysis, const syntax::Text& text, const rules::Location& where) const {
+  lsp::Range range = this->range(text, where.span);
+  const Cells::Cell* cell =
+      analysis.cells && where.path == analysis.path ? analysis.cells->at_line(range.start.line) : nullptr;
+  if (!cell) return {uri(where.path), range};
+  const std::uint32_t behind = cell->first_line + cell->line_count;
+  if (range.end.line >= behind) range.end = this->range(text, {0, text.line_start(behind) - 1}).end;
+  range.start.line -= cell->first_line;
+  range.end.line -= cell->first_line;
+  return {cell->uri, range};
+}
+
+lsp::Range Outlook::range(const Analysis& analysis, syntax::Span span) const {
+  return location(analysis, *analysis.module->text, {analysis.path, span}).range;
+}
+
+std::uint32_t Outlook::offset(const Analysis& analysis, const std::string& asked, lsp::Position position) const {
+  if (const Cells::Cell* cell = analysis.cells ? analysis.cells->find(asked) : nullptr) {
+    if (position.line >= cell->line_count) position = {cell->line_count - 1, 0xffffffffu};
+    position.line += cell->first_line;
+  }
+  return analysis.module->text->offset({position.line, position.character}, encoding());
+}
+
+syntax::Span Outlook::span(const Analysis& analysis, const std::string& asked, const lsp::Range& range) const {
+  return {offset(analysis, asked, range.start), offset(analysis, asked, range.end)};
+}
+
 lsp::Diagnostic diagnostic(const rules::Finding& finding, const syntax::Text& text, const Outlook& outlook) {
   lsp::Diagnostic made;
   made.range = outlook.range(text, finding.where.span);
@@ -63,23 +91,42 @@ lsp::Diagnostic diagnostic(const rules::Finding& finding, const syntax::Text& te
   return made;
 }
 
+namespace {
+
+lsp::Diagnostic of_finding(const Analysis& analysis, const rules::Finding& finding, const syntax::Text& text,
+                           const Outlook& outlook) {
+  lsp::Diagnostic made = server::diagnostic(finding, text, outlook);
+  made.range = outlook.range(analysis, finding.where.span);
+  if (outlook.client.related_information) {
+    for (const rules::Related& related : finding.related)
+      if (const syntax::Text* other = analysis.text_of(related.where.path))
+        made.related_information.push_back({outlook.location(analysis, *other, related.where), related.message});
+  } else {
+    // Without related places the evidence is told in the message.
+    for (const rules::Related& related : finding.related) made.message += "\n" + related.message;
+  }
+  return made;
+}
+
+} // namespace
+
 std::vector<lsp::Diagnostic> diagnostics(const Analysis& analysis, const Outlook& outlook) {
   std::vector<lsp::Diagnostic> made;
   for (const rules::Finding& finding : analysis.result.findings) {
     const syntax::Text* text = analysis.text_of(finding.where.path);
+    if (text && finding.where.path == analysis.path) made.push_back(of_finding(analysis, finding, *text, outlook));
+  }
+  return made;
+}
+
+std::map<std::string, std::vector<lsp::Diagnostic>> diagnostics_by_cell(const Analysis& analysis, const Outlook& outlook) {
+  std::map<std::string, std::vector<lsp::Diagnostic>> made;
+  for (const Cells::Cell& cell : analysis.cells->cells) made[cell.uri];
+  for (const rules::Finding& finding : analysis.result.findings) {
+    const syntax::Text* text = analysis.text_of(finding.where.path);
     if (!text || finding.where.path != analysis.path) continue;
-    lsp::Diagnostic diagnostic = server::diagnostic(finding, *text, outlook);
-    if (outlook.client.related_information) {
-      for (const rules::Related& related : finding.related)
-        if (const syntax::Text* other = analysis.text_of(related.where.path))
-          diagnostic.related_information.push_back(
-              {{outlook.uri(related.where.path), outlook.range(*other, related.where.span)},
-               related.message});
-    } else {
-      // Without related places the evidence is told in the message.
-      for (const rules::Related& related : finding.related) diagnostic.message += "\n" + related.message;
-    }
-    made.push_back(std::move(diagnostic));
+    const std::string uri = outlook.location(analysis, *text, finding.where).uri;
+    made[uri].push_back(of_finding(analysis, finding, *text, outlook));
   }
   return made;
 }
@@ -95,24 +142,35 @@ std::optional<lsp::WorkspaceEdit> workspace_edit(const Analysis& analysis,
                                                  const std::vector<rules::TextEdit>& edits,
                                                  const Outlook& outlook,
                                                  const std::map<std::string, int>& versions) {
-  std::map<std::string, std::vector<lsp::TextEdit>> by_path;
+  struct Target {
+    std::optional<int> version;
+    std::vector<lsp::TextEdit> edits;
+  };
+  std::map<std::string, Target> by_uri;
   for (const rules::TextEdit& edit : edits) {
     const syntax::Text* text = analysis.text_of(edit.where.path);
     if (!text) return std::nullopt;
-    by_path[edit.where.path].push_back({outlook.range(*text, edit.where.span), edit.new_text, std::nullopt});
+    lsp::Location place = outlook.location(analysis, *text, edit.where);
+    // An edit that reaches into the next cell cannot be made.
+    if (analysis.cells && edit.where.path == analysis.path &&
+        analysis.cells->at_line(outlook.range(*text, edit.where.span).end.line) !=
+            analysis.cells->at_line(outlook.range(*text, edit.where.span).start.line))
+      return std::nullopt;
+    Target& target = by_uri[place.uri];
+    if (const Cells::Cell* cell = analysis.cells ? analysis.cells->find(place.uri) : nullptr)
+      target.version = cell->version;
+    else if (const auto version = versions.find(edit.where.path); version != versions.end())
+      target.version = version->second;
+    target.edits.push_back({place.range, edit.new_text, std::nullopt});
   }
   lsp::WorkspaceEdit made;
   if (outlook.client.document_changes) {
     auto& changes = made.document_changes.emplace();
-    for (auto& [path, texts] : by_path) {
-      lsp::OptionalVersionedTextDocumentIdentifier document{outlook.uri(path), std::nullopt};
-      if (const auto version = versions.find(path); version != versions.end())
-        document.version = version->second;
-      changes.emplace_back(lsp::TextDocumentEdit{std::move(document), std::move(texts)});
-    }
+    for (auto& [uri, target] : by_uri)
+      changes.emplace_back(lsp::TextDocumentEdit{{uri, target.version}, std::move(target.edits)});
   } else {
     auto& changes = made.changes.emplace();
-    for (auto& [path, texts] : by_path) changes.emplace(outlook.uri(path), std::move(texts));
+    for (auto& [uri, target] : by_uri) changes.emplace(uri, std::move(target.edits));
   }
   return made;
 }

@@ -26,10 +26,20 @@ struct Outlook {
   std::string uri(const std::string& path) const;
   lsp::Range range(const syntax::Text& text, syntax::Span span) const;
   syntax::Span span(const syntax::Text& text, const lsp::Range& range) const;
+
+  // The same of an analysis, whose document may be a notebook: its places are then places in cells. What begins in one cell
+  // ends there at the latest.
+  lsp::Location location(const Analysis& analysis, const syntax::Text& text, const rules::Location& where) const;
+  lsp::Range range(const Analysis& analysis, syntax::Span span) const;
+  std::uint32_t offset(const Analysis& analysis, const std::string& asked, lsp::Position position) const;
+  syntax::Span span(const Analysis& analysis, const std::string& asked, const lsp::Range& range) const;
 };
 
 // The analysis's findings as the client takes them.
 std::vector<lsp::Diagnostic> diagnostics(const Analysis& analysis, const Outlook& outlook);
+
+// Those of a notebook by the URI of the cell; every cell has an entry.
+std::map<std::string, std::vector<lsp::Diagnostic>> diagnostics_by_cell(const Analysis& analysis, const Outlook& outlook);
 
 // A finding in a file that is no Python (a settings file).
 lsp::Diagnostic diagnostic(const rules::Finding& finding, const syntax::Text& text, const Outlook& outlook);

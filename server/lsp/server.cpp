@@ -41,6 +41,8 @@ lsp::ServerCapabilities capabilities(const Editor& editor) {
   actions.code_action_kinds = {std::string(lsp::code_action_kind::quick_fix), std::string(fix_all_kind)};
   actions.resolve_provider = editor.client.code_action_resolve_edit && editor.client.code_action_data;
   if (editor.pulls()) made.diagnostic = lsp::DiagnosticOptions{"stepzero", true, true, true, std::nullopt};
+  auto& notebooks = made.notebook_document_sync.emplace();
+  notebooks.notebook_selector.push_back({std::variant<lsp::NotebookDocumentFilter, std::string>("*"), {{"python"}}});
   made.workspace_folders = lsp::WorkspaceFoldersServerCapabilities{true, true};
   return made;
 }
@@ -77,7 +79,7 @@ LanguageServer::LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protoc
       analyses_(scheduler_, world_with(std::move(parts.analyze)), analyses_hooks()), session_{loop_, editor_,
                                                                                               analyses_,
                                                                                               scheduler_},
-      diagnostics_(session_), configuration_(session_), workspace_(session_, configuration_),
+      diagnostics_(session_), notebooks_(session_, diagnostics_), configuration_(session_), workspace_(session_, configuration_),
       workspace_diagnostics_(session_), pages_(std::move(parts.pages)) {
   serve();
 }
@@ -116,6 +118,7 @@ void LanguageServer::serve() {
     answer_idle();
   });
   serve_text_sync(session_, diagnostics_);
+  notebooks_.serve();
   diagnostics_.serve();
   serve_hover(session_);
   serve_inlay_hints(session_);

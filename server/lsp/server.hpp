@@ -8,6 +8,7 @@
 #include "server/lsp/configuration.hpp"
 #include "server/lsp/diagnostics.hpp"
 #include "server/lsp/editor.hpp"
+#include "server/lsp/notebooks.hpp"
 #include "server/lsp/parent_watch.hpp"
 #include "server/lsp/session.hpp"
 #include "server/lsp/workspace.hpp"
@@ -57,6 +58,7 @@ private:
   Analyses analyses_;
   Session session_;
   Diagnostics diagnostics_;
+  Notebooks notebooks_;
   Configuration configuration_;
   Workspace workspace_;
   WorkspaceDiagnostics workspace_diagnostics_;

@@ -21,7 +21,7 @@ struct Session {
   Scheduler& scheduler;
 };
 
-// Answers a question about a document from its view of now: `make(document, view)`, or null where nothing is
+// Answers a question about a document or a cell from its view of now: `make(document, view)`, or null where nothing is
 // known. A question of a `exact` place is void once the text changes.
 template <class Result, class Make>
 void answer_from_view(Session& session, const std::string& uri, bool exact,
@@ -32,7 +32,7 @@ void answer_from_view(Session& session, const std::string& uri, bool exact,
       [&session, uri, shared, make = std::move(make)](const std::shared_ptr<const View>& view,
                                                       Unanswered why) {
         if (view)
-          (*shared)(make(*session.analyses.find(uri), *view));
+          (*shared)(make(*session.analyses.find_for(uri), *view));
         else if (why == Unanswered::changed)
           shared->error(protocol::error_code::content_modified, "the document changed");
         else if (why == Unanswered::stopping)

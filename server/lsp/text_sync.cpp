@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 namespace stepzero::server {
-namespace {
 
 std::vector<TextChange> changes_of(std::vector<lsp::TextDocumentContentChangeEvent> events) {
   std::vector<TextChange> changes;
@@ -16,6 +15,8 @@ std::vector<TextChange> changes_of(std::vector<lsp::TextDocumentContentChangeEve
   }
   return changes;
 }
+
+namespace {
 
 void changed(Session& session, Diagnostics& diagnostics, lsp::DidChangeTextDocumentParams params) {
   const std::string& uri = params.text_document.uri;

@@ -6,6 +6,8 @@
 
 namespace stepzero::server {
 
+std::vector<TextChange> changes_of(std::vector<lsp::TextDocumentContentChangeEvent> events);
+
 void serve_text_sync(Session& session, Diagnostics& diagnostics);
 
 } // namespace stepzero::server

@@ -101,7 +101,7 @@ void WorkspaceDiagnostics::work(const Shared& question) {
 void WorkspaceDiagnostics::ask_open_documents(const Shared& question) {
   std::vector<std::string> uris;
   for (const auto& [uri, document] : session_.analyses.documents())
-    if (document->python && document->draft) uris.push_back(uri);
+    if (document->python && document->draft && !document->cells) uris.push_back(uri); // what cells have is pushed
   question->parts += uris.size();
   for (const std::string& uri : uris)
     session_.analyses.when_fresh(
