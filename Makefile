@@ -8,7 +8,7 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build documents test test-asan test-tsan test-editors bench install package oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench install package vsix oracle format clean help
 
 SAY := printf '\n%s\n\n'
 run: build
@@ -82,6 +82,10 @@ package: build documents
 	@cmake/install-dependencies package
 	@cd build && cpack -G 'TGZ;DEB' -B ../dist $(QUIET) && rm -rf ../dist/_CPack_Packages && ls ../dist/stepzero*
 
+# dist/: the extension of VS Code with the program inside. Its settings are made from the rules of that program.
+vsix: build documents
+	@editors/vscode/scripts/package build dist/stepzero-linux-x64.vsix && ls dist/*.vsix
+
 format:
 	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format -i
 
@@ -98,5 +102,6 @@ help:
 	@echo 'make oracle        install PyTorch for the tests'
 	@echo 'make install       into PREFIX (/usr/local), below DESTDIR'
 	@echo 'make package       a relocatable tarball and a .deb in dist/'
+	@echo 'make vsix          the extension of VS Code, with the program inside, in dist/'
 	@echo 'make format        clang-format over the sources'
 	@echo 'make clean         remove what was built'

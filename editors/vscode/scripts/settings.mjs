@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+// Writes the settings of package.json from the rules that the program knows.
+//
+//   node scripts/settings.mjs PROGRAM [--check | --output FILE]
+//
+// --check: writes nothing, fails if the file is not what would be written.
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const file = fileURLToPath(new URL("../package.json", import.meta.url));
+const severities = ["error", "warning", "information", "hint"];
+
+const families = {
+  amp: "Mixed precision: autocast and the GradScaler.",
+  deadlock: "Ranks that wait for each other.",
+  device: "Where tensors live.",
+  loop: "The training loop: losses, gradients, optimizers, schedules.",
+  memory: "Graphs and tensors that are kept longer than needed.",
+  perf: "Performance hints: what makes training slower than it has to be.",
+  shape: "Tensors that do not fit.",
+};
+
+function configuration(rules) {
+  const names = [...new Set(rules.flatMap(({ id }) => [id.split("/")[0], id]))].sort();
+  const summary = new Map(rules.map((rule) => [rule.id, rule]));
+  const about = (name) => {
+    const rule = summary.get(name);
+    if (!rule) return families[name] ?? `All rules of the family ${name}.`;
+    return `${rule.summary[0].toUpperCase()}${rule.summary.slice(1)}. Default: ${rule.severity}.`;
+  };
+  const list = (description) => ({
+    type: "array",
+    scope: "resource",
+    default: [],
+    items: { type: "string", enum: names, enumDescriptions: names.map(about) },
+    uniqueItems: true,
+    markdownDescription: description,
+  });
+  const properties = {
+    "stepzero.enable": {
+      type: "boolean",
+      scope: "window",
+      default: true,
+      description: "Analyse PyTorch code. When off, the server is not started.",
+    },
+    "stepzero.inlayHints": {
+      type: "string",
+      scope: "resource",
+      enum: ["on", "named", "off"],
+      enumDescriptions: ["Behind every tensor.", "Only where a dimension has a name.", "None."],
+      default: "on",
+      description: "Shapes of tensors behind the names that hold them.",
+    },
+    "stepzero.performanceHints": {
+      type: "boolean",
+      scope: "resource",
+      default: true,
+      markdownDescription:
+        "Hints on what makes training slower than it has to be. Off is the same as `\"perf\": \"off\"` in `#stepzero.severity#`.",
+    },
+    "stepzero.severity": {
+      type: "object",
+      scope: "resource",
+      default: {},
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        names.map((name) => [name, { type: "string", enum: [...severities, "off"], description: about(name) }]),
+      ),
+      markdownDescription:
+        "The severity of a rule or of a whole family; `off` silences it. A rule's own severity counts more than its family's.",
+    },
+    "stepzero.minSeverity": {
+      type: "string",
+      scope: "resource",
+      enum: severities,
+      default: "hint",
+      description: "What is less severe is not shown.",
+    },
+    "stepzero.select": list("The only rules and families to check. Empty: all of them."),
+    "stepzero.ignore": list("Rules and families that are not checked."),
+    "stepzero.exclude": {
+      type: "array",
+      scope: "resource",
+      default: [],
+      items: { type: "string" },
+      markdownDescription: "Files and folders that are not checked, as patterns of `.gitignore`.",
+    },
+    "stepzero.server.path": {
+      type: "string",
+      scope: "machine-overridable",
+      default: "",
+      markdownDescription:
+        "A `stepzero` program to run in place of the one inside this extension. Where a workspace sets it, it counts only once the workspace is trusted.",
+    },
+    "stepzero.trace.server": {
+      type: "string",
+      scope: "window",
+      enum: ["off", "messages", "verbose"],
+      default: "off",
+      description: "What is written to the log of what the editor and the server say to each other.",
+    },
+  };
+  Object.values(properties).forEach((property, order) => (property.order = order));
+  return { title: "stepzero", properties };
+}
+
+const [program, option, target] = process.argv.slice(2);
+if (!program) {
+  console.error("usage: settings.mjs PROGRAM [--check | --output FILE]");
+  process.exit(2);
+}
+const { rules } = JSON.parse(execFileSync(program, ["rules", "--format", "json"], { encoding: "utf8" }));
+const before = readFileSync(file, "utf8");
+const manifest = JSON.parse(before);
+manifest.contributes.configuration = configuration(rules);
+const after = JSON.stringify(manifest, null, 2) + "\n";
+if (option === "--check") {
+  if (before !== after) {
+    console.error(`The settings in editors/vscode/package.json are not those of the rules. Run: node editors/vscode/scripts/settings.mjs ${program}`);
+    process.exit(1);
+  }
+} else {
+  writeFileSync(option === "--output" ? target : file, after);
+}

@@ -1,0 +1,66 @@
+// Read-only pages: what a rule means, and who communicates what.
+import * as vscode from "vscode";
+
+export const ruleScheme = "stepzero-rule";
+export const scheduleScheme = "stepzero-schedule";
+
+export class RulePages implements vscode.TextDocumentContentProvider {
+  constructor(private readonly explain: (rule: string) => Promise<string>) {}
+
+  provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    return this.explain(ruleOf(uri));
+  }
+
+  static async show(rule: string): Promise<void> {
+    const page = vscode.Uri.from({ scheme: ruleScheme, path: `/${rule}.md` });
+    await vscode.commands.executeCommand("markdown.showPreviewToSide", page);
+  }
+}
+
+function ruleOf(page: vscode.Uri): string {
+  return page.path.replace(/^\//, "").replace(/\.md$/, "");
+}
+
+// The schedule of a document, beside it; made anew whenever the document was analysed again.
+export class Schedules implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly ask: (uri: string) => Promise<string>) {}
+
+  provideTextDocumentContent(page: vscode.Uri): Promise<string> {
+    return this.ask(page.query);
+  }
+
+  static pageOf(uri: vscode.Uri): vscode.Uri {
+    const name = uri.path.split("/").pop() ?? "";
+    return vscode.Uri.from({ scheme: scheduleScheme, path: `/Schedule of ${name}`, query: uri.toString() });
+  }
+
+  async show(uri: vscode.Uri): Promise<void> {
+    const page = Schedules.pageOf(uri);
+    this.changed.fire(page);
+    const document = await vscode.workspace.openTextDocument(page);
+    await vscode.window.showTextDocument(document, {
+      viewColumn: vscode.ViewColumn.Beside,
+      preserveFocus: true,
+      preview: true,
+    });
+  }
+
+  refresh(): void {
+    if (this.timer) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      for (const { document } of vscode.window.visibleTextEditors) {
+        if (document.uri.scheme === scheduleScheme) this.changed.fire(document.uri);
+      }
+    }, 200);
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.changed.dispose();
+  }
+}
