@@ -23,6 +23,8 @@ public:
 
   int run() {
     for (const std::string& note : inputs_.notes) say(note);
+    if ((options_.fix || options_.diff) && std::any_of(inputs_.files.begin(), inputs_.files.end(), is_notebook))
+      say("notebooks are fixed in an editor only; here they are just checked");
     std::vector<Checked> results = check_all();
     FixRun fixed;
     if (options_.diff) {
@@ -70,7 +72,7 @@ private:
       is_written = false;
     }
     // Whoever pipes a text through `check --fix -` gets a text back, fixed or not.
-    if (!inputs_.standard_input.empty() && !fixed.changed.contains(inputs_.standard_input)) {
+    if (!inputs_.standard_input.empty() && !inputs_.standard_input_cells && !fixed.changed.contains(inputs_.standard_input)) {
       is_written = write_out(inputs_.overlay->at(inputs_.standard_input)->text->bytes()) != Written::failed &&
                    is_written;
     }
@@ -122,6 +124,7 @@ private:
       const auto [text, is_new] = report.texts.try_emplace(path);
       if (!is_new) return;
       if (const auto module = checker_.sources(path, overlay_).module(path)) text->second = module->text;
+      if (const auto cells = checker_.cells(path)) report.cells[path] = cells;
     };
     add(finding.where.path);
     for (const rules::Related& related : finding.related) add(related.where.path);

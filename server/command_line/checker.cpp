@@ -14,7 +14,8 @@ constexpr std::uint32_t largest_analysed = 8u << 20;
 
 Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
                  const CommandLineSettings& command_line, Analyze analyze)
-    : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders) {
+    : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders),
+      standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells) {
   for (const std::string& path : inputs.files) {
     std::shared_ptr<const ConfigurationFile> file = configuration.nearest(path);
     std::shared_ptr<const Settings>& merged = merged_[file.get()];
@@ -28,6 +29,11 @@ Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
   }
 }
 
+std::shared_ptr<const Cells> Checker::cells(const std::string& path) const {
+  if (!is_notebook(path)) return nullptr;
+  return path == standard_input_ ? standard_input_cells_ : modules_->cells(path);
+}
+
 FileSources Checker::sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
   return {modules_, import_roots(workspace_folders_, path), overlay};
 }
@@ -37,7 +43,8 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   const FileSources files = sources(path, overlay);
   const std::shared_ptr<const syntax::Module> module = files.module(path);
   if (!module) {
-    checked.unreadable = read_text(path).reason;
+    const ReadText read = read_text(path);
+    checked.unreadable = read.text && is_notebook(path) ? read_notebook(*read.text).reason : read.reason;
     if (checked.unreadable.empty()) checked.unreadable = "changed while it was read";
     return checked;
   }

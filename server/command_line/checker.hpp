@@ -51,11 +51,16 @@ public:
   // The settings that hold for the findings in a settings file.
   const Settings& settings_of(const ConfigurationFile& file) const { return *merged_.at(&file); }
 
+  // Of a notebook that was checked; null if the path is none.
+  std::shared_ptr<const Cells> cells(const std::string& path) const;
+
   FileSources sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
 private:
   Analyze analyze_;
   std::vector<std::string> workspace_folders_;
+  std::string standard_input_;
+  std::shared_ptr<const Cells> standard_input_cells_;
   std::shared_ptr<ModuleCache> modules_ = std::make_shared<ModuleCache>();
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;
   std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;

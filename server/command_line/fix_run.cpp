@@ -19,6 +19,7 @@ public:
       : inputs_(inputs), checker_(checker), editable_(inputs.files.begin(), inputs.files.end()) {
     run_.results = std::move(results);
     run_.overlay = inputs.overlay;
+    std::erase_if(editable_, is_notebook); // a program of cells is no text of a file
   }
 
   FixRun run() {

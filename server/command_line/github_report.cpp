@@ -42,20 +42,23 @@ std::string github_report(const Report& report) {
   std::string result;
   for (const rules::Finding& finding : report.findings) {
     const rules::Location& where = finding.where;
-    const syntax::Position begin = report.position(where.path, where.span.begin);
-    const syntax::Position end = report.position(where.path, where.span.end);
+    const auto [begin, end] = report.places(where);
     result += "::" + std::string(command(finding.severity)) + " title=" + escaped(finding.rule, true) +
-              ",file=" + escaped(path_of(where.path, report.names), true) +
-              ",line=" + std::to_string(begin.line + 1) + ",endLine=" + std::to_string(end.line + 1);
-    // Columns are refused for places of many lines.
-    if (begin.line == end.line) {
-      result += ",col=" + std::to_string(begin.column + 1) + ",endColumn=" + std::to_string(end.column + 1);
-    }
+              ",file=" + escaped(path_of(where.path, report.names), true);
     std::string message = finding.message;
+    if (begin.cell != 0) {
+      // The lines that GitHub knows are those of the notebook's file: the place is told in words.
+      message = "cell " + std::to_string(begin.cell) + ", line " + std::to_string(begin.line) + ": " + message;
+    } else {
+      result += ",line=" + std::to_string(begin.line) + ",endLine=" + std::to_string(end.line);
+      // Columns are refused for places of many lines.
+      if (begin.line == end.line)
+        result += ",col=" + std::to_string(begin.column) + ",endColumn=" + std::to_string(end.column);
+    }
     for (const rules::Related& related : finding.related) {
-      const syntax::Position at = report.position(related.where.path, related.where.span.begin);
-      message += "\n" + path_of(related.where.path, report.names) + ":" + std::to_string(at.line + 1) + ": " +
-                 related.message;
+      const Place at = report.place(related.where.path, related.where.span.begin);
+      message += "\n" + path_of(related.where.path, report.names) + ":" +
+                 (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ": " + related.message;
     }
     result += "::" + escaped(message, false) + "\n";
   }

@@ -62,6 +62,16 @@ private:
     }
     inputs_.standard_input = normal_path(name, inputs_.names.current_folder());
     auto overlay = std::make_shared<Overlay>();
+    if (is_notebook(name)) {
+      ReadNotebook notebook = read_notebook(*read.text);
+      if (!notebook.program) {
+        inputs_.unreadable.push_back({name, notebook.reason});
+        inputs_.standard_input.clear();
+        return;
+      }
+      inputs_.standard_input_cells = std::make_shared<Cells>(std::move(notebook.program->cells));
+      read.text = std::move(notebook.program->text);
+    }
     (*overlay)[inputs_.standard_input] = syntax::parse(std::move(*read.text));
     inputs_.overlay = std::move(overlay);
     add(inputs_.standard_input, name);
@@ -83,7 +93,7 @@ private:
 
   void folder(const std::string& path, const std::string& name) {
     inputs_.workspace_folders.push_back(path);
-    const Discovery found = find_python_files(path);
+    const Discovery found = find_python_files(path, nullptr, Notebooks::included);
     const auto shown = [&](const std::string& file) {
       const std::string_view relative = relative_to(file, path);
       if (name == ".") return std::string(relative);

@@ -39,6 +39,7 @@ struct Inputs {
   // Standard input as a file.
   std::string standard_input; // its path; empty: it is not read
   std::shared_ptr<const Overlay> overlay;
+  std::shared_ptr<const Cells> standard_input_cells; // null if it is no notebook
 };
 
 // `paths`: files, folders, and "-". Files found in folders are left out where the nearest settings exclude

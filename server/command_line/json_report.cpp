@@ -4,20 +4,21 @@
 namespace stepzero::server {
 namespace {
 
-Json range(const Report& report, const rules::Location& where) {
-  const auto position = [&](std::uint32_t offset) {
-    const syntax::Position at = report.position(where.path, offset);
-    return Json{{"line", at.line + 1}, {"column", at.column + 1}};
-  };
-  return {{"start", position(where.span.begin)}, {"end", position(where.span.end)}};
+// "path" and "range", and in a notebook the "cell" that the range counts in.
+Json place(const Report& report, const rules::Location& where) {
+  const auto [begin, end] = report.places(where);
+  const auto position = [](const Place& at) { return Json{{"line", at.line}, {"column", at.column}}; };
+  Json json = {{"path", report.names.shown(where.path)}};
+  if (begin.cell != 0) json["cell"] = begin.cell;
+  json["range"] = {{"start", position(begin)}, {"end", position(end)}};
+  return json;
 }
 
 Json fix_of(const Report& report, const rules::Fix& fix) {
   Json edits = Json::array();
   for (const rules::TextEdit& edit : fix.edits) {
-    edits.push_back({{"path", report.names.shown(edit.where.path)},
-                     {"range", range(report, edit.where)},
-                     {"new_text", edit.new_text}});
+    edits.push_back(place(report, edit.where));
+    edits.back()["new_text"] = edit.new_text;
   }
   return {{"title", fix.title}, {"preferred", fix.preferred}, {"edits", std::move(edits)}};
 }
@@ -25,19 +26,21 @@ Json fix_of(const Report& report, const rules::Fix& fix) {
 Json diagnostic(const Report& report, const rules::Finding& finding) {
   Json related = Json::array();
   for (const rules::Related& other : finding.related) {
-    related.push_back({{"path", report.names.shown(other.where.path)},
-                       {"range", range(report, other.where)},
-                       {"message", other.message}});
+    related.push_back(place(report, other.where));
+    related.back()["message"] = other.message;
   }
   Json fixes = Json::array();
   for (const rules::Fix& fix : finding.fixes) fixes.push_back(fix_of(report, fix));
-  return {{"path", report.names.shown(finding.where.path)},
-          {"rule", finding.rule},
-          {"severity", rules::name(finding.severity)},
-          {"message", finding.message},
-          {"range", range(report, finding.where)},
-          {"related", std::move(related)},
-          {"fixes", std::move(fixes)}};
+  Json where = place(report, finding.where);
+  Json json = {{"path", where["path"]},
+               {"rule", finding.rule},
+               {"severity", rules::name(finding.severity)},
+               {"message", finding.message}};
+  if (where.contains("cell")) json["cell"] = where["cell"];
+  json["range"] = std::move(where["range"]);
+  json["related"] = std::move(related);
+  json["fixes"] = std::move(fixes);
+  return json;
 }
 
 } // namespace

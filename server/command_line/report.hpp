@@ -8,9 +8,17 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace stepzero::server {
+
+// A place as it is shown, from 1, in code points. In a notebook the line counts in the cell.
+struct Place {
+  std::uint32_t cell = 0; // 0: it is no notebook
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
 
 struct Report {
   explicit Report(Names shown_names) : names(std::move(shown_names)) {}
@@ -23,8 +31,12 @@ struct Report {
   std::size_t fixed = 0; // findings that --fix removed
   int exit_status = 0;
 
-  // Zero-based, in code points; the start of the file if its text is unknown.
-  syntax::Position position(const std::string& path, std::uint32_t offset) const;
+  std::map<std::string, std::shared_ptr<const Cells>> cells; // of the notebooks among them
+
+  // The start of the file if its text is unknown.
+  Place place(const std::string& path, std::uint32_t offset) const;
+  // Where a location begins and ends; in a notebook not beyond the cell that it begins in.
+  std::pair<Place, Place> places(const rules::Location& where) const;
 };
 
 std::string text_report(const Report& report, bool has_colours);

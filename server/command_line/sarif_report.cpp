@@ -91,12 +91,10 @@ private:
   }
 
   Json region(const rules::Location& where) const {
-    const syntax::Position begin = report_.position(where.path, where.span.begin);
-    const syntax::Position end = report_.position(where.path, where.span.end);
-    return {{"startLine", begin.line + 1},
-            {"startColumn", begin.column + 1},
-            {"endLine", end.line + 1},
-            {"endColumn", end.column + 1}};
+    const auto [begin, end] = report_.places(where);
+    Json json = {{"startLine", begin.line}, {"startColumn", begin.column}, {"endLine", end.line}, {"endColumn", end.column}};
+    if (begin.cell != 0) json["properties"] = {{"cell", begin.cell}};
+    return json;
   }
 
   Json location(const rules::Location& where) const {

@@ -70,16 +70,21 @@ Shapes shapes_of(const Checker& checker, const Inputs& inputs, const std::string
   } catch (const std::exception& error) {
     shapes.unreadable = std::string("internal error: ") + error.what();
   }
+  Report places(inputs.names);
+  places.texts[path] = module->text;
+  if (const auto cells = checker.cells(path)) places.cells[path] = cells;
   for (const snapshot::Fact& fact : result.facts) {
     if (!fact.is_place) continue;
-    const syntax::Position at = module->text->position(fact.span.begin, syntax::Encoding::codepoint);
+    const Place at = places.place(path, fact.span.begin);
     if (format == Format::json) {
-      Json json = {{"line", at.line + 1}, {"column", at.column + 1}, {"name", fact.name}};
+      Json json = Json::object();
+      if (at.cell != 0) json["cell"] = at.cell;
+      json.update(Json{{"line", at.line}, {"column", at.column}, {"name", fact.name}});
       add_value(json, fact.value);
       shapes.json.push_back(std::move(json));
     } else {
-      shapes.text += harmless(inputs.names.shown(path)) + ":" + std::to_string(at.line + 1) + ":" +
-                     std::to_string(at.column + 1) + ": " + harmless(fact.name) + ": " +
+      shapes.text += harmless(inputs.names.shown(path)) + ":" + (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") +
+                     std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + harmless(fact.name) + ": " +
                      harmless(fact.value.short_text()) + "\n";
     }
   }

@@ -9,12 +9,6 @@
 
 namespace stepzero::server {
 
-syntax::Position Report::position(const std::string& path, std::uint32_t offset) const {
-  const auto text = texts.find(path);
-  if (text == texts.end() || !text->second) return {};
-  return text->second->position(offset, syntax::Encoding::codepoint);
-}
-
 namespace {
 
 std::string_view colour_of(rules::Severity severity) {
@@ -43,15 +37,28 @@ public:
 
 private:
   std::string place(const rules::Location& where) const {
-    const syntax::Position at = report_.position(where.path, where.span.begin);
-    return harmless(report_.names.shown(where.path)) + ":" + std::to_string(at.line + 1) + ":" +
-           std::to_string(at.column + 1);
+    const Place at = report_.place(where.path, where.span.begin);
+    return harmless(report_.names.shown(where.path)) + ":" + (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") +
+           std::to_string(at.line) + ":" + std::to_string(at.column);
   }
 
   void frame(const rules::Location& where, std::string_view colour, std::uint32_t context) {
     const auto text = report_.texts.find(where.path);
     if (text == report_.texts.end() || !text->second) return;
-    result_ += code_frame(*text->second, where.span, {colour, has_colours_, context, 120});
+    const FrameStyle style{colour, has_colours_, context, 120};
+    const auto cells = report_.cells.find(where.path);
+    if (cells == report_.cells.end()) {
+      result_ += code_frame(*text->second, where.span, style);
+      return;
+    }
+    // A cell is shown as a text of its own.
+    const std::uint32_t line = text->second->position(where.span.begin, syntax::Encoding::utf8).line;
+    const Cells::Cell* cell = cells->second->at_line(line);
+    if (!cell) return;
+    const std::uint32_t begin = text->second->line_start(cell->first_line);
+    const std::uint32_t end = text->second->line_start(cell->first_line + cell->line_count) - 1;
+    result_ += code_frame(syntax::Text(std::string(text->second->slice({begin, end}))),
+                          {where.span.begin - begin, std::min(where.span.end, end) - begin}, style);
   }
 
   void write(const rules::Finding& finding) {
@@ -80,7 +87,7 @@ private:
     for (const rules::Finding& finding : report_.findings) {
       ++counts[static_cast<std::size_t>(finding.severity)];
       const auto preferred = [](const rules::Fix& fix) { return fix.preferred; };
-      fixable += std::any_of(finding.fixes.begin(), finding.fixes.end(), preferred) ? 1 : 0;
+      if (!is_notebook(finding.where.path)) fixable += std::any_of(finding.fixes.begin(), finding.fixes.end(), preferred) ? 1 : 0;
       files.insert(finding.where.path);
     }
     std::string found;

@@ -1,6 +1,7 @@
 #include "server/workspace/discovery.hpp"
 
 #include "server/workspace/ignore.hpp"
+#include "server/workspace/notebook.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
 
@@ -76,8 +77,8 @@ bool is_never_entered(std::string_view name) {
 
 class Walk {
 public:
-  Walk(const std::string& folder, const std::atomic<bool>* cancelled)
-      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled) {
+  Walk(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks)
+      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled), notebooks_(notebooks == Notebooks::included) {
     enter(folder);
     drop_links_to_found();
   }
@@ -115,7 +116,7 @@ private:
       const std::size_t before = ignore_.enter(path);
       enter(path);
       ignore_.leave(before);
-    } else if (name.ends_with(".py") && !name.starts_with("._") && entry.is_regular_file(error)) {
+    } else if ((name.ends_with(".py") || (notebooks_ && is_notebook(name))) && !name.starts_with("._") && entry.is_regular_file(error)) {
       if (ignore_.ignores(path, false)) return;
       if (is_link) links_.insert(path);
       found.files.push_back(path);
@@ -141,13 +142,14 @@ private:
 
   IgnoreFiles ignore_;
   const std::atomic<bool>* cancelled_;
+  const bool notebooks_;
   std::set<std::string> links_;
 };
 
 } // namespace
 
-Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled) {
-  return std::move(Walk(folder, cancelled).found);
+Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks) {
+  return std::move(Walk(folder, cancelled, notebooks).found);
 }
 
 bool is_left_out(const std::string& file, const std::string& folder) {

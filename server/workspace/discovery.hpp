@@ -17,10 +17,13 @@ struct Discovery {
   std::vector<Unreadable> unreadable;
 };
 
-// All *.py below `folder` (a normal path). Not entered: hidden folders, node_modules, __pycache__, virtual
+enum class Notebooks { left_out, included };
+
+// All *.py, and *.ipynb if they are wanted, below `folder` (a normal path). Not entered: hidden folders, node_modules, __pycache__, virtual
 // environments, symbolic links to folders. A symbolic link to a file counts, unless its target is found as
 // well.
-Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled = nullptr);
+Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled = nullptr,
+                            Notebooks notebooks = Notebooks::left_out);
 
 // Whether `find_python_files(folder)` would leave out the file for its place alone (it need not exist).
 bool is_left_out(const std::string& file, const std::string& folder);

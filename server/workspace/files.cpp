@@ -42,11 +42,26 @@ std::shared_ptr<const syntax::Module> ModuleCache::module(const std::string& pat
   if (stamp && stamp == found->stamp) return found->module;
   found->stamp = stamp;
   found->module = nullptr;
+  found->cells = nullptr;
   if (stamp) {
-    if (ReadText read = read_text(path); read.text) found->module = syntax::parse(std::move(*read.text));
+    ReadText read = read_text(path);
+    if (read.text && is_notebook(path)) {
+      if (auto notebook = read_notebook(*read.text).program) {
+        found->cells = std::make_shared<Cells>(std::move(notebook->cells));
+        found->module = syntax::parse(std::move(notebook->text));
+      }
+    } else if (read.text) {
+      found->module = syntax::parse(std::move(*read.text));
+    }
   }
   weigh(path, found, found->module ? found->module->text->size() : 0);
   return found->module;
+}
+
+std::shared_ptr<const Cells> ModuleCache::cells(const std::string& path) {
+  const std::shared_ptr<Entry> found = entry(path);
+  const std::lock_guard lock(found->mutex);
+  return found->cells;
 }
 
 void ModuleCache::clear() {

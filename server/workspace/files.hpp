@@ -2,6 +2,7 @@
 #pragma once
 
 #include "program/sources.hpp"
+#include "server/workspace/notebook.hpp"
 #include "server/workspace/read.hpp"
 
 #include <cstddef>
@@ -21,8 +22,10 @@ class ModuleCache {
 public:
   explicit ModuleCache(std::size_t capacity = 64u << 20) : capacity_(capacity) {}
 
-  // Null if there is no such file or it is not text.
+  // Null if there is no such file or it is not text. A notebook is the program of its cells.
   std::shared_ptr<const syntax::Module> module(const std::string& path);
+  // Of the module that was last given out for the path; null if it is no notebook.
+  std::shared_ptr<const Cells> cells(const std::string& path);
   void clear();
 
 private:
@@ -30,6 +33,7 @@ private:
     std::mutex mutex; // held while the file is read and parsed
     std::optional<FileStamp> stamp;
     std::shared_ptr<const syntax::Module> module;
+    std::shared_ptr<const Cells> cells;
   };
   struct Slot {
     std::shared_ptr<Entry> entry;
