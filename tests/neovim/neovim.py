@@ -30,21 +30,29 @@ def unpacked(suite):
             {"VIMRUNTIME": str(root / "usr/share/nvim/runtime")})
 
 
-def session(neovim, home, file, title, seconds=30, **more):
-    """Runs session.lua; returns its report. The process group of the editor, its servers included, ends with it."""
-    command, variables = neovim
-    report = home / "report.json"
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("NVIM", "VIM", "VIMRUNTIME", "NVIM_LISTEN_ADDRESS") and not name.startswith("XDG_")}
+def environment_of(neovim, home, **more):
+    """What a Neovim with nothing of the user's sees; its `report.json` lies in `home`."""
+    variables = {name: value for name, value in os.environ.items()
+                 if name not in ("NVIM", "VIM", "VIMRUNTIME", "NVIM_LISTEN_ADDRESS") and not name.startswith("XDG_")}
     for kind in ("CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"):
         folder = home / kind.lower()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        environment[f"XDG_{kind}_{'DIR' if kind == 'RUNTIME' else 'HOME'}"] = str(folder)
-    environment.update(variables, HOME=str(home), FILE=str(file), TITLE=title, REPORT=str(report), SECONDS=str(seconds),
-                       STEPZERO=PROGRAM, STEPZERO_SOURCE=str(SOURCE), **more)
-    editor = subprocess.Popen([*command, "--headless", "-u", "NONE", "-i", "NONE", "-n", "-c", f"luafile {HERE}/session.lua"],
-                              env=environment, cwd=home, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, start_new_session=True)
+        variables[f"XDG_{kind}_{'DIR' if kind == 'RUNTIME' else 'HOME'}"] = str(folder)
+    variables.update(neovim[1], HOME=str(home), REPORT=str(home / "report.json"), STEPZERO=PROGRAM, STEPZERO_SOURCE=str(SOURCE),
+                     **more)
+    return variables
+
+
+def start(neovim, home, *arguments, **more):
+    return subprocess.Popen([*neovim[0], "--headless", "-u", "NONE", "-i", "NONE", "-n", *arguments],
+                            env=environment_of(neovim, home, **more), cwd=home, text=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+
+
+def session(neovim, home, file, title="", seconds=30, script="session.lua", **more):
+    """Runs a script; returns its report. The process group of the editor, its servers included, ends with it."""
+    report = home / "report.json"
+    editor = start(neovim, home, "-c", f"luafile {HERE}/{script}", FILE=str(file), TITLE=title, SECONDS=str(seconds), **more)
     try:
         output, _ = editor.communicate(timeout=4 * seconds)
     except subprocess.TimeoutExpired:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import neovim
 import pytest
@@ -21,6 +22,20 @@ CASES = [(name, enable) for name in os.environ.get("STEPZERO_NEOVIM", "installed
          for enable in (["setup", "lsp"] if name == "forky" else ["setup"])]
 
 
+NAMES = list(dict.fromkeys(name for name, _ in CASES))
+
+
+def start_of(name):
+    editor = neovim.installed() if name == "installed" else neovim.unpacked(name)
+    assert editor, f"no Neovim '{name}': run cmake/install-dependencies test, or tests/neovim/install-newer {name}"
+    return editor
+
+
+def knows_schedules():
+    done = subprocess.run([neovim.PROGRAM, "--help"], capture_output=True, text=True, timeout=60, check=True)
+    return "schedule" in done.stdout
+
+
 def fixed_by_check(folder):
     """The text that `stepzero check --fix` makes of the example."""
     copy = folder / "check" / EXAMPLE.name
@@ -32,8 +47,7 @@ def fixed_by_check(folder):
 
 @pytest.mark.parametrize("name, enable", CASES)
 def test_the_deadlock_is_shown_and_fixed(name, enable, tmp_path):
-    editor = neovim.installed() if name == "installed" else neovim.unpacked(name)
-    assert editor, f"no Neovim '{name}': run cmake/install-dependencies test, or tests/neovim/install-newer {name}"
+    editor = start_of(name)
     project = tmp_path / "project with a space"
     (project / "src").mkdir(parents=True)
     (project / "pyproject.toml").write_text("")
@@ -56,3 +70,63 @@ def test_the_deadlock_is_shown_and_fixed(name, enable, tmp_path):
     assert script.read_text() == fixed_by_check(tmp_path)
     if importlib.util.find_spec("torch") is not None:
         assert_trains(train(script, tmp_path), epochs=[0, 1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_hints_health_help_schedule_and_fixing_before_writing(name, tmp_path):
+    editor = start_of(name)
+    script, shapes = tmp_path / EXAMPLE.name, tmp_path / "attention.py"
+    shutil.copy(EXAMPLE, script)
+    shutil.copy(EXAMPLE.with_name("attention.py"), shapes)
+    home = tmp_path / "home"
+    home.mkdir()
+
+    seen = neovim.session(editor, home, script, script="features.lua", SHAPES=str(shapes))
+
+    assert seen["errors"] == [], seen["output"]
+    newer = tuple(map(int, seen["version"].split("."))) >= (0, 10)
+    assert (": tensor[B, heads, T, T]" in seen["hints"]) == newer
+    assert "stepzero" in seen["health"] and neovim.PROGRAM in seen["health"] and "running in" in seen["health"]
+    assert "ERROR" not in seen["health"]
+    assert ("shows inlay hints" in seen["health"]) == newer
+    assert seen["help"].strip() == "*:StepzeroSchedule*"
+    assert seen["same_window"]
+    assert "not running" in seen["notified"][0]
+    if knows_schedules():
+        assert len(seen["notified"]) == 1
+        assert "broadcast" in seen["schedule"]
+    else:
+        assert "stepzero.schedule" in seen["notified"][1] or "executeCommand" in seen["notified"][1]
+    assert script.read_text() == fixed_by_check(tmp_path)
+    assert (seen["cursor"], seen["modified"]) == ([5, 3], False)
+    assert seen["undone"] + "\n" == EXAMPLE.read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_typed_one_by_one_bring_diagnostics(name, tmp_path, capsys):
+    editor = start_of(name)
+    script = tmp_path / "shapes.py"
+    script.write_text("import torch\n\nbatch = torch.zeros(32, 784)\nweights = torch.zeros(784, 10)\nlogits = batch @ weights\n")
+    setup = tmp_path / "setup.lua"
+    setup.write_text("vim.opt.runtimepath:prepend(vim.env.STEPZERO_SOURCE .. '/editors/neovim')\nvim.cmd('filetype on')\n"
+                     "require('stepzero').setup({ cmd = { vim.env.STEPZERO, 'lsp' } })\nvim.cmd('edit ' .. vim.env.FILE)\n")
+    homes = [tmp_path / "typed", tmp_path / "types"]
+    for home in homes:
+        home.mkdir()
+    socket = str(tmp_path / "socket")
+    typed = neovim.start(editor, homes[0], "--listen", socket, "-c", f"luafile {setup}", FILE=str(script))
+    try:
+        for _ in range(300):
+            if os.path.exists(socket):
+                break
+            time.sleep(0.1)
+        seen = neovim.session(editor, homes[1], script, script="typing.lua", SOCKET=socket)
+    finally:
+        neovim.end_group(typed.pid)
+        typed.communicate()
+    assert seen["errors"] == [], seen["output"]
+    assert seen["line"] == "batch = torch.zeros(32, 784)"
+    times = sorted(seen["times"])
+    assert len(times) == 12
+    with capsys.disabled():
+        print(f"\nlatency: Neovim ({name}), key to diagnostics: median {times[6]:.0f} ms, worst {times[-1]:.0f} ms of 12")
