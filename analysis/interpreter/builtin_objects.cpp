@@ -66,12 +66,12 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
     return attribute(first, wanted, where);
   }
   if (name == "setattr" && count == 3) {
-    if (positional[1].is(Kind::string)) set_attribute(first, Name(positional[1].text()), positional[2]);
+    if (positional[1].is(Kind::string)) set_attribute(first, Name(positional[1].text()), positional[2], where);
     else if (first.is(Kind::instance)) first.as<values::Instance>()->open = true;
     return Value::none();
   }
   if (name == "delattr" && count == 2) {
-    if (positional[1].is(Kind::string)) delete_attribute(first, Name(positional[1].text()));
+    if (positional[1].is(Kind::string)) delete_attribute(first, Name(positional[1].text()), where);
     return Value::none();
   }
   if (name == "hasattr" && count == 2) {

@@ -139,7 +139,9 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
     symbolic::AtomInfo length;
     length.lower = 0;
     length.sharing = trips_of(first);
-    return heap().open_list(heap().tuple({Value::of(symbols().fresh(info)), element(first, where)}), symbols().fresh(length), ListKind::iterator);
+    const Int known = known_length(first), counted = symbols().fresh(info);
+    return heap().open_list(heap().tuple({from ? Value::of(symbols().add(from, counted)) : Value::of(counted), element(first, where)}), known ? known : symbols().fresh(length),
+                            ListKind::iterator);
   }
   if (name == "zip" && arguments.spread) {
     // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each of any length.

@@ -325,6 +325,10 @@ Value Interpreter::super_attribute(const values::Super& super, Name name, Place 
 
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) return resolve(slot->value);
+  // A gradient that is asked for anything is there, and a tensor.
+  if (object.is_gradient)
+    if (method_row(library_.types().tensor, name))
+      return native_attribute(*library_symbol(library_.types().tensor).as<values::LibrarySymbol>(), Value::of(Kind::unknown, &object), name, where);
   if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
     const auto* found = library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
@@ -418,11 +422,9 @@ Value Interpreter::function_attribute(Value object, Name name, Place where) {
   return heap().external("", where);
 }
 
-void Interpreter::set_attribute(Value object, Name name, Value value) {
+void Interpreter::set_attribute(Value object, Name name, Value value, Place where) {
   object = resolve(object);
-  if (object.is(Kind::tensor))
-    if (const Row* row = method_row(type_of(object, {}).as<values::LibrarySymbol>()->path, "__setattr__"))
-      return static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr));
+  if (object.is(Kind::tensor) || object.is(Kind::unknown)) store_in_tensor(object, name, value, where);
   switch (object.kind) {
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();
@@ -460,8 +462,8 @@ void Interpreter::set_attribute(Value object, Name name, Value value) {
     // Each side gets the value only if its condition holds.
     const auto* choice = object.as<values::Choice>();
     fork(
-        choice->condition, nullptr, {}, [&] { set_attribute(choice->yes, name, value); return Flow::normal; },
-        [&] { set_attribute(choice->no, name, value); return Flow::normal; });
+        choice->condition, nullptr, {}, [&] { set_attribute(choice->yes, name, value, where); return Flow::normal; },
+        [&] { set_attribute(choice->no, name, value, where); return Flow::normal; });
     return;
   }
   default: return;

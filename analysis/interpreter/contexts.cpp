@@ -12,8 +12,36 @@ using values::Kind;
 void Interpreter::enter(Value manager, Place where) {
   manager = resolve(manager);
   if (manager.is(Kind::instance) ? !is_a(manager, library_.types().context) : !manager.is(Kind::choice) && !manager.is(Kind::unknown)) return;
-  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_}));
+  if (manager.is(Kind::instance) && manager.object() == unentered_) unentered_ = nullptr;
+  const values::Known gradients = gradients_under(manager, around_ ? around_->gradients : values::Known::yes);
+  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_, gradients, region_of(manager, around_ ? around_->casts : nullptr)}));
   around_ = record_.arounds.back().get();
+}
+
+values::Known Interpreter::gradients_under(Value manager, values::Known outer) const {
+  if (manager.is(Kind::choice)) {
+    const auto* choice = manager.as<values::Choice>();
+    const values::Known yes = gradients_under(choice->yes, outer), no = gradients_under(choice->no, outer);
+    return yes == no ? yes : values::Known::unknown;
+  }
+  const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
+  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::grad_region) return outer;
+  const values::Slot* on = instance->attributes.find(Name("$on"));
+  const auto answer = on && on->value.is(Kind::boolean) ? record_.symbols.decide(on->value.condition()) : symbolic::Answer::unknown;
+  return answer == symbolic::Answer::yes ? values::Known::yes : answer == symbolic::Answer::no ? values::Known::no : values::Known::unknown;
+}
+
+const values::Instance* Interpreter::region_of(Value manager, const values::Instance* outer) const {
+  if (manager.is(Kind::choice)) return nullptr;
+  const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
+  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::autocast_region) return outer;
+  const values::Slot* enabled = instance->attributes.find(Name("$enabled"));
+  return enabled && enabled->value.is(Kind::boolean) && record_.symbols.decide(enabled->value.condition()) == symbolic::Answer::no ? nullptr : instance;
+}
+
+values::Known Interpreter::records_gradients() const {
+  const values::Known here = around_ ? around_->gradients : values::Known::yes;
+  return here == values::Known::yes && (switches_ > 0 || unentered_) ? values::Known::unknown : here;
 }
 
 Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {

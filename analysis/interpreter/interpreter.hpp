@@ -68,7 +68,7 @@ public:
   // Of an object: the attribute, or the method as found on it; absent if there is none.
   Value attribute_or_none(Value object, syntax::Name name, Place place);
   symbolic::Answer has_attribute(Value value, syntax::Name name);
-  void set_attribute(Value object, syntax::Name name, Value value);
+  void set_attribute(Value object, syntax::Name name, Value value, Place where = {});
   // The class's attribute or method, as found on an object of it; absent if there is none.
   Value find_method(values::Instance* object, syntax::Name name);
   Value library_symbol(std::string_view path);
@@ -149,6 +149,16 @@ public:
   bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
   void set_default_device() { default_device_set_ = true; }
   const Around* around() const { return around_; }
+  // Are gradients recorded here? Of what nobody calls this is said as if it were called where they are.
+  values::Known records_gradients() const;
+  // A manager that switches gradients was made; unless it is entered, it has done so for good.
+  void note_gradient_switch(const values::Instance* manager) {
+    switches_ += unentered_ != nullptr;
+    unentered_ = manager;
+  }
+  bool in_roots() const { return in_roots_; }
+  // The program writes the gradient of the value, or takes it away.
+  void note_gradient_written(Value of, Place place);
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
@@ -219,6 +229,8 @@ private:
   Flow run_if(const syntax::IfStmt& stmt);
   Flow run_with(const syntax::WithStmt& stmt, std::size_t item);
   void enter(Value manager, Place where);
+  values::Known gradients_under(Value manager, values::Known outer) const;
+  const values::Instance* region_of(Value manager, const values::Instance* outer) const;
   Flow run_try(const syntax::TryStmt& stmt);
   Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
   void run_import(const syntax::ImportStmt& stmt);
@@ -273,6 +285,7 @@ private:
     Place place;
     Sharing trips = Sharing::uniform;
     bool endless = false;                // left by break only
+    Int length = nullptr;                // of what is iterated over, if it is known
   };
   Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
   bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
@@ -281,6 +294,7 @@ private:
   bool covers(Value wide, Value value) const;
   Value run_comprehension(const syntax::ComprehensionExpr& expr);
   Sharing trips_of(Value iterable);
+  Int known_length(Value iterable);
 
   // expressions.cpp
   Value evaluate(const syntax::Expr& expr);
@@ -345,7 +359,9 @@ private:
   // types.cpp
   bool is_plain_base(std::string_view path) const;
   void add_bases(values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents);
-  void delete_attribute(Value object, syntax::Name name);
+  void delete_attribute(Value object, syntax::Name name, Place where);
+  // `x.grad = …` of a tensor, or of something that may be one; absent value: it is deleted.
+  void store_in_tensor(Value object, syntax::Name name, Value value, Place where);
 
   // records.cpp
   static void inherit_fields(values::Class& cls);
@@ -461,6 +477,9 @@ private:
   int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
   bool default_device_set_ = false;
   int casts_ = 0;                   // see casting()
+  int forwards_ = 0;                // modules around whose forward runs
+  int switches_ = 0;                // see note_gradient_switch()
+  const values::Instance* unentered_ = nullptr;
   const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   int catching_ = 0;                // try bodies with handlers around, in this module

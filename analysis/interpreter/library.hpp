@@ -26,12 +26,22 @@ enum class Operation : std::uint8_t {
   backward,
   optimizer_step,
   zero_grad,
+  gradient_written,  // the program writes a gradient, or takes it away, on its own
+  gradient_asked,    // it asks for gradients without a backward: torch.autograd.grad
+  trained_from_here, // a parameter or a module is no longer frozen
   scale, unscale, scaler_step, scaler_update,
   clip_gradients,
   parallel_forward,  // forward of a module that communicates
   optimizer_made, scaler_made, scheduler_made, loader_made, sampler_made,
   scheduler_step,
-  mode,              // train() or eval() of a module
+  train_mode, eval_mode,  // of a module; train(False) sets the latter, too
+  forward,           // of a module that no other module calls
+  loss,              // of scores or probabilities, by a function of the library
+  autocast_region,   // of a class: a `with` in which operators choose their types
+  grad_region,       // of a class: a `with` that says whether gradients are recorded
+  old_name,          // of something that has another name now
+  halved,            // a model becomes float16
+  halved_by_hand,    // a tensor does
   host_read,         // the value of a tensor comes to the CPU
   set_epoch,
   save, load,
@@ -93,6 +103,29 @@ struct MessageInfo {
   int batch = -1;                // a list of messages that start together
 };
 
+// What an optimizer makes of its numbers.
+struct OptimizerInfo {
+  double rate = 0;               // learning rates from here on are far outside practice; 0: none is
+  std::string_view why = {};     // of that
+  double decay = 0;              // the same of weight_decay
+  // The variant that takes the decay off the weights, of one that adds it to the gradient and divides by its size; empty for others.
+  std::string_view decoupled = {};
+};
+
+// A name that moved.
+struct MovedName {
+  std::string_view since;        // "2.4"
+  std::string_view to;           // "torch.amp.autocast"
+  std::string_view device;       // what it takes there as its first argument: "cuda"
+};
+
+// What a loss function takes as its input, and what it does to it.
+struct LossInfo {
+  std::string_view name;         // "CrossEntropyLoss"
+  Outcome takes = Outcome::none;
+  Outcome repeats = Outcome::none;  // it computes this itself
+};
+
 // A default of a signature.
 struct Constant {
   Kind kind = Kind::absent;  // absent, none, boolean, integer, real or string
@@ -123,6 +156,11 @@ struct Row {
   std::string_view source;       // where its semantics were read
   bool pure = false;             // it never raises on values that are known
   bool one_device = false;       // its tensors have to lie on one device, those without dimensions left out
+  const OptimizerInfo* optimizer = nullptr;  // of an optimizer's class
+  const MovedName* moved = nullptr;
+  const LossInfo* loss = nullptr;
+  bool by_mode = false;          // of a layer's class: it computes something else in training than in evaluation
+  bool explodes = false;         // the same: its gradients grow without bound now and then, so that programs clip them
   bool whole = false;            // of a class: its objects have no attributes but those of its rows, its bases' and what the program gives them
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;

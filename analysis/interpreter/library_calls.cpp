@@ -149,7 +149,10 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
   Value result;
   if (row->run) {
+    const bool is_forward = row->operation == values::Operation::forward;
+    forwards_ += is_forward;
     result = row->run(made);
+    forwards_ -= is_forward;
   } else {
     std::vector<Value> sources = arguments.positional;
     sources.push_back(self);
@@ -162,6 +165,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
 
 void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
   if (called.row.operation == values::Operation::none || rehearsals_ > 0) return;
+  if (called.row.operation == values::Operation::forward && forwards_ > 0) return;
   auto* event = record_.event<OperationEvent>();
   event->place = called.place;
   event->calls = site_;
@@ -175,7 +179,12 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   const auto state = [&](Value value) -> const values::TensorState* {
     value = resolve(value);
     if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
-    return value.is(Kind::tensor) ? value.as<values::Tensor>()->now() : nullptr;
+    if (!value.is(Kind::tensor)) return nullptr;
+    const values::TensorState* now = value.as<values::Tensor>()->now();
+    if (heap().requires_grad(*now) == now->requires_grad) return now;
+    values::TensorState settled = *now;
+    settled.requires_grad = heap().requires_grad(*now);
+    return heap().state(settled);
   };
   event->tensors.push_back(state(event->self));
   for (Value& argument : event->arguments) {
@@ -252,7 +261,10 @@ void Interpreter::escape(Value value, int depth) {
     heap().set_dict(value, std::move(state));
     return;
   }
-  case Kind::instance: heap().note_write(nullptr); return;
+  case Kind::instance:
+    heap().note_write(nullptr);
+    heap().note_grad_write();
+    return;
   case Kind::bound: escape(value.as<values::Bound>()->function, depth + 1); return;
   case Kind::function: {
     // It may be called there, and change what it holds of the functions around it.
@@ -272,6 +284,7 @@ void Interpreter::escape(Value value, int depth) {
     // Unseen code may have communicated: nothing is known of how the content relates among ranks.
     values::TensorState state = *value.as<values::Tensor>()->now();
     heap().note_write(&state);
+    heap().note_grad_write();
     if (state.external) return;
     state.external = true;
     state.sharing = Sharing::local;
@@ -281,6 +294,19 @@ void Interpreter::escape(Value value, int depth) {
   }
   default: return;
   }
+}
+
+void Interpreter::note_gradient_written(Value of, Place where) {
+  const Row* row = rehearsals_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
+  if (!row) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = resolve(of);
+  event->tensors.resize(1);
+  event->around = around_;
+  append(event);
 }
 
 // Objects that are handed to what is not seen may be used there.
@@ -298,6 +324,12 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
     case Kind::bound:
     case Kind::iterator:
     case Kind::choice: handed.push_back(value); return;
+    case Kind::tensor:
+      if (value.as<values::Tensor>()->now()->is_gradient) handed.push_back(value);
+      return;
+    case Kind::unknown:
+      if (value.as<values::Unknown>()->is_gradient) handed.push_back(value);
+      return;
     default: return;
     }
   };

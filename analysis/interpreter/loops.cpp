@@ -42,6 +42,12 @@ Sharing Interpreter::trips_of(Value iterable) {
   }
 }
 
+// What is said of how it was computed holds of the other, too.
+static bool covers_history(const values::TensorState& wide, const values::TensorState& state) {
+  return (wide.requires_grad == values::Known::unknown || wide.requires_grad == state.requires_grad) && (!wide.outcome || wide.outcome == state.outcome) &&
+         (!wide.mean || state.mean) && (!wide.cast_by || wide.cast_by == state.cast_by);
+}
+
 bool Interpreter::covers(Value wide, Value value) const {
   if (wide == value || wide.is(Kind::unknown)) return true;
   if (wide.kind != value.kind) return false;
@@ -60,7 +66,7 @@ bool Interpreter::covers(Value wide, Value value) const {
       const auto& dim = a->shape.dims[a->shape.dims.size() - i];
       if (dim.size && dim.size != b->shape.dims[b->shape.dims.size() - i].size) return false;
     }
-    return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing;
+    return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing && covers_history(*a, *b);
   }
   case Kind::tuple: {
     const auto& a = wide.as<values::Tuple>()->items;
@@ -74,6 +80,9 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto* a = dynamic_cast<values::ListState*>(wide.object());
     const auto* b = dynamic_cast<values::ListState*>(value.object());
     if (a && b) return a->open && (!b->rest || covers(a->rest, b->rest));
+    const auto* x = dynamic_cast<values::TensorState*>(wide.object());
+    const auto* y = dynamic_cast<values::TensorState*>(value.object());
+    if (x && y) return covers_history(*x, *y);
     return true;
   }
   default: return false;
@@ -134,6 +143,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   event->calls = site_;
   event->trips = shape.trips;
   event->stmt = shape.stmt;
+  event->length = shape.length;
   block_ = &event->rounds.emplace_back();
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
@@ -259,6 +269,25 @@ bool Interpreter::building() const {
   return false;
 }
 
+Int Interpreter::known_length(Value iterable) {
+  switch (iterable.kind) {
+  case Kind::list:
+  case Kind::iterator:
+    if (const auto* state = values::Heap::list_state(iterable)) return state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));
+    return nullptr;
+  case Kind::range: {
+    const Value length = resolve(length_of(iterable, {}));
+    return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
+  case Kind::instance: {
+    if (iterable.as<values::Instance>()->cls) return nullptr;  // it may have a __len__ of its own, which is not to be run
+    const Value length = resolve(length_of(iterable, {}));
+    return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
+  default: return nullptr;
+  }
+}
+
 Flow Interpreter::run_for(const ForStmt& stmt) {
   Value iterable = resolve(evaluate(*stmt.iterable));
   if (killed_) {
@@ -278,6 +307,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   shape.stmt = &stmt;
   shape.place = {chunk_, stmt.header};
   shape.trips = trips_of(iterable);
+  shape.length = known_length(iterable);
   const Flow flow = run_generic_loop(shape, [&] {
     run_assign(*stmt.target, element(iterable, here(*stmt.iterable)));
     return run_block(stmt.body);

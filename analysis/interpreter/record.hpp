@@ -80,6 +80,8 @@ struct Around {
   Value manager;
   Place place;                    // of the `with` or the decorator
   const Around* outer = nullptr;
+  values::Known gradients = values::Known::yes;  // are they recorded inside?
+  const values::Instance* casts = nullptr;       // the region in which operators choose their types, if one is known
 };
 
 // An edit that would mend a problem; rules offer it as a quick-fix.
@@ -131,6 +133,7 @@ struct LoopEvent : Event {
   std::vector<Block> rounds;
   bool unrolled = false;
   const syntax::Stmt* stmt = nullptr;  // for or while; null for a comprehension
+  Int length = nullptr;                // of what it iterates over, where that is known
 };
 
 struct CallEvent : Event {

@@ -204,7 +204,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
   case ExprKind::attribute: {
     const auto& attribute = as<AttributeExpr>(target);
     const Value object = evaluate(*attribute.object);
-    set_attribute(object, attribute.attribute, value);
+    set_attribute(object, attribute.attribute, value, here(target));
     const bool on_self =
         attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id.text() == "self";
     note(on_self ? Fact::Role::attribute : Fact::Role::expression, here(target), value);
@@ -353,7 +353,7 @@ void Interpreter::run_delete(const Expr& target) {
     }
   } else if (target.kind == ExprKind::attribute) {
     const auto& attribute_target = as<AttributeExpr>(target);
-    delete_attribute(evaluate(*attribute_target.object), attribute_target.attribute);
+    delete_attribute(evaluate(*attribute_target.object), attribute_target.attribute, here(target));
   }
 }
 

@@ -292,8 +292,20 @@ Answer Interpreter::has_attribute(Value value, Name name) {
   }
 }
 
-void Interpreter::delete_attribute(Value object, Name name) {
+// Tensors take what is stored in them by rows of their own: `grad.__set__`. The program may hold what is not known for something else:
+// of that only what nothing else has is noticed.
+void Interpreter::store_in_tensor(Value object, Name name, Value value, Place where) {
+  const Row* row = method_row(library_.types().tensor, std::string(name.text()) + ".__set__");
+  if (!row) return;
+  const bool is_tensor = object.is(Kind::tensor) || object.as<values::Unknown>()->state.value.is(Kind::tensor);
+  if (is_tensor) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
+  else heap().note_grad_write();
+  if (!is_tensor && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
+}
+
+void Interpreter::delete_attribute(Value object, Name name, Place where) {
   object = resolve(object);
+  if (object.is(Kind::tensor) || object.is(Kind::unknown)) store_in_tensor(object, name, {}, where);
   if (object.is(Kind::instance)) heap().set(heap().slot_of(object.as<values::Instance>()->attributes, name), {});
   else if (object.is(Kind::class_) && object.as<values::Class>()->body) heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), {});
 }

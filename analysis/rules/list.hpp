@@ -11,6 +11,7 @@ extern const Rule clip_before_unscale;
 extern const Rule deprecated_amp;
 extern const Rule double_unscale;
 extern const Rule fp16_without_scaler;
+extern const Rule manual_half;
 extern const Rule missing_update;
 extern const Rule scaler_with_bf16;
 extern const Rule unsafe_op;
@@ -34,10 +35,15 @@ extern const Rule unmatched_p2p;
 extern const Rule unwaited;
 
 // loop
+extern const Rule accumulation_step;
 extern const Rule clip_after_step;
+extern const Rule detached_loss;
+extern const Rule double_softmax;
 extern const Rule eval_mode;
+extern const Rule grad_in_eval;
 extern const Rule learning_rate;
 extern const Rule missing_backward;
+extern const Rule missing_clip;
 extern const Rule missing_step;
 extern const Rule missing_zero_grad;
 extern const Rule scheduler_order;

@@ -233,14 +233,45 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   state.external = op.run.heap().is_external(data);
   return result(op.call, std::move(state));
 }
-Value tensor(Op& op) { return tensor_of(op, op.argument("data"), Dtype::unknown); }
+// A number among the data that was read from a tensor.
+const values::Unknown* read_number(Op& op, Value data, int depth = 0) {
+  data = op.run.resolve(data);
+  if (data.is(Kind::unknown)) return data.as<values::Unknown>()->is_number ? data.as<values::Unknown>() : nullptr;
+  if (depth > 3 || (!data.is(Kind::list) && !data.is(Kind::tuple))) return nullptr;
+  const auto& items = data.is(Kind::list) ? values::Heap::list_state(data)->items : data.as<values::Tuple>()->items;
+  for (std::size_t i = 0; i < items.size() && i < 64; ++i)
+    if (const auto* found = read_number(op, items[i], depth + 1)) return found;
+  return data.is(Kind::list) && values::Heap::list_state(data)->rest ? read_number(op, values::Heap::list_state(data)->rest, depth + 1) : nullptr;
+}
+// What was read from tensors has lost its history, whatever the new tensor requires: the number itself is all that is in its graph.
+Value tensor(Op& op) {
+  const Value made = tensor_of(op, op.argument("data"), Dtype::unknown);
+  const TensorState* now = op.tensor(made);
+  const values::Unknown* number = now ? read_number(op, op.argument("data")) : nullptr;
+  if (!number) return made;
+  TensorState state = *now;
+  auto* origin = op.run.heap().make<values::Origin>();
+  origin->place = number->born;
+  origin->what = "item()";
+  state.cut = origin;
+  if (state.requires_grad != Known::no) state.graph = {number};
+  set_state(op.run, made, state);
+  return made;
+}
 // The tensor itself, where it is one.
 Value as_tensor(Op& op) {
   const Value data = op.argument("data");
   const TensorState* state = op.tensor(data);
   if (!state) {
     // NumPy arrays keep their dtype, and are nothing that is known.
-    if (data.is(Kind::unknown)) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+    if (data.is(Kind::unknown)) {
+      const Value made = op.fresh({}, op.dtype("dtype", Dtype::unknown));
+      TensorState given = *op.tensor(made);
+      given.requires_grad = Known::unknown;
+      given.graph_complete = false;
+      set_state(op.run, made, given);
+      return made;
+    }
     return tensor_of(op, data, Dtype::unknown);
   }
   TensorState same_state = *state;

@@ -164,6 +164,13 @@ template <bool buffers, bool with_names> Value tensors(Call& call) {
   const Tensors found = tensors_of(call.run, call.self, buffers);
   return listed(call, found.list, found.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
+// Of a module of which not all is known, what is known is set.
+Value set_trained(Call& call) {
+  const Answer wanted = call.run.symbols().decide(call.run.truth(call.at(0)));
+  const Known known = wanted == Answer::yes ? Known::yes : wanted == Answer::no ? Known::no : Known::unknown;
+  for (const Part& part : tensors_of(call.run, call.self, false).list) require_grad(call.run, part.module, known);
+  return call.self;
+}
 Value parameter(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
@@ -302,10 +309,11 @@ std::vector<Row> module_rows() {
   std::vector<Row> rows = {
       row("torch.nn.Module", class_, "*arguments, **options", nullptr),
       row("torch.nn.Module.__init__", method, "*arguments, **options", itself),
-      row("torch.nn.Module.__call__", method, "*arguments, **options", module_call),
+      row("torch.nn.Module.__call__", method, "*arguments, **options", module_call, {}, Operation::forward),
       row("torch.nn.Module.training", property, "", training),
-      row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::mode),
-      row("torch.nn.Module.eval", method, "", eval, {}, Operation::mode),
+      row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
+      row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
+      row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),
       row("torch.nn.Module.parameters", method, "recurse=True", parameters),
       row("torch.nn.Module.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", tensors<false, true>),
       row("torch.nn.Module.buffers", method, "recurse=True", tensors<true, false>),
@@ -360,8 +368,7 @@ std::vector<Row> module_rows() {
       row("$parameters", class_, "", nullptr),
       row("$parameters.__iter__", method, "", parameters_list),
   };
-  for (const std::string_view name : {"torch.nn.Module.requires_grad_", "torch.nn.Module.share_memory"})
-    rows.push_back(row(name, method, "*arguments, **options", itself));
+  rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
   for (const std::string_view name : other_names) rows.push_back(row(name, property, "", hidden));
   rows.front().whole = true;
   return rows;

@@ -11,6 +11,7 @@ using values::Kind;
 using values::ProblemKind;
 
 namespace {
+constexpr std::size_t most_items = 64;  // of a list that are looked at
 
 const Shape unknown_shape;
 
@@ -161,13 +162,24 @@ const std::vector<Value>& Op::tensors() const {
     if (value.is(Kind::tensor) || value.is(Kind::unknown) || value.is(Kind::choice)) tensors_.push_back(value);
     else if (value.is(Kind::list) || value.is(Kind::tuple)) {
       const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
-      for (std::size_t i = 0; i < items.size() && i < 64; ++i)
-        if (const Value item = run.resolve(items[i]); item.is(Kind::tensor) || item.is(Kind::unknown)) tensors_.push_back(item);
+      more_ = more_ || items.size() > most_items || (value.is(Kind::list) && values::Heap::list_state(value)->open);
+      for (std::size_t i = 0; i < items.size() && i < most_items; ++i) {
+        const Value item = run.resolve(items[i]);
+        if (item.is(Kind::tensor) || item.is(Kind::unknown)) tensors_.push_back(item);
+        else more_ = more_ || item.is(Kind::choice) || item.is(Kind::list) || item.is(Kind::tuple) || item.is(Kind::instance);
+      }
+    } else {
+      more_ = more_ || value.is(Kind::dict) || value.is(Kind::iterator) || value.is(Kind::instance);
     }
   };
+  more_ = call.spread || !call.options.empty();
   for (const Value& value : call.arguments) add(value);
   for (const Value& value : call.rest) add(value);
   return tensors_;
+}
+bool Op::takes_more() const {
+  static_cast<void>(tensors());
+  return more_;
 }
 
 // ---------------------------------------------------------------- dimensions
@@ -299,29 +311,20 @@ Value Op::result(const Shape& shape) { return result(shape, result_type(call.row
 Value Op::result(const Shape& shape, Dtype dtype) {
   const auto& all = tensors();
   if (run.casting() && !all.empty() && values::is_floating(dtype)) dtype = Dtype::unknown;
-  TensorState state;
-  if (all.size() == 1) state = computed(run, {all[0]});
-  else if (all.size() == 2) state = computed(run, {all[0], all[1]});
-  else {
-    state = computed(run, {});
-    for (const Value& value : all) {
-      const TensorState part = computed(run, {value});
-      state.sharing = symbolic::mix(state.sharing, part.sharing);
-      state.external = state.external || part.external;
-      state.graph_complete = state.graph_complete && part.graph_complete;
-      if (part.requires_grad == Known::yes) state.requires_grad = Known::yes;
-      else if (part.requires_grad == Known::unknown && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
-      for (const values::Object* source : part.graph)
-        if (state.graph.size() < 64 && std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) state.graph.push_back(source);
-      if (part.scaled_by) state.scaled_by = part.scaled_by;
-      state.blamed = state.blamed || part.blamed;
-      if (const TensorState* each = tensor(value); !state.device && each && !each->shape.dims.empty()) state.device = each->device;
-    }
+  TensorState state = computed(run, std::span<const Value>(all));
+  if (takes_more()) {
+    state.graph_complete = false;
+    if (state.requires_grad == Known::no) state.requires_grad = Known::unknown;
   }
   if (call.row.op && call.row.op->has_parameters && call.self.is(Kind::instance)) {
-    state.requires_grad = Known::yes;
+    const Known trained = is_trained();
+    if (trained == Known::yes || (trained == Known::unknown && state.requires_grad == Known::no)) state.requires_grad = trained;
     state.graph.push_back(call.self.object());
+    settle_modes(run, state);
   }
+  // Integers and truth have no gradient.
+  if (dtype != Dtype::unknown && category(dtype) < 2) cut_history(run, state, call.place, title());
+  if (shape.rank_known && shape.dims.empty()) state.is_gradient = false;
   state.blamed = state.blamed || failed_;
   state.shape = shape;
   state.dtype = dtype;
@@ -341,8 +344,8 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   else if (device.is(Kind::device)) state.device = device.as<values::Device>();
   else if (device.is(Kind::string)) state.device = run.heap().device(device.text()).as<values::Device>();
   state.strides = strides_in_order(shape);
-  const Known grad = flag("requires_grad");
-  state.requires_grad = grad;
+  run.heap().set_no_grad(state);
+  state.requires_grad = flag("requires_grad");
   return torch::result(call, std::move(state));
 }
 
@@ -377,6 +380,21 @@ Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view
 }
 
 // ---------------------------------------------------------------- layers
+
+// What a layer computes needs a gradient if one of its parameters does. Of those that are not known it is taken to be so.
+Known Op::is_trained() const {
+  bool any = false, unsure = false;
+  for (const auto& [name, slot] : call.self.as<values::Instance>()->attributes.entries()) {
+    const Value value = run.resolve(slot->value);
+    unsure = unsure || value.is(Kind::choice);
+    if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::parameter) continue;
+    any = true;
+    const TensorState& state = *value.as<values::Tensor>()->now();
+    if (state.requires_grad != Known::no) return Known::yes;
+    unsure = unsure || run.heap().requires_grad(state) != Known::no;
+  }
+  return !any ? Known::yes : unsure ? Known::unknown : Known::no;
+}
 
 Value Op::kept(std::string_view name) const {
   if (!call.self.is(Kind::instance)) return {};

@@ -38,6 +38,11 @@ void watch_crossing(Op& op, Crossing crossing, values::Value made);
 // What an operator says of the elements of its result, where those of its operands are known: see contents.cpp. Null: nothing.
 using ContentRule = void (*)(Op& op, values::Value made);
 ContentRule content_rule_of(std::string_view operator_name);
+
+// What an operator does to numbers that the makers of losses care for: see outcomes.cpp.
+enum class Trace : std::uint8_t { none, softmax, log_softmax, sigmoid, log_sigmoid, scores, log, keeps, adds, loss };
+Trace trace_of(std::string_view operator_name);
+void watch_outcome(Op& op, Trace trace, values::Value made);
 } // namespace stepzero::torch
 
 namespace stepzero::values {
@@ -50,6 +55,7 @@ struct OperatorInfo {
   torch::ContentRule content = nullptr;
   bool writes = false;        // its name says that it writes into its first tensor
   bool takes_spread = false;  // its shape function looks at calls with `*unknown` itself
+  torch::Trace trace = torch::Trace::none;
 };
 } // namespace stepzero::values
 
@@ -122,6 +128,7 @@ public:
   bool on_one_device();
   // All tensors among the arguments, those in lists included, in order.
   const std::vector<Value>& tensors() const;
+  bool takes_more() const;  // than those: a list of which not all is known, or something that holds tensors
 
   // ------------------------------------------------------------ dimensions
   Dim dim(std::int64_t size) const { return {s.constant(size), nullptr, nullptr}; }
@@ -219,13 +226,14 @@ public:
   const syntax::Expr* expression(std::string_view parameter) const;  // that gave the argument; null if it is not known
 
 private:
+  values::Known is_trained() const;
   void tell(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because);
   values::Dtype promoted(std::span<const Value> values) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;
   symbolic::Cond unless_ = nullptr;  // of never_equal(): what has to hold for the sizes to differ
   interpreter::ProblemEvent* problem_ = nullptr;
-  mutable bool gathered_ = false;
+  mutable bool gathered_ = false, more_ = false;
   mutable std::vector<Value> tensors_;
 };
 

@@ -2,6 +2,8 @@
 // out= and failures are carried out. Makes the rows of both.
 #include "torch/op.hpp"
 
+#include "torch/history.hpp"
+
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -56,12 +58,22 @@ bool fits(Op& op) {
   return true;
 }
 
+bool is_gradient(const Op& op, Value value) {
+  value = op.run.resolve(value);
+  const TensorState* state = op.tensor(value);
+  return state ? state->is_gradient : value.is(Kind::unknown) && value.as<values::Unknown>()->is_gradient;
+}
+
 void write_into(Op& op, Value target, Value made, bool keeps_shape) {
+  if (is_gradient(op, target) || is_gradient(op, made)) op.run.note_gradient_written(target, op.call.place);
   const TensorState *into = op.tensor(target), *from = op.tensor(made);
   if (!into || !from) return;
   op.run.heap().note_write(into);
+  note_grad_write(op.run, *into, *from);
   TensorState state = *from;
+  keep_history(op.run, *into, state);
   state.content = nullptr;
+  state.mean = nullptr;
   if (keeps_shape) {
     state.shape = into->shape;
     state.dtype = into->dtype;
@@ -101,9 +113,11 @@ Value run_operator(Call& call) {
   if (call.row.op->writes)
     for (const Value& value : op.tensors()) {
       call.run.heap().note_write(op.tensor(value));
+      if (is_gradient(op, value)) call.run.note_gradient_written(value, call.place);
       break;
     }
   if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
+  if (call.row.op->trace != Trace::none) watch_outcome(op, call.row.op->trace, made);
   if (call.row.variant == values::Variant::in_shape) {
     write_into(op, call.at(0), made, false);
     return call.at(0);
@@ -180,7 +194,7 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
     forward.kind = RowKind::method;
     forward.signature = layer.inputs;
     forward.run = run_operator;
-    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr, crossing_of(last_part(layer.path))});
+    forward.op = &operations.emplace_back(values::OperatorInfo{layer.forward, layer.type, layer.has_parameters, nullptr, crossing_of(last_part(layer.path)), nullptr, false, false, trace_of(last_part(layer.path))});
     rows.push_back(std::move(forward));
   }
   return rows;
@@ -200,7 +214,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
     rows.push_back(std::move(made));
   };
   for (const Operator& op : operators) {
-    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name), content_rule_of(op.name), op.name.ends_with('_') && !op.name.ends_with("__")});
+    operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name), content_rule_of(op.name), op.name.ends_with('_') && !op.name.ends_with("__"), false, trace_of(op.name)});
     const std::string name(op.name);
     std::string_view rest = op.homes;
     bool in_torch = false;

@@ -102,8 +102,9 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   state.shape = shape;
   state.dtype = dtype;
   state.sharing = Sharing::local;
-  // The program may freeze a parameter; a layer's result is known to be connected to what is trained anyway.
-  state.requires_grad = role == TensorRole::parameter ? Known::unknown : Known::no;
+  // A parameter is trained until the program freezes it; of what nobody calls it is not known what came before.
+  if (role == TensorRole::parameter) state.requires_grad = op.run.in_roots() ? Known::unknown : Known::yes;
+  else op.run.heap().set_no_grad(state);
   state.graph_complete = true;
   // Where nothing says so, somebody else may have moved the module.
   if (const Value device = op.argument("device"); device.is(Kind::device)) state.device = device.as<values::Device>();

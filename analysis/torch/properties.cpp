@@ -1,4 +1,5 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
+#include "torch/history.hpp"
 #include "torch/operators.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ Value device(Op& op) {
 Value boolean(Op& op, Known known) { return known == Known::unknown ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(known == Known::yes); }
 Value requires_grad(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return boolean(op, state ? state->requires_grad : Known::unknown);
+  return boolean(op, state ? op.run.heap().requires_grad(*state) : Known::unknown);
 }
 Value is_floating_point(Op& op) {
   const TensorState* state = op.tensor(self(op));
@@ -72,6 +73,7 @@ Value item(Op& op) {
   Value made = unknown_of(op, sharing_of(op));
   made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
   made.as<values::Unknown>()->is_real = !state || state->dtype == Dtype::unknown || values::is_floating(state->dtype);
+  made.as<values::Unknown>()->is_number = true;
   return made;
 }
 // A number, or (nested) lists of them.
@@ -82,6 +84,7 @@ Value to_list(Op& op) {
     Value made = unknown_of(op, sharing_of(op));
     made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
     made.as<values::Unknown>()->is_real = state->dtype == Dtype::unknown || values::is_floating(state->dtype);
+    made.as<values::Unknown>()->is_number = true;
     return made;
   };
   const values::Content* content = op.content(self(op));
@@ -119,6 +122,18 @@ const values::Device* device_of(Op& op, Value value) {
   if (const auto number = value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt)
     return op.run.heap().device("cuda:" + std::to_string(*number)).as<values::Device>();
   return nullptr;
+}
+// A tensor of another type or device: a new one, as it is computed, or the same where nothing is changed.
+Value converted(Op& op, TensorState state) {
+  values::Heap& heap = op.run.heap();
+  const TensorState* from = op.tensor(self(op));
+  if (from && state.dtype != Dtype::unknown && state.dtype == from->dtype && state.device && from->device && state.device->text == from->device->text &&
+      op.call.options.empty() && !op.argument("memory_format"))
+    return self(op);
+  const bool no_numbers = state.dtype != Dtype::unknown && !values::is_floating(state.dtype) && !is_complex(state.dtype);
+  if (no_numbers) cut_history(op.run, state, op.call.place, values::name(state.dtype));
+  else if (op.run.records_gradients() != Known::yes && heap.requires_grad(state) == Known::yes) state.requires_grad = Known::unknown;
+  return result(op.call, std::move(state));
 }
 // Names by which programs tell devices and dtypes apart.
 bool called(Value value, std::string_view what) {
@@ -159,7 +174,7 @@ Value to(Op& op) {
     else if (key != "non_blocking" && key != "copy" && key != "memory_format")
       return op.fail(ProblemKind::argument, "to has no argument '" + std::string(key) + "'");
   }
-  return result(op.call, std::move(state));
+  return converted(op, std::move(state));
 }
 // x.type() is a string, x.type(dtype) a tensor.
 Value type(Op& op) {
@@ -177,7 +192,7 @@ Value type(Op& op) {
                                                           : std::string_view{};
   for (const auto& [name, means] : old)
     if (path == name) state.dtype = means;
-  return result(op.call, std::move(state));
+  return converted(op, std::move(state));
 }
 Value type_as(Op& op) {
   if (!op.must_be_tensor("other")) return op.unknown();
@@ -185,13 +200,14 @@ Value type_as(Op& op) {
   const TensorState* other = op.tensor("other");
   state.dtype = other ? other->dtype : Dtype::unknown;
   state.device = other ? other->device : nullptr;
-  return result(op.call, std::move(state));
+  return converted(op, std::move(state));
 }
 template <Dtype wanted> Value cast(Op& op) {
   TensorState state = copy_of(op);
   state.dtype = wanted;
-  if (!values::is_floating(wanted) && !is_complex(wanted) && wanted != Dtype::unknown) state.requires_grad = Known::no;
-  return result(op.call, std::move(state));
+  // What is of that type already is given back itself.
+  if (const TensorState* from = op.tensor(self(op)); from && from->dtype == wanted && !op.argument("memory_format")) return self(op);
+  return converted(op, std::move(state));
 }
 // Pairs of floats as complex numbers, and back.
 Value pairs_as_complex(Op& op) {
@@ -218,19 +234,16 @@ Value to_cuda(Op& op) {
   TensorState state = copy_of(op);
   const Value wanted = op.argument("device");
   state.device = !wanted ? op.run.heap().device("cuda").as<values::Device>() : device_of(op, wanted);
-  return result(op.call, std::move(state));
+  return converted(op, std::move(state));
 }
 Value to_cpu(Op& op) {
   TensorState state = copy_of(op);
   state.device = op.run.heap().device("cpu").as<values::Device>();
-  return result(op.call, std::move(state));
+  return converted(op, std::move(state));
 }
 Value detach(Op& op) {
   TensorState state = copy_of(op);
-  state.requires_grad = Known::no;
-  state.graph.clear();
-  state.graph_complete = true;
-  state.scaled_by = nullptr;
+  cut_history(op.run, state, op.call.place, op.call.row.kind == RowKind::property ? ".data" : "detach()");
   return result(op.call, std::move(state));
 }
 
@@ -243,20 +256,13 @@ Value itself(Op& op) {
 Value detach_itself(Op& op) {
   if (const TensorState* input = op.expect("input")) {
     TensorState state = *input;
-    state.requires_grad = Known::no;
-    state.graph.clear();
-    state.graph_complete = true;
-    state.scaled_by = nullptr;
+    cut_history(op.run, state, op.call.place, "detach_()");
     set_state(op.run, self(op), state);
   }
   return op.argument("input");
 }
 Value set_requires_grad(Op& op) {
-  if (const TensorState* input = op.expect("input")) {
-    TensorState state = *input;
-    state.requires_grad = op.flag("requires_grad");
-    set_state(op.run, self(op), state);
-  }
+  if (op.expect("input")) require_grad(op.run, self(op), op.flag("requires_grad"));
   return op.argument("input");
 }
 Value filled(Op& op) {
@@ -278,6 +284,8 @@ Value filled_at_random(Op& op) {
     TensorState state = *input;
     state.sharing = Sharing::local;
     state.content = nullptr;
+    state.outcome = nullptr;
+    state.mean = nullptr;
     set_state(op.run, op.argument(first), state);
   }
   return op.argument(first);
@@ -316,7 +324,14 @@ Value copy(Op& op) {
   state.external = state.external || from->external;
   state.graph = both.graph;
   state.graph_complete = both.graph_complete;
-  if (from->requires_grad != Known::no) state.requires_grad = both.requires_grad;
+  state.outcome = nullptr;
+  state.mean = nullptr;
+  state.is_gradient = state.is_gradient || from->is_gradient;
+  if (state.is_gradient) op.run.note_gradient_written(op.argument("input"), op.call.place);
+  note_grad_write(op.run, *into, both);
+  state.requires_grad = both.requires_grad;
+  state.grad_writes = both.grad_writes;
+  keep_history(op.run, *into, state);
   set_state(op.run, self(op), state);
   return op.argument("input");
 }
@@ -442,22 +457,37 @@ constexpr Operator operators[] = {
 
 namespace {
 // x.data = y: x becomes what y is, and shares its memory.
-Value set_attribute_of(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
+Value set_data(Call& call) {
   const TensorState* into = tensor_state(call.run, call.self);
-  if (!into || !name.is(Kind::string) || name.text() != "data") return Value::none();
+  if (!into) return Value::none();
+  const Value given = call.at(0);
   call.run.heap().note_write(into);
-  const TensorState* from = tensor_state(call.run, call.at(1));
+  const TensorState* from = tensor_state(call.run, given);
   TensorState state = *into;
   state.shape = from ? from->shape : Shape{};
   state.dtype = from ? from->dtype : Dtype::unknown;
   state.device = from ? from->device : nullptr;
   state.strides = from ? from->strides : std::vector<Int>{};
-  state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(call.at(1)));
-  state.external = state.external || call.run.heap().is_external(call.at(1));
+  state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(given));
+  state.external = state.external || call.run.heap().is_external(given);
   state.content = nullptr;
+  state.outcome = nullptr;
+  state.mean = nullptr;
   state.shape_value = {};
   set_state(call.run, call.self, state);
+  return Value::none();
+}
+// x.grad: not known, and there or not.
+Value gradient(Call& call) {
+  const Value made = call.run.heap().unknown("", Sharing::local, call.place);
+  made.as<values::Unknown>()->is_gradient = true;
+  made.as<values::Unknown>()->external = true;
+  return made;
+}
+Value set_requires_grad_of(Call& call) {
+  const TensorState* into = tensor_state(call.run, call.self);
+  const Answer wanted = call.run.symbols().decide(call.run.truth(call.at(0)));
+  if (into) require_grad(call.run, call.self, wanted == Answer::yes ? Known::yes : wanted == Answer::no ? Known::no : Known::unknown);
   return Value::none();
 }
 template <int which> Value constant(Call&) {
@@ -468,7 +498,12 @@ template <int which> Value constant(Call&) {
 
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
-  rows.push_back(row("torch.Tensor.__setattr__", RowKind::method, "name, value", set_attribute_of));
+  rows.push_back(row("torch.Tensor.data.__set__", RowKind::method, "value", set_data));
+  rows.push_back(row("torch.Tensor.register_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.register_post_accumulate_grad_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.grad", RowKind::property, "", gradient));
+  rows.push_back(row("torch.Tensor.grad.__set__", RowKind::method, "value", [](Call&) { return Value::none(); }, {}, Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.requires_grad.__set__", RowKind::method, "value", set_requires_grad_of, {}, Operation::trained_from_here));
   rows.push_back(row("torch.pi", RowKind::constant, "", constant<0>));
   rows.push_back(row("torch.e", RowKind::constant, "", constant<1>));
   rows.push_back(row("torch.inf", RowKind::constant, "", constant<2>));

@@ -1,5 +1,7 @@
 #include "torch/shapes.hpp"
 
+#include "torch/history.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -26,6 +28,7 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   state.sharing = Sharing::local;
   state.external = true;
   state.blamed = unknown->blamed;
+  state.is_gradient = unknown->is_gradient;
   const Value made = run.heap().tensor(state, unknown->born);
   run.heap().set(unknown->state, made);
   return made.as<Tensor>()->now();
@@ -95,10 +98,78 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   return out;
 }
 
-TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
+void cut_history(Interpreter& run, TensorState& state, values::Place place, std::string_view what) {
+  if (run.heap().requires_grad(state) != Known::no) {
+    auto* origin = run.heap().make<values::Origin>();
+    origin->place = place;
+    origin->what = what;
+    state.cut = origin;
+  }
+  run.heap().set_no_grad(state);
+  state.graph.clear();
+  state.graph_complete = true;
+  state.scaled_by = nullptr;
+}
+
+void require_grad(Interpreter& run, Value tensor, Known wanted) {
+  const TensorState* now = tensor_state(run, tensor);
+  if (!now) return;
+  TensorState state = *now;
+  if (wanted != Known::no && state.requires_grad != Known::yes) run.heap().note_grad_write();
+  if (wanted == Known::no) run.heap().set_no_grad(state);
+  state.requires_grad = wanted;
+  set_state(run, tensor, state);
+}
+
+void note_grad_write(Interpreter& run, const TensorState& into, const TensorState& written) {
+  if (run.heap().requires_grad(into) != Known::yes && run.heap().requires_grad(written) != Known::no) run.heap().note_grad_write();
+}
+
+void keep_history(Interpreter& run, const TensorState& into, TensorState& state) {
+  const Known recorded = run.records_gradients();
+  if (recorded == Known::yes) return;
+  if (recorded == Known::unknown && run.heap().requires_grad(into) != run.heap().requires_grad(state)) {
+    state.requires_grad = Known::unknown;
+    state.graph_complete = false;
+    return;
+  }
+  state.requires_grad = into.requires_grad;
+  state.grad_writes = into.grad_writes;
+  state.graph = into.graph;
+  state.graph_complete = into.graph_complete;
+  state.cut = into.cut;
+}
+
+void settle_modes(Interpreter& run, TensorState& state) {
+  if (run.around() && run.around()->casts) state.cast_by = run.around()->casts;
+  const Known recorded = run.records_gradients();
+  if (recorded == Known::yes || run.heap().requires_grad(state) == Known::no) return;
+  if (recorded == Known::no) cut_history(run, state, run.around()->place, "no_grad");
+  else state.requires_grad = Known::unknown;
+}
+
+namespace {
+constexpr std::size_t longest_graph = 1024;
+
+// Not a tensor, whatever else it is.
+bool is_no_tensor(Value value) {
+  switch (value.kind) {
+  case Kind::unknown: return value.as<values::Unknown>()->is_number;
+  case Kind::choice:
+  case Kind::list:
+  case Kind::tuple:
+  case Kind::dict:
+  case Kind::iterator:
+  case Kind::instance: return false;
+  default: return true;
+  }
+}
+} // namespace
+
+TensorState computed(Interpreter& run, std::span<const Value> operands) {
   TensorState state;
   state.sharing = Sharing::uniform;
-  state.requires_grad = Known::no;
+  run.heap().set_no_grad(state);
   state.graph_complete = true;
   bool any_device = false;
   for (const Value& operand : operands) {
@@ -109,13 +180,22 @@ TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
     const TensorState* from = tensor_state(run, value);
     if (!from) {
       if (value.is(Kind::unknown) || value.is(Kind::choice)) state.graph_complete = false;
+      if (!is_no_tensor(value) && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
+      if (value.is(Kind::unknown) && value.as<values::Unknown>()->is_gradient) state.is_gradient = true;
       state.blamed = state.blamed || run.heap().is_blamed(value);
       continue;
     }
-    if (from->requires_grad == Known::yes) state.requires_grad = Known::yes;
-    else if (from->requires_grad == Known::unknown && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
+    const Known required = run.heap().requires_grad(*from);
+    if (required == Known::yes) state.requires_grad = Known::yes;
+    else if (required == Known::unknown && state.requires_grad == Known::no) state.requires_grad = Known::unknown;
+    if (from->cut && !state.cut) state.cut = from->cut;
+    state.is_gradient = state.is_gradient || from->is_gradient;
+    if (!state.cast_by) state.cast_by = from->cast_by;
     for (const values::Object* source : from->graph)
-      if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) state.graph.push_back(source);
+      if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) {
+        if (state.graph.size() < longest_graph) state.graph.push_back(source);
+        else state.graph_complete = false;
+      }
     state.graph_complete = state.graph_complete && from->graph_complete;
     if (from->scaled_by) state.scaled_by = from->scaled_by;
     state.blamed = state.blamed || from->blamed;
@@ -125,6 +205,7 @@ TensorState computed(Interpreter& run, std::initializer_list<Value> operands) {
     any_device = any_device || has_dims;
     if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }
+  settle_modes(run, state);
   return state;
 }
 

@@ -38,8 +38,18 @@ Dim from_right(const Shape& shape, std::size_t i);
 bool differ(Interpreter& run, const Dim& a, const Dim& b);
 std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible = nullptr);
 
+// Nothing that is known of it needs a gradient any more, because of `what`.
+void cut_history(Interpreter& run, TensorState& state, values::Place place, std::string_view what);
+// The tensor, or whatever shares its memory, needs a gradient from here on, or needs none.
+void require_grad(Interpreter& run, Value tensor, Known wanted);
+// Something is written into a tensor: what shares its memory may need a gradient from here on.
+void note_grad_write(Interpreter& run, const TensorState& into, const TensorState& written);
+// Where gradients are not recorded, what is computed needs none; where operators choose their types, it is known who had them do so.
+void settle_modes(Interpreter& run, TensorState& state);
+
 // A new state computed from operands: sharing, graph, device and external are theirs together.
-TensorState computed(Interpreter& run, std::initializer_list<Value> operands);
+TensorState computed(Interpreter& run, std::span<const Value> operands);
+inline TensorState computed(Interpreter& run, std::initializer_list<Value> operands) { return computed(run, std::span(operands.begin(), operands.size())); }
 Value result(const Call& call, TensorState state);
 
 // Integers from arguments: `(2, 3)`, `[2, 3]`, `2, 3`; absent where one is not an integer.

@@ -1,4 +1,5 @@
 // What Python's operators, assignments and unpacking mean for tensors: which operator each of them calls.
+#include "torch/history.hpp"
 #include "torch/op.hpp"
 
 namespace stepzero::torch {
@@ -72,10 +73,21 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
   state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
   state.external = state.external || run.heap().is_external(value);
   if (from) {
-    for (const values::Object* source : from->graph) state.graph.push_back(source);
-    if (from->requires_grad != Known::no) state.requires_grad = state.requires_grad == Known::yes ? Known::yes : from->requires_grad;
-    state.graph_complete = state.graph_complete && from->graph_complete;
+    const TensorState both = computed(run, {object, value});
+    note_grad_write(run, *whole, both);
+    state.graph = both.graph;
+    state.graph_complete = both.graph_complete;
+    state.requires_grad = both.requires_grad;
+    state.grad_writes = both.grad_writes;
+    state.is_gradient = both.is_gradient;
+    keep_history(run, *whole, state);
+  } else if (value.is(Kind::unknown) || value.is(Kind::choice)) {
+    state.graph_complete = false;
+    if (state.requires_grad == Known::no) state.requires_grad = Known::unknown;
   }
+  state.outcome = nullptr;
+  state.mean = nullptr;
+  if (state.is_gradient) run.note_gradient_written(object, place);
   set_state(run, object, state);
 }
 

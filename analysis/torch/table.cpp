@@ -17,7 +17,7 @@ struct Prefix {
 constexpr std::array prefixes = {
     Prefix{"torch.distributed.distributed_c10d.", "torch.distributed."},
     Prefix{"torch.nn.parallel.distributed.", "torch.nn.parallel."},
-    Prefix{"torch.cuda.amp.grad_scaler.", "torch.amp."},
+    Prefix{"torch.cuda.amp.grad_scaler.", "torch.cuda.amp."},
     Prefix{"torch.cuda.amp.autocast_mode.", "torch.cuda.amp."},
     Prefix{"torch.distributed.fsdp.fully_sharded_data_parallel.", "torch.distributed.fsdp."},
     Prefix{"torch.nn.functional.", "torch.nn.functional."},
@@ -41,8 +41,6 @@ struct Alias {
   std::string_view from, to;
 };
 constexpr std::array aliases = {
-    Alias{"torch.cuda.amp.GradScaler", "torch.amp.GradScaler"},
-    Alias{"torch.cpu.amp.GradScaler", "torch.amp.GradScaler"},
     Alias{"torch.autocast", "torch.amp.autocast"},
     Alias{"torch.distributed.fsdp.FSDP", "torch.distributed.fsdp.FullyShardedDataParallel"},
     Alias{"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"},
@@ -106,6 +104,7 @@ struct MethodName {
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
+    MethodName{"grad", "torch.Tensor.grad"},
     MethodName{"shape", "torch.Tensor.shape"},
     MethodName{"view", "torch.Tensor.view"},
     MethodName{"unsqueeze", "torch.Tensor.unsqueeze"},
@@ -259,9 +258,7 @@ Table::Table() {
     read_signature(made);
     by_path_.emplace(made.path, &made);  // no path comes twice
   }
-  for (Row& made : rows_)
-    for (const Meaning& meaning : meanings())
-      if (made.path == meaning.path) made.operation = meaning.operation;
+  give_roles(rows_);
 }
 
 const interpreter::TypeNames& Table::types() const {

@@ -37,6 +37,8 @@ struct Meaning {
   Operation operation;
 };
 std::span<const Meaning> meanings();
+// Fills the columns that rules read, those meanings included.
+void give_roles(std::span<Row> rows);
 std::vector<Row> rows_of_families(std::span<const Family> families);
 
 // The families.

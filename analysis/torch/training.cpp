@@ -8,9 +8,27 @@ namespace stepzero::torch {
 
 namespace {
 
+// `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
 Value optimizer_init(Call& call) {
   keep(call, "$parameters", call.at(0));
+  if (!call.self.is(Kind::instance)) return {};
+  const Value given = call.run.resolve(call.at(0));
+  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == "$parameters";
+  const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
+  if (!items) return {};
+  std::vector<Value> taken;
+  for (const Value& item : *items) {
+    taken.push_back(call.run.resolve(item));
+    if (!taken.back().is(Kind::tensor)) return {};
+  }
+  keep(call, "$tensors", call.run.heap().tuple(std::move(taken)));
   return {};
+}
+// Nothing is known any more of what it steps.
+Value add_param_group(Call& call) {
+  keep(call, "$parameters", call.run.heap().external("", call.place));
+  keep(call, "$tensors", Value::none());
+  return Value::none();
 }
 // step(closure) computes the loss again and runs the backward inside.
 Value optimizer_step(Call& call) {
@@ -54,17 +72,33 @@ Value scaler_is_enabled(Call& call) {
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 
+// One for each input; what they are computed from is not followed.
+Value gradients_asked(Call& call) {
+  const Value inputs = call.run.resolve(call.at(1));
+  const auto gradient = [&] { return call.run.heap().external("", call.place); };
+  if (inputs.is(Kind::tensor)) return call.run.heap().tuple({gradient()});
+  const auto known = inputs.is(Kind::list) || inputs.is(Kind::tuple) ? call.run.elements(inputs, call.place) : std::nullopt;
+  if (!known) return gradient();
+  std::vector<Value> made;
+  for (std::size_t i = 0; i < known->size(); ++i) made.push_back(gradient());
+  return call.run.heap().tuple(std::move(made));
+}
+
 // What it was made with lies in `$device_type`, `$dtype` and `$enabled`.
-Value autocast(Call& call) {
+Value autocast_on(Call& call, std::string_view device) {
   bool off = false;
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     off = off || (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::no);
   Instance* made = call.run.make_native(off ? "$casts_off" : "$casts", call.place);
-  keep(call.run, *made, "$device_type", call.run.heap().string("cuda"));
+  keep(call.run, *made, "$device_type", call.run.heap().string(device));
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.at(i)) keep(call.run, *made, "$" + std::string(call.row.parameters[i].text()), call.at(i));
+  if (off) keep(call.run, *made, "$enabled", call.run.heap().boolean(false));
   return Value::of(Kind::instance, made);
 }
+Value autocast(Call& call) { return autocast_on(call, "cuda"); }
+Value autocast_of_cpu(Call& call) { return autocast_on(call, "cpu"); }
+Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
 // `mode` says whether gradients are recorded inside.
 Value grad_mode(Call& call) {
   Value on = call.run.heap().boolean(call.row.path == "torch.enable_grad");
@@ -72,6 +106,8 @@ Value grad_mode(Call& call) {
   if (call.row.path == "torch.inference_mode" && call.run.resolve(call.at(0)).is(Kind::boolean)) on = Value::of(call.run.symbols().logical_not(call.at(0).condition()));
   Instance* made = call.run.make_native("$grad_mode", call.place);
   keep(call.run, *made, "$on", on);
+  // It switches when it is made, not when it is entered.
+  if (call.row.path == "torch.set_grad_enabled") call.run.note_gradient_switch(made);
   return Value::of(Kind::instance, made);
 }
 Value sampler_init(Call& call) {
@@ -95,31 +131,17 @@ Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, 
 
 } // namespace
 
-std::span<const Meaning> meanings() {
-  static constexpr Meaning list[] = {
-      {"torch.nn.BCELoss.forward", Operation::refuses_autocast},
-      {"torch.nn.functional.binary_cross_entropy", Operation::refuses_autocast},
-      {"torch.utils.data.DataLoader", Operation::loader_made},
-      {"torch.utils.data.DataLoader.__iter__", Operation::loader_made},  // read
-      {"torch.utils.data.distributed.DistributedSampler", Operation::sampler_made},
-      {"torch.utils.data.DistributedSampler", Operation::sampler_made},
-      {"torch.utils.data.distributed.DistributedSampler.set_epoch", Operation::set_epoch},
-      {"torch.utils.data.DistributedSampler.set_epoch", Operation::set_epoch},
-  };
-  return list;
-}
-
 std::vector<Row> training_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", nothing, {}, Operation::backward),
 
-      row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init),
+      row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init, {}, Operation::optimizer_made),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
       row("torch.optim.Optimizer.state_dict", method, "", nullptr),
       row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing),
-      row("torch.optim.Optimizer.add_param_group", method, "param_group", nothing),
+      row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
 
       row("torch.amp.GradScaler", class_, "device='cuda', init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, {}, Operation::scaler_made),
       row("torch.amp.GradScaler.scale", method, "outputs", scaler_scale, {}, Operation::scale),
@@ -129,6 +151,10 @@ std::vector<Row> training_rows() {
       row("torch.amp.GradScaler.get_scale", method, "", scaler_get_scale),
       row("torch.amp.GradScaler.is_enabled", method, "", scaler_is_enabled),
       row("torch.amp.GradScaler.load_state_dict", method, "state_dict", nothing),
+      row("torch.cuda.amp.GradScaler", class_, "init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, "torch.amp.GradScaler",
+          Operation::scaler_made),
+      row("torch.cpu.amp.GradScaler", class_, "init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, "torch.amp.GradScaler",
+          Operation::scaler_made),
       row("torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", class_, "*arguments, enabled=True, **options", scaler_init, "torch.amp.GradScaler",
           Operation::scaler_made),
 
@@ -136,15 +162,22 @@ std::vector<Row> training_rows() {
       row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
 
       row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", autocast),
-      row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast),
+      row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast, {}, Operation::old_name),
+      row("torch.cpu.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast_of_cpu, {}, Operation::old_name),
+      row("torch.cuda.amp.custom_fwd", function, "fwd=None, **options", seen_through, {}, Operation::old_name),
+      row("torch.cuda.amp.custom_bwd", function, "bwd", first_argument, {}, Operation::old_name),
       row("torch.no_grad", function, "function=None", grad_mode),
       row("torch.inference_mode", function, "mode=True", grad_mode),
       row("torch.enable_grad", function, "function=None", grad_mode),
       row("torch.set_grad_enabled", function, "mode", grad_mode),
+      row("torch.autograd.grad", function, "outputs, inputs, *more, **options", gradients_asked, {}, Operation::gradient_asked),
+      row("torch.autograd.backward", function, "tensors, *more, **options", nothing, {}, Operation::gradient_asked),
+      row("torch.autograd.functional.jacobian", function, "func, inputs, **options", gradients_asked, {}, Operation::gradient_asked),
+      row("torch.autograd.functional.hessian", function, "func, inputs, **options", gradients_asked, {}, Operation::gradient_asked),
       row("torch.context", class_, "", nullptr),
-      row("$casts", class_, "", nullptr, "torch.context"),
-      row("$casts_off", class_, "", nullptr, "torch.context"),
-      row("$grad_mode", class_, "", nullptr, "torch.context"),
+      row("$casts", class_, "", nullptr, "torch.context", Operation::autocast_region),
+      row("$casts_off", class_, "", nullptr, "torch.context", Operation::autocast_region),
+      row("$grad_mode", class_, "", nullptr, "torch.context", Operation::grad_region),
       row("$unseen", function, "handed", nullptr, {}, Operation::unseen),
 
       row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),

@@ -324,8 +324,8 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   const auto *a = yes.as<Tensor>(), *b = no.as<Tensor>();
   const TensorState &x = *a->now(), &y = *b->now();
   if (!x.shape.rank_known || !same_shape(x.shape, y.shape) || x.dtype != y.dtype) return value;
-  const bool alike = a->role == TensorRole::plain && b->role == TensorRole::plain && x.requires_grad == y.requires_grad && x.external == y.external &&
-                     x.crossed == y.crossed && x.scaled_by == y.scaled_by && x.graph == y.graph &&
+  const bool alike = a->role == TensorRole::plain && b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.external == y.external &&
+                     x.crossed == y.crossed && x.scaled_by == y.scaled_by && x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean && x.graph == y.graph &&
                      x.content == y.content && x.blamed == y.blamed &&
                      (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
   if (!alike && !to_show) return value;
@@ -375,11 +375,17 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     if (mine->device != theirs->device && !(mine->device && theirs->device && mine->device->text == theirs->device->text))
       joined.device = nullptr;
     if (mine->requires_grad != theirs->requires_grad) joined.requires_grad = Known::unknown;
+    joined.grad_writes = std::min(mine->grad_writes, theirs->grad_writes);
+    if (!mine->cut) joined.cut = theirs->cut;
+    joined.is_gradient = mine->is_gradient || theirs->is_gradient;
     const Sharing both = symbolic::mix(mine->sharing, theirs->sharing);
     joined.sharing = symbolic::mix(both, condition ? symbols_.sharing(condition) : how);
     joined.external = mine->external || theirs->external;
     joined.blamed = mine->blamed || theirs->blamed;
     if (mine->scaled_by != theirs->scaled_by) joined.scaled_by = nullptr;
+    if (mine->cast_by != theirs->cast_by) joined.cast_by = nullptr;
+    if (mine->outcome != theirs->outcome && !(mine->outcome && theirs->outcome && mine->outcome->outcome == theirs->outcome->outcome)) joined.outcome = nullptr;
+    if (!mine->mean || !theirs->mean) joined.mean = nullptr;
     for (const Object* source : theirs->graph)
       if (std::find(joined.graph.begin(), joined.graph.end(), source) == joined.graph.end()) joined.graph.push_back(source);
     joined.graph_complete = mine->graph_complete && theirs->graph_complete;

@@ -106,6 +106,20 @@ public:
   // theirs. Null: nothing is known of what is written.
   void note_write(const TensorState* written);
 
+  // ------------------------------------------------------------ gradients
+  // Does the tensor require a gradient? What was found to need none may since have got one through a tensor that shares its memory.
+  Known requires_grad(const TensorState& state) const {
+    return state.requires_grad == Known::no && state.grad_writes < grad_writes_ ? Known::unknown : state.requires_grad;
+  }
+  // The tensor needs no gradient, as is found out now.
+  void set_no_grad(TensorState& state) const {
+    state.requires_grad = Known::no;
+    state.grad_writes = grad_writes_;
+  }
+  // A tensor that needed no gradient, and may share its memory with others, needs one from here on.
+  void note_grad_write() { ++grad_writes_; }
+  std::uint64_t grad_writes() const { return grad_writes_; }
+
   // The value of a slot that is `now` on one path and `other` on the other.
   Value join_states(Value now, Value other, Cond condition, Sharing sharing);
 
@@ -114,6 +128,7 @@ private:
   std::uint64_t clock_ = 0;
   std::uint64_t unknowns_ = 0;
   std::uint64_t writes_[16] = {};  // by dtype of what was written
+  std::uint64_t grad_writes_ = 0;
   mutable std::uint64_t stamp_ = 0;  // names one pass over slots: see Slot::visited
   std::pmr::monotonic_buffer_resource arena_{64 * 1024};
   std::vector<Object*> objects_;  // in the arena; destroyed with the heap

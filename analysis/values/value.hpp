@@ -123,6 +123,8 @@ struct Unknown : Object {
   bool of_many = false;     // one of the elements of something, or a part of one: its fields are not the program's own
   bool external = false;    // comes from code that was not seen: not even its sharing is known
   bool is_real = false;     // a float, if it is a number
+  bool is_number = false;   // a number that was read from a tensor
+  bool is_gradient = false; // the gradient of something of which nothing is known
   bool blamed = false;      // what would have come of an operation that was proven to fail, or follows from it: see TensorState
   Int integer = nullptr;    // as an integer, once asked for
   Cond truth = nullptr;
@@ -266,6 +268,13 @@ struct Origin : Object {
   Place place;
   std::string_view what;  // "in_features of nn.Linear", "shape of torch.randn"
 };
+// What a tensor is the outcome of, for those to whom it matters: the last thing that was done to its numbers.
+enum class Outcome : std::uint8_t { none, softmax, log_softmax, sigmoid, log_sigmoid, scores };  // scores: of a layer that weighs its inputs
+struct OutcomeOf : Object {
+  Outcome outcome = Outcome::none;
+  Place place;
+  std::string_view what;  // "softmax"
+};
 // Sizes that were multiplied into one by a flatten or view, outermost first.
 struct Factors : Object {
   std::vector<Int> sizes;
@@ -303,11 +312,17 @@ struct TensorState : Object {
   Shape shape;
   Dtype dtype = Dtype::unknown;
   const Device* device = nullptr;
-  Known requires_grad = Known::unknown;
+  Known requires_grad = Known::unknown;    // read by Heap::requires_grad, which knows what may have become of it since
+  std::uint64_t grad_writes = 0;           // the heap's, when it was found out
+  const Origin* cut = nullptr;             // of what needs no gradient: where something that it was computed from had one, and lost it
   Sharing sharing = Sharing::local;
   bool external = false;             // came from code that was not seen
   const Object* crossed = nullptr;         // a difference of a column and a row of equal length, which is hardly meant: see torch/crossing.cpp
   const Instance* scaled_by = nullptr;     // the GradScaler whose scale() it went through
+  const Instance* cast_by = nullptr;       // the autocast region that it, or something that it was computed from, was computed in
+  const OutcomeOf* outcome = nullptr;      // of what it is the outcome, however it was arranged since
+  const Origin* mean = nullptr;            // a mean that a loss function made, to which nothing but other losses was done since
+  bool is_gradient = false;                // the gradient of a tensor, or computed from one element by element
   std::vector<const Object*> graph;  // modules and parameters that it was computed from
   bool graph_complete = false;       // nothing else is in the graph
   const Content* content = nullptr;  // of a small tensor whose elements are known

@@ -4,6 +4,7 @@
     tests/loops/record.py --record [NAME…]   run the programs (all without one) and write what happened
     tests/loops/record.py --check [NAME…]    run them again and compare with what is recorded
     tests/loops/record.py --fixes [NAME…]    run each wrong.py after the preferred fix of stepzero ($STEPZERO): it has to run
+    tests/loops/record.py --record-fixes     the same for all of them, and write what happened to fixes.json
 
 bugs.json says of each program how it runs: "cpu" as it stands, "standin" with what stand_in.py puts in the place of CUDA,
 "no" not at all (it needs another library, its files, or the arithmetic of a GPU). "pytorch" there is what PyTorch itself
@@ -27,6 +28,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PROGRAMS = HERE / "programs"
 OUTCOMES = HERE / "outcomes.json"
+FIXES = HERE / "fixes.json"
 SECONDS = 30
 # Of the machine, not of the program: no GPU, one process.
 NOISE = ("'pin_memory' argument is set", "User provided device_type", "torch.cuda.amp.GradScaler is enabled, but",
@@ -154,23 +156,31 @@ def ask(name, entry):
     return outcome, trouble
 
 
-def run_fixes(names, bugs):
-    """Programs with one mistake run to their end without a word once it is mended."""
+def hash_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def fixed_programs(programs, bugs):
+    """What the preferred fixes leave of programs with one mistake that run here: how, and the text, by name, line and rule."""
     import judge
-    ran, troubles = 0, 0
-    for program, bug, text in judge.preferred(judge.judge(names)):
-        entry = bugs[program.name]
-        if entry["runs"] == "no" or len(entry["bugs"]) > 1:
-            continue
+    return {f"{program.name}:{bug['line']} {bug['rule']}": (bugs[program.name]["runs"], text)
+            for program, bug, text in judge.preferred(programs)
+            if bugs[program.name]["runs"] != "no" and len(bugs[program.name]["bugs"]) == 1}
+
+
+def run_fixes(names, bugs, write):
+    """They run to their end without a word."""
+    import judge
+    ran = {}
+    for name, (runs, text) in sorted(fixed_programs(judge.judge(names), bugs).items()):
         with tempfile.TemporaryDirectory() as folder:
             script = Path(folder) / "fixed.py"
             script.write_text(text)
-            report = in_a_child(script, entry["runs"])
-        ran += 1
-        if report != {"ends": "success"}:
-            print(f"{program.name}:{bug['line']} {bug['rule']}, mended: {report}", flush=True)
-            troubles += 1
-    print(f"{ran} preferred fixes run, {troubles} complaints")
+            ran[name] = {"hash": hash_of(text), "report": in_a_child(script, runs)}
+    troubles = [f"{name}, mended: {entry['report']}" for name, entry in ran.items() if entry["report"] != {"ends": "success"}]
+    print(*troubles, f"{len(ran)} preferred fixes run, {len(troubles)} complaints", sep="\n")
+    if write:
+        FIXES.write_text(written(ran))
     return int(bool(troubles))
 
 
@@ -184,6 +194,7 @@ def main():
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", action="store_true")
     what.add_argument("--fixes", action="store_true")
+    what.add_argument("--record-fixes", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     try:
@@ -195,8 +206,8 @@ def main():
         print("no PyTorch for this Python: run make oracle")
         return 77
     bugs = json.loads((HERE / "bugs.json").read_text())
-    if options.fixes:
-        return run_fixes(options.names, bugs)
+    if options.fixes or options.record_fixes:
+        return run_fixes(() if options.record_fixes else options.names, bugs, options.record_fixes)
     recorded = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
     outcomes = {name: recorded[name] for name in bugs if name in recorded}
     troubles, ran, judged = [], 0, 0

@@ -7,8 +7,11 @@ namespace stepzero::rules {
 using namespace interpreter;
 using values::Dtype;
 using values::Kind;
+using values::Operation;
 
 namespace {
+
+bool is_manager(const Instance& object, Operation operation) { return object.native && object.native->row && object.native->row->operation == operation; }
 
 Value kept(const Instance& object, std::string_view name) {
   const values::Slot* slot = object.attributes.find(syntax::Name(name));
@@ -18,16 +21,14 @@ Value kept(const Instance& object, std::string_view name) {
 std::optional<Autocast> as_autocast(const Record& record, const Around* around, Value manager) {
   if (!manager.is(Kind::instance)) return std::nullopt;
   const auto* instance = manager.as<Instance>();
-  if (!instance->native) return std::nullopt;
-  const bool off = instance->native->path == "$casts_off";
-  if (!off && instance->native->path != "$casts") return std::nullopt;
+  if (!is_manager(*instance, Operation::autocast_region)) return std::nullopt;
   Autocast found;
   found.around = around;
   found.manager = instance;
   const Value enabled = kept(*instance, "$enabled");
-  found.enabled = off ? Answer::no : !enabled ? Answer::yes : Answer::unknown;
+  found.enabled = !enabled ? Answer::yes : Answer::unknown;
   if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever " + std::string(enabled.as<values::Unknown>()->name);
-  if (!off && enabled.is(Kind::boolean)) {
+  if (enabled.is(Kind::boolean)) {
     found.enabled = record.symbols.decide(enabled.condition());
     const std::string text = record.symbols.text(enabled.condition());
     if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever " + text;
@@ -40,13 +41,24 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   const Value dtype = kept(*instance, "$dtype");
   if (dtype.is(Kind::dtype)) found.dtype = dtype.dtype();
   else if (!dtype || dtype.is(Kind::none)) found.dtype = found.device == "cuda" ? Dtype::float16 : found.device == "cpu" ? Dtype::bfloat16 : Dtype::unknown;
-  for (const Around* outer = around; outer; outer = outer->outer) {
-    if (!outer->manager.is(Kind::instance)) continue;
-    const auto* other = outer->manager.as<Instance>();
-    if (!other->native || other->native->path != "$grad_mode") continue;
-    const Value on = kept(*other, "$on");
-    found.without_gradients = !on.is(Kind::boolean) || record.symbols.decide(on.condition()) != Answer::yes;
-    break;
+  found.without_gradients = around->gradients != values::Known::yes;
+  return found;
+}
+
+// Of a loss of which nothing is known: where it was last assigned, and the `with` that stands around that.
+std::optional<Autocast> autocast_of_text(const Record& record, Value loss) {
+  const Fact* last = nullptr;
+  for (const Fact& fact : record.facts)
+    if (fact.role == Fact::Role::assignment && fact.value == loss) last = &fact;
+  if (!last) return std::nullopt;
+  std::optional<Autocast> found;
+  for (const auto& around : record.arounds) {
+    if (around->place.chunk != last->place.chunk) continue;
+    for (const Enclosing& each : enclosing(*record.chunk(last->place).chunk->stmt, last->place.span))
+      if (each.stmt->kind == syntax::StmtKind::with)
+        for (const syntax::WithItem& item : syntax::as<syntax::WithStmt>(*each.stmt).items)
+          if (item.context->span == around->place.span)
+            if (auto region = as_autocast(record, around.get(), around->manager)) found = region;
   }
   return found;
 }
@@ -63,23 +75,12 @@ std::optional<Autocast> autocast_around(const Record& record, const Around* arou
 
 std::optional<Autocast> autocast_of_loss(const Record& record, const OperationEvent& backward) {
   if (const auto own = autocast_around(record, backward.around)) return own;
-  if (!backward.self) return std::nullopt;
-  // The last assignment of this very loss before the backward, and the `with` that stands around it.
-  const Fact* last = nullptr;
-  for (const Fact& fact : record.facts)
-    if (fact.role == Fact::Role::assignment && fact.value == backward.self) last = &fact;
-  if (!last) return std::nullopt;
-  std::optional<Autocast> found;
-  for (const auto& around : record.arounds) {
-    if (around->place.chunk != last->place.chunk) continue;
-    const auto path = enclosing(*record.chunk(last->place).chunk->stmt, last->place.span);
-    for (const Enclosing& each : path)
-      if (each.stmt->kind == syntax::StmtKind::with)
-        for (const syntax::WithItem& item : syntax::as<syntax::WithStmt>(*each.stmt).items)
-          if (item.context->span == around->place.span)
-            if (auto region = as_autocast(record, around.get(), around->manager)) found = region;
-  }
-  return found;
+  const values::TensorState* loss = backward.self_state();
+  if (!loss && backward.self) return autocast_of_text(record, backward.self);
+  if (!loss || !loss->cast_by) return std::nullopt;
+  for (const auto& around : record.arounds)
+    if (around->manager == Value::of(Kind::instance, loss->cast_by)) return as_autocast(record, around.get(), around->manager);
+  return std::nullopt;
 }
 
 std::vector<Autocast> training_regions(const Record& record) {

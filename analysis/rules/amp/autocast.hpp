@@ -17,7 +17,7 @@ struct Autocast {
 
 // The innermost region that an operation stands in; nothing if there is none, or if what is there is not known.
 std::optional<Autocast> autocast_around(const Record& record, const interpreter::Around* around);
-// What the text shows of the loss of a backward: the region in which it was last computed.
+// The region that a backward stands in or, failing that, one in which its loss, or what that came of, was computed.
 std::optional<Autocast> autocast_of_loss(const Record& record, const OperationEvent& backward);
 // Every region that the program enters with gradients on.
 std::vector<Autocast> training_regions(const Record& record);

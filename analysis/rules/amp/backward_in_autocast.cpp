@@ -51,7 +51,7 @@ constexpr Rule backward_in_autocast = complete({
     .severity = Severity::warning,
     .summary = "backward() inside the autocast region",
     .why = "\"Backward passes under autocast are not recommended\", says PyTorch: each backward operation runs in the type that autocast "
-           "chose for its forward, whatever region it stands in. Inside, what hooks, custom functions and recomputed checkpoints do is cast a "
+           "chose for its forward, whatever region it stands in (measured: the gradients are equal). Inside, what hooks, custom functions and recomputed checkpoints do is cast a "
            "second time, and loss scaling then works on other values than were meant.",
     .wrong = "with torch.autocast(\"cuda\"):\n"
              "    loss = loss_fn(model(x), y)\n"

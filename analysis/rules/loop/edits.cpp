@@ -32,6 +32,12 @@ std::string object_text(const Record& record, const OperationEvent& event, std::
   return std::string(record.text({event.place.chunk, object.span}));
 }
 
+bool is_statement(const Record& record, const OperationEvent& event) {
+  if (!event.expr || !record.in_file(event.place)) return false;
+  const auto path = enclosing(*record.chunk(event.place).chunk->stmt, event.expr->span);
+  return !path.empty() && is_all_of(*path.back().stmt, event);
+}
+
 bool remove_statement(const Record& record, const OperationEvent& event, Fix& fix) {
   const SourceLines source(record, event.place.chunk);
   const auto own = own_statement(record, event, source);

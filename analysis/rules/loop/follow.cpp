@@ -147,6 +147,7 @@ void Follow::stepped(const OperationEvent& event, Value optimizer, const Object*
     if (state.plain && state.fresh == state.plain && !state.scaled && !state.stepped) wrong(Slip::plain_backward, *state.plain, state, nullptr, &event, scaler);
     entry.stepped = &event;
   }
+  if (!scaler && state.scaled) wrong(Slip::plain_step, event, state, state.scaled, nullptr, state.scaled_by);
   state.lost = nullptr;
   state.clip_on_nothing = nullptr;
   state.stepped = &event;

@@ -1,6 +1,7 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers were meant for.
 #include "rules/loop/absent.hpp"
 #include "rules/loop/gated.hpp"
+#include "rules/loop/windows.hpp"
 #include "rules/list.hpp"
 
 #include <algorithm>
@@ -27,7 +28,6 @@ Value argument(const OperationEvent& event, std::string_view name) {
 std::optional<std::int64_t> number(const Record& record, Value value) {
   return value.is(Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
 }
-bool is(const OperationEvent& made, std::string_view name) { return made.row->path.ends_with(name); }
 
 struct Steps {
   const Happening* made = nullptr;
@@ -53,7 +53,6 @@ const Happening* steps_first(const Scene& scene, const Steps& scheduler) {
 // Made for every batch (epochs × steps_per_epoch), and stepped in the loop over epochs: around one that steps the optimizer.
 const LoopEvent* steps_per_epoch(const Scene& scene, const Steps& scheduler) {
   const OperationEvent& made = *scheduler.made->event;
-  if (!is(made, ".OneCycleLR")) return nullptr;
   const Value per_epoch = argument(made, "steps_per_epoch");
   if (!per_epoch || per_epoch.is(Kind::none)) return nullptr;
   const LoopEvent* inner = nullptr;
@@ -66,24 +65,105 @@ const LoopEvent* steps_per_epoch(const Scene& scene, const Steps& scheduler) {
   return inner && repeats(*inner) ? inner : nullptr;
 }
 
-// Its period is the number of epochs, and it steps in the loop over batches.
+// How many rounds a loop has, as far as that can be said; null if it cannot.
+symbolic::Int length_of(const Record& record, const LoopEvent& loop) {
+  return loop.unrolled ? record.symbols.constant(static_cast<std::int64_t>(loop.rounds.size())) : loop.length;
+}
+std::set<symbolic::Int> atoms_of(const Record& record, symbolic::Int size) {
+  std::set<symbolic::Int> found;
+  record.symbols.atoms(size, [&](symbolic::Int atom) { found.insert(atom); });
+  return found;
+}
+
+// Are they equal for ordinary values of what they are made of? A range has max(0, n) rounds.
+bool same_size(const Record& record, symbolic::Int a, symbolic::Int b) {
+  std::set<symbolic::Int> atoms = atoms_of(record, a);
+  for (const symbolic::Int atom : atoms_of(record, b)) atoms.insert(atom);
+  for (const std::int64_t begin : {11, 29}) {
+    std::vector<symbolic::Assignment> values;
+    for (const symbolic::Int atom : atoms) values.push_back({atom, begin + 6 * static_cast<std::int64_t>(values.size())});
+    const auto left = record.symbols.value(record.symbols.substitute(a, values)), right = record.symbols.value(record.symbols.substitute(b, values));
+    if (!left || left != right) return false;
+  }
+  return true;
+}
+
+// The steps after which the schedule does something, or ends.
+std::vector<symbolic::Int> marks_of(const OperationEvent& made) {
+  std::vector<symbolic::Int> found;
+  for (const std::string_view name : {"T_max", "step_size", "milestones"}) {
+    const Value value = argument(made, name);
+    if (value.is(Kind::integer)) found.push_back(value.integer());
+    if (!value.is(Kind::list)) continue;
+    for (const Value& item : values::Heap::list_state(value)->items) {
+      if (!item.is(Kind::integer)) return {};
+      found.push_back(item.integer());
+    }
+  }
+  return found;
+}
+
+// Its numbers are epochs, and it steps in the loop over batches.
 const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler) {
   const OperationEvent& made = *scheduler.made->event;
-  if (!is(made, ".CosineAnnealingLR")) return nullptr;
-  const auto period = number(record, argument(made, "T_max"));
-  if (!period || *period < 2) return nullptr;
+  const LoopEvent* epochs = nullptr;
   for (const Happening* step : scheduler.steps) {
     if (step->loops.size() < 2 || !step->turns.empty() || !repeats(*step->loops.back())) return nullptr;
-    const LoopEvent* outer = step->loops[step->loops.size() - 2];
-    if (!outer->unrolled || static_cast<std::int64_t>(outer->rounds.size()) != *period) return nullptr;
+    epochs = step->loops[step->loops.size() - 2];
   }
-  return scheduler.steps.front()->loops[scheduler.steps.front()->loops.size() - 2];
+  const symbolic::Int length = epochs ? length_of(record, *epochs) : nullptr;
+  const auto marks = marks_of(made);
+  if (!length || marks.empty()) return nullptr;
+  auto& s = record.symbols;
+  const bool period = static_cast<bool>(argument(made, "T_max"));
+  const auto known = s.value(length);
+  const std::set<symbolic::Int> names = atoms_of(record, length);
+  for (const symbolic::Int mark : marks) {
+    const auto at = s.value(mark);
+    if (at && *at < 2) return nullptr;
+    if (period) {
+      if (!same_size(record, mark, length)) return nullptr;
+      continue;
+    }
+    const std::set<symbolic::Int> own = atoms_of(record, mark);
+    const bool of_epochs = !own.empty() && std::includes(names.begin(), names.end(), own.begin(), own.end());
+    if (!of_epochs && !(at && known && *at < *known)) return nullptr;
+  }
+  return epochs;
+}
+
+// Made for a step behind every batch of all epochs, and it steps with the optimizer, every few batches.
+const Window* ignores_windows(const Record& record, const std::vector<Window>& all, const Steps& scheduler) {
+  const OperationEvent& made = *scheduler.made->event;
+  auto& s = record.symbols;
+  symbolic::Int total = nullptr;
+  for (const std::string_view name : {"total_steps", "T_max", "total_iters"})
+    if (const Value value = argument(made, name); value.is(Kind::integer)) total = value.integer();
+  if (const Value epochs = argument(made, "epochs"), each = argument(made, "steps_per_epoch"); !total && epochs.is(Kind::integer) && each.is(Kind::integer))
+    total = s.mul(epochs.integer(), each.integer());
+  if (!total) return nullptr;
+  for (const Window& window : all) {
+    if (window.steps_always || window.optimizer.object() != scheduler.optimizer.object()) continue;
+    // The same loop is there once for each round of an outer one that is run round by round.
+    const bool gated = std::all_of(scheduler.steps.begin(), scheduler.steps.end(), [&](const Happening* step) {
+      return !step->loops.empty() && step->loops.back()->stmt == window.loop->stmt && (window.loop->unrolled || step->turns.size() > window.backward->turns.size());
+    });
+    const auto here = std::count_if(scheduler.steps.begin(), scheduler.steps.end(), [&](const Happening* step) { return step->loops.back() == window.loop; });
+    if (!gated || (window.loop->unrolled && static_cast<std::size_t>(here) >= window.loop->rounds.size())) continue;
+    symbolic::Int batches = length_of(record, *window.loop);
+    for (const LoopEvent* outer : window.step->loops)
+      if (outer != window.loop && batches) {
+        const symbolic::Int rounds = length_of(record, *outer);
+        batches = rounds ? s.mul(batches, rounds) : nullptr;
+      }
+    if (batches && same_size(record, batches, total)) return &window;
+  }
+  return nullptr;
 }
 
 // More steps than the cycle has, all of them known.
 std::optional<std::size_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
   const OperationEvent& made = *scheduler.made->event;
-  if (!is(made, ".OneCycleLR")) return std::nullopt;
   const auto steps = number(record, argument(made, "total_steps"));
   const auto epochs = number(record, argument(made, "epochs")), per_epoch = number(record, argument(made, "steps_per_epoch"));
   if (!steps && !(epochs && per_epoch)) return std::nullopt;
@@ -100,7 +180,7 @@ std::optional<std::size_t> overrun(const Record& record, const Steps& scheduler,
   return static_cast<std::int64_t>(count) > total ? std::optional(count) : std::nullopt;
 }
 
-void judge(const Record& record, const Scene& scene, const Steps& scheduler, Report& report, Once& once) {
+void judge(const Record& record, const Scene& scene, const Steps& scheduler, const std::vector<Window>& all, Report& report, Once& once) {
   const OperationEvent& event = *scheduler.steps.front()->event;
   const OperationEvent& made = *scheduler.made->event;
   const std::string name = object_text(record, event, "the scheduler");
@@ -137,21 +217,35 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, Rep
   }
   if (const LoopEvent* epochs = steps_per_batch(record, scheduler)) {
     if (!once(event.place)) return;
+    const bool period = static_cast<bool>(argument(made, "T_max"));
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + " is made for " + std::to_string(epochs->rounds.size()) + " steps, one per epoch, and steps behind every batch: the learning rate swings up and down many times. Step it once per epoch.");
+                                  name + " is made for one step per epoch, and steps behind every batch: " +
+                                      (period ? "the learning rate swings up and down many times" : "the learning rate falls within the first epochs to what was meant for the last") + ". Step it once per epoch.");
     if (!finding) return;
-    report.relate(*finding, made.place, "T_max is the number of epochs");
+    report.relate(*finding, made.place, period ? "T_max is the number of epochs" : "its numbers are epochs");
     report.relate(*finding, epochs->place, "the loop over the epochs");
+    return;
+  }
+  if (const Window* window = ignores_windows(record, all, scheduler)) {
+    if (!once(event.place)) return;
+    const std::string size = size_text(record, *window);
+    Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                  name + " is made for as many steps as there are batches, and steps every " + size + " batches: it ends long before its cycle does, and the learning rate stays high. Divide the number by " + size + ".");
+    if (!finding) return;
+    report.relate(*finding, made.place, "made for a step behind every batch");
+    report.relate(*finding, window->backward->event->place, "the gradients of several batches are accumulated");
   }
 }
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
+  std::optional<std::vector<Window>> all;
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
     for (const Happening& made : scene.all) {
       if (made.event->row->operation != Operation::scheduler_made) continue;
+      if (!all) all = windows(record, training);
       Steps scheduler{&made, {}, optimizer_of(made.event->self.object())};
       bool unseen = false;
       for (const Happening& each : scene.all) {
@@ -159,7 +253,7 @@ void check(const Record& record, Report& report) {
         unseen = unseen || (each.event->row->operation == Operation::unseen && is_handed(*each.event, made.event->self.object()));
       }
       if (scheduler.steps.empty() || unseen || !scheduler.optimizer.is(Kind::instance)) continue;
-      judge(record, scene, scheduler, report, once);
+      judge(record, scene, scheduler, *all, report, once);
     }
   }
 }
@@ -173,7 +267,9 @@ constexpr Rule scheduler_order = complete({
     .why = "A scheduler sets the first learning rate when it is made and the next at each `step()`. Before the first `optimizer.step()` it skips "
            "the first value; PyTorch warns \"Detected call of `lr_scheduler.step()` before `optimizer.step()`\". Its numbers count steps: a "
            "OneCycleLR made for every batch and stepped per epoch stays at its start, one stepped beyond its total raises ValueError, "
-           "and a cosine over the number of epochs, stepped per batch, swings up and down.",
+           "and a cosine over the number of epochs, stepped per batch, swings up and down. One made for all batches that steps only every n, with the "
+           "optimizer of an accumulation, covers the first n-th of its cycle (measured: StepLR from 0.1 gives four epochs 0.1, 0.05, 0.05, 0.025 instead of 0.1, 0.1, 0.05, 0.05; a cosine of 6 epochs turns 7 times in 48 "
+           "batches; OneCycleLR of 1000 steps with a max_lr of 0.1 stands at 0.00426 after 10 epochs, and at 0.0938 after 250 windows of 4).",
     .wrong = "for epoch in range(epochs):\n"
              "    scheduler.step()\n"
              "    train_one_epoch(model, optimizer, loader)\n",

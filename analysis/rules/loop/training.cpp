@@ -2,7 +2,6 @@
 
 #include "rules/loop/follow.hpp"
 #include "rules/loop/parts.hpp"
-#include "rules/source.hpp"
 
 #include <algorithm>
 #include <typeindex>
@@ -15,12 +14,11 @@ using values::Operation;
 
 namespace {
 
-bool is_optimizer(const Record& record, Value value) {
+bool is_optimizer(Value value) {
   if (!value.is(Kind::instance)) return false;
   const auto* instance = value.as<Instance>();
   const auto* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
-  (void)record;
-  return native && (native->path.starts_with("torch.optim.") || native->path.ends_with("Optimizer"));
+  return native && native->row && native->row->operation == Operation::optimizer_made;
 }
 
 bool matters(Operation operation) {
@@ -38,31 +36,31 @@ bool matters(Operation operation) {
   }
 }
 
-void collect(const Block& block, Scene& scene, std::vector<const LoopEvent*>& loops, std::vector<Turn>& turns, bool in_handler) {
+void collect(const Block& block, Scene& scene, std::vector<const LoopEvent*>& loops, std::vector<Turn>& turns, bool in_handler, bool in_attempt) {
   for (const Event* event : block.events) {
     switch (event->kind) {
-    case EventKind::operation: scene.all.push_back({static_cast<const OperationEvent*>(event), loops, turns, in_handler}); break;
+    case EventKind::operation: scene.all.push_back({static_cast<const OperationEvent*>(event), loops, turns, in_handler, in_attempt}); break;
     case EventKind::branch: {
       const auto* branch = static_cast<const BranchEvent*>(event);
       for (const bool yes : {true, false}) {
         turns.push_back({branch, yes});
-        collect(yes ? branch->yes : branch->no, scene, loops, turns, in_handler);
+        collect(yes ? branch->yes : branch->no, scene, loops, turns, in_handler, in_attempt);
         turns.pop_back();
       }
       break;
     }
     case EventKind::loop:
       loops.push_back(static_cast<const LoopEvent*>(event));
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) collect(round, scene, loops, turns, in_handler);
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) collect(round, scene, loops, turns, in_handler, in_attempt);
       loops.pop_back();
       break;
-    case EventKind::call: collect(static_cast<const CallEvent*>(event)->body, scene, loops, turns, in_handler); break;
+    case EventKind::call: collect(static_cast<const CallEvent*>(event)->body, scene, loops, turns, in_handler, in_attempt); break;
     case EventKind::attempt: {
       const auto* attempt = static_cast<const AttemptEvent*>(event);
-      collect(attempt->body, scene, loops, turns, in_handler);
-      for (const Block& handler : attempt->handlers) collect(handler, scene, loops, turns, true);
-      collect(attempt->orelse, scene, loops, turns, in_handler);
-      collect(attempt->finally, scene, loops, turns, in_handler);
+      collect(attempt->body, scene, loops, turns, in_handler, in_attempt || !attempt->handlers.empty());
+      for (const Block& handler : attempt->handlers) collect(handler, scene, loops, turns, true, in_attempt);
+      collect(attempt->orelse, scene, loops, turns, in_handler, in_attempt);
+      collect(attempt->finally, scene, loops, turns, in_handler, in_attempt);
       break;
     }
     default: break;
@@ -70,36 +68,29 @@ void collect(const Block& block, Scene& scene, std::vector<const LoopEvent*>& lo
   }
 }
 
-// `p.grad = …`, `p.grad.zero_()`, `del p.grad`, `p.grad.data /= …`: anything done with gradients but reading a number of them.
-bool touches_gradients(const syntax::Stmt& stmt) {
-  bool found = false;
-  const std::function<bool(const syntax::Expr&)> is_gradient = [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::subscript) return is_gradient(*syntax::as<syntax::SubscriptExpr>(expr).object);
-    if (expr.kind != syntax::ExprKind::attribute) return false;
-    const auto& attribute = syntax::as<syntax::AttributeExpr>(expr);
-    return attribute.attribute.text() == "grad" || is_gradient(*attribute.object);
-  };
-  const std::function<void(const syntax::Stmt&)> look = [&](const syntax::Stmt& inner) {
-    if (inner.kind == syntax::StmtKind::assign)
-      for (const syntax::Expr* target : syntax::as<syntax::AssignStmt>(inner).targets) found = found || is_gradient(*target);
-    if (inner.kind == syntax::StmtKind::aug_assign) found = found || is_gradient(*syntax::as<syntax::AugAssignStmt>(inner).target);
-    if (inner.kind == syntax::StmtKind::delete_)
-      for (const syntax::Expr* target : syntax::as<syntax::DeleteStmt>(inner).targets) found = found || is_gradient(*target);
-  };
-  for_each_statement(stmt, look);
-  for_each_expression(stmt, [&](const syntax::Expr& expr) {
-    if (expr.kind != syntax::ExprKind::call) return;
-    const auto& call = syntax::as<syntax::CallExpr>(expr);
-    if (call.function->kind != syntax::ExprKind::attribute) return;
-    const auto& method = syntax::as<syntax::AttributeExpr>(*call.function);
-    const std::string_view name = method.attribute.text();
-    // A method that writes, or a call that takes the gradient itself.
-    if (name.ends_with("_") && !name.ends_with("__")) found = found || is_gradient(*method.object);
-    for (const syntax::Expr* argument : call.arguments)
-      found = found || (name != "norm" && name != "vector_norm" && is_gradient(*argument));
-    if (name == "setattr") found = true;
-  });
-  return found;
+// A gradient, or something that holds one.
+bool holds_gradient(Value value, int depth = 0) {
+  const auto any = [&](const auto& items) { return std::any_of(items.begin(), items.end(), [&](const Value& item) { return holds_gradient(item, depth + 1); }); };
+  if (depth > 4) return false;
+  switch (value.kind) {
+  case Kind::tensor: return value.as<values::Tensor>()->now()->is_gradient;
+  case Kind::unknown: return value.as<values::Unknown>()->is_gradient || (value.as<values::Unknown>()->state.value && holds_gradient(value.as<values::Unknown>()->state.value, depth + 1));
+  case Kind::list: return any(values::Heap::list_state(value)->items) || holds_gradient(values::Heap::list_state(value)->rest, depth + 1);
+  case Kind::tuple: return any(value.as<values::Tuple>()->items);
+  case Kind::choice: return holds_gradient(value.as<values::Choice>()->yes, depth + 1) || holds_gradient(value.as<values::Choice>()->no, depth + 1);
+  default: return false;
+  }
+}
+
+// Is a gradient written there, or handed to what may do so?
+bool works_on_gradients(const OperationEvent& event) {
+  switch (event.row->operation) {
+  case Operation::gradient_written: return true;
+  case Operation::collective:
+  case Operation::message:
+  case Operation::unseen: return std::any_of(event.arguments.begin(), event.arguments.end(), [](const Value& argument) { return holds_gradient(argument); });
+  default: return false;
+  }
 }
 
 } // namespace
@@ -116,8 +107,9 @@ Training::Training(const Record& record) : record_(record) {
   scenes_.reserve(record.roots.size());
   for (const auto& root : record.roots) look_at(*root);
   if (scenes_.empty()) return;
-  for (const ChunkOf& chunk : record.chunks)
-    if (chunk.chunk && chunk.chunk->stmt) by_hand_ = by_hand_ || touches_gradients(*chunk.chunk->stmt);
+  visit_roots(record, [&](const Event& event) {
+    by_hand_ = by_hand_ || (event.kind == EventKind::operation && works_on_gradients(static_cast<const OperationEvent&>(event)));
+  });
 }
 
 void Training::look_at(const Root& root) {
@@ -132,14 +124,14 @@ void Training::look_at(const Root& root) {
   scene.root = &root;
   std::vector<const LoopEvent*> loops;
   std::vector<Turn> turns;
-  collect(root.block, scene, loops, turns, false);
+  collect(root.block, scene, loops, turns, false, false);
   for (const Happening& each : scene.all) {
     const OperationEvent& event = *each.event;
     switch (event.row->operation) {
     case Operation::optimizer_step:
     case Operation::zero_grad:
     case Operation::optimizer_made:
-      if (is_optimizer(record_, event.self)) scene.optimizers.insert(event.self.object());
+      if (is_optimizer(event.self)) scene.optimizers.insert(event.self.object());
       break;
     case Operation::unscale:
     case Operation::scaler_step:
@@ -204,6 +196,10 @@ bool reaches(const values::TensorState& loss, Value module) {
   Parts parts;
   parts.add(module);
   return std::any_of(loss.graph.begin(), loss.graph.end(), [&](const Object* source) { return parts.found.contains(source); });
+}
+
+bool from_numbers(const values::TensorState& loss) {
+  return loss.graph_complete && !loss.graph.empty() && std::all_of(loss.graph.begin(), loss.graph.end(), [](const Object* source) { return dynamic_cast<const values::Unknown*>(source) != nullptr; });
 }
 
 bool is_handed(const OperationEvent& unseen, const Object* object) {

@@ -25,6 +25,7 @@ struct Happening {
   std::vector<const interpreter::LoopEvent*> loops;
   std::vector<Turn> turns;
   bool in_handler = false;
+  bool in_attempt = false;            // in the body of a try that may catch its failure
   bool in(const interpreter::LoopEvent* loop) const;
 };
 
@@ -39,6 +40,7 @@ struct Scene {
 // What is wrong about an operation.
 enum class Slip : std::uint8_t {
   plain_backward,      // its gradients are unscaled by the step that follows
+  plain_step,          // of the optimizer itself, along scaled gradients
   clip_scaled,         // gradients are clipped while they are scaled
   unscale_twice,
   unscale_after_step,
@@ -68,7 +70,7 @@ public:
   const std::vector<Scene>& scenes() const { return scenes_; }
   // Those that every run makes which comes to the operation.
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
-  // Does the program write or read gradients on its own? Then much is done by hand that rules do not see.
+  // Does the program write gradients on its own? Then much is done by hand that rules do not see.
   bool gradients_by_hand() const { return by_hand_; }
 
   explicit Training(const Record& record);
@@ -88,6 +90,8 @@ Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer
 Answer shares_parameters(const Scene& scene, Value parameters, Value optimizer);
 // Was the loss computed with parameters of the module?
 bool reaches(const values::TensorState& loss, Value module);
+// Was the loss computed from nothing but numbers that were read from tensors?
+bool from_numbers(const values::TensorState& loss);
 // Is the object handed to code that is not seen, by this event?
 bool is_handed(const OperationEvent& unseen, const Object* object);
 

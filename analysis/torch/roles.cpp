@@ -1,0 +1,93 @@
+// What library names mean to the rules, beside what they do to values: which calls they record, and what their numbers stand for.
+#include "torch/table.hpp"
+
+namespace stepzero::torch {
+
+using values::LossInfo;
+using values::MovedName;
+using values::OptimizerInfo;
+using values::Outcome;
+
+std::span<const Meaning> meanings() {
+  static constexpr Meaning list[] = {
+      {"torch.nn.BCELoss.forward", Operation::refuses_autocast},
+      {"torch.nn.functional.binary_cross_entropy", Operation::refuses_autocast},
+      {"torch.nn.CrossEntropyLoss.forward", Operation::loss},
+      {"torch.nn.functional.cross_entropy", Operation::loss},
+      {"torch.nn.NLLLoss.forward", Operation::loss},
+      {"torch.nn.functional.nll_loss", Operation::loss},
+      {"torch.nn.BCEWithLogitsLoss.forward", Operation::loss},
+      {"torch.nn.functional.binary_cross_entropy_with_logits", Operation::loss},
+      {"torch.utils.data.DataLoader", Operation::loader_made},
+      {"torch.utils.data.DataLoader.__iter__", Operation::loader_made},  // read
+      {"torch.utils.data.distributed.DistributedSampler", Operation::sampler_made},
+      {"torch.utils.data.DistributedSampler", Operation::sampler_made},
+      {"torch.utils.data.distributed.DistributedSampler.set_epoch", Operation::set_epoch},
+      {"torch.utils.data.DistributedSampler.set_epoch", Operation::set_epoch},
+      {"torch.nn.Module.half", Operation::halved},
+      {"torch.nn.Module.requires_grad_", Operation::trained_from_here},
+      {"torch.Tensor.requires_grad_", Operation::trained_from_here},
+      {"torch.Tensor.half", Operation::halved_by_hand},
+  };
+  return list;
+}
+
+void give_roles(std::span<Row> rows) {
+  struct OfOptimizer {
+    std::string_view path;
+    OptimizerInfo info;
+  };
+  static constexpr std::string_view as_large = "its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
+  static constexpr OfOptimizer optimizers[] = {
+      {"torch.optim.SGD", {0, {}, 0.5, {}}},
+      {"torch.optim.Adam", {0, {}, 0.5, "AdamW"}},
+      {"torch.optim.AdamW", {1e-2, as_large, 0.5, {}}},
+      {"torch.optim.NAdam", {0, {}, 0.5, {}}},
+      {"torch.optim.RAdam", {0, {}, 0.5, {}}},
+      {"torch.optim.RMSprop", {0, {}, 0.5, {}}},
+  };
+  struct OfLoss {
+    std::string_view path;
+    LossInfo info;
+  };
+  static constexpr OfLoss losses[] = {
+      {"torch.nn.CrossEntropyLoss.forward", {"CrossEntropyLoss", Outcome::scores, Outcome::softmax}},
+      {"torch.nn.functional.cross_entropy", {"cross_entropy", Outcome::scores, Outcome::softmax}},
+      {"torch.nn.NLLLoss.forward", {"NLLLoss", Outcome::log_softmax, Outcome::none}},
+      {"torch.nn.functional.nll_loss", {"nll_loss", Outcome::log_softmax, Outcome::none}},
+      {"torch.nn.BCEWithLogitsLoss.forward", {"BCEWithLogitsLoss", Outcome::scores, Outcome::sigmoid}},
+      {"torch.nn.functional.binary_cross_entropy_with_logits", {"binary_cross_entropy_with_logits", Outcome::scores, Outcome::sigmoid}},
+  };
+  struct OfName {
+    std::string_view path;
+    MovedName name;
+  };
+  static constexpr OfName moved[] = {
+      {"torch.cuda.amp.autocast", {"2.4", "torch.amp.autocast", "cuda"}},       {"torch.cpu.amp.autocast", {"2.4", "torch.amp.autocast", "cpu"}},
+      {"torch.cuda.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cuda"}},   {"torch.cpu.amp.GradScaler", {"2.4", "torch.amp.GradScaler", "cpu"}},
+      {"torch.cuda.amp.custom_fwd", {"2.4", "torch.amp.custom_fwd", "cuda"}},   {"torch.cuda.amp.custom_bwd", {"2.4", "torch.amp.custom_bwd", "cuda"}},
+  };
+  // Layers that do something else in training.
+  static constexpr std::string_view by_mode[] = {
+      "torch.nn.Dropout", "torch.nn.Dropout1d", "torch.nn.Dropout2d", "torch.nn.Dropout3d", "torch.nn.AlphaDropout", "torch.nn.BatchNorm1d", "torch.nn.BatchNorm2d",
+      "torch.nn.BatchNorm3d", "torch.nn.SyncBatchNorm",
+  };
+  static constexpr std::string_view explodes[] = {
+      "torch.nn.RNN", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNNCell", "torch.nn.LSTMCell", "torch.nn.GRUCell", "torch.nn.MultiheadAttention",
+      "torch.nn.Transformer", "torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder", "torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer",
+  };
+  for (Row& row : rows) {
+    for (const Meaning& meaning : meanings())
+      if (row.path == meaning.path) row.operation = meaning.operation;
+    for (const OfOptimizer& each : optimizers)
+      if (row.path == each.path) row.optimizer = &each.info;
+    for (const OfLoss& each : losses)
+      if (row.path == each.path) row.loss = &each.info;
+    for (const OfName& each : moved)
+      if (row.path == each.path) row.moved = &each.name;
+    for (const std::string_view path : by_mode) row.by_mode = row.by_mode || row.path == path;
+    for (const std::string_view path : explodes) row.explodes = row.explodes || row.path == path;
+  }
+}
+
+} // namespace stepzero::torch
