@@ -76,5 +76,5 @@ def test_the_recorded_fixes_are_those_of_today():
     """A preferred fix changes nothing about whether its program runs: record.py --record-fixes asks PyTorch."""
     ran = json.loads(record.FIXES.read_text())
     now = record.fixed_programs(judged(), BUGS)
-    assert {name: record.hash_of(text) for name, (_, text) in now.items()} == {name: entry["hash"] for name, entry in ran.items()}
+    assert {name: record.hash_of(text) for name, (_, text) in now.items()} == {name: entry["hash"] for name, entry in ran.items()}, "run tests/loops/record.py --record-fixes"
     assert all(entry["report"] == {"ends": "success"} for entry in ran.values())
