@@ -142,25 +142,23 @@ public:
     window_.backward = all_.backwards.front();
     window_.step = all_.steps.front();
     window_.clear = all_.clearings.empty() ? nullptr : all_.clearings.front();
-    // A backward of its own before some of the steps, behind gradients that are cleared: the others are of another optimizer.
+    // A backward of its own before some of the steps, behind gradients that are cleared: the others are meant for another optimizer.
     for (const Happening* each : all_.backwards)
       if (gate_between(*each, *window_.backward)) return;
-    if (clears_before_step()) return;
+    if (throws_away()) return;
     if (loop_.unrolled) each_round();
     else any_round();
   }
 
 private:
-  bool clears_before_step() const {
-    enum { begun, computed, cleared } at = begun;
+  // Are gradients cleared that were never stepped?
+  bool throws_away() const {
+    bool computed = false;
     for (const Happening& each : scene_.all) {
       const auto is_one_of = [&](const std::vector<const Happening*>& all) { return std::find(all.begin(), all.end(), &each) != all.end(); };
-      if (is_one_of(all_.backwards)) at = computed;
-      else if (is_one_of(all_.clearings)) at = at == computed ? cleared : begun;
-      else if (is_one_of(all_.steps)) {
-        if (at == cleared) return true;
-        at = begun;
-      }
+      if (is_one_of(all_.backwards)) computed = true;
+      else if (is_one_of(all_.steps)) computed = false;
+      else if (is_one_of(all_.clearings) && computed) return true;
     }
     return false;
   }

@@ -20,6 +20,13 @@ const Object* module_of(Value optimizer) {
   return of ? of->value.object() : nullptr;
 }
 
+// Does the optimizer step in one of the loops? Of other loops' gradients it need not know.
+bool steps_in(const Scene& scene, const std::vector<const LoopEvent*>& loops, Value optimizer) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+    return stepped_optimizer(*each.event).object() == optimizer.object() && !each.loops.empty() && std::find(loops.begin(), loops.end(), each.loops.back()) != loops.end();
+  });
+}
+
 // The tensors that the optimizers of a scene have taken, if that is known of all of them.
 std::optional<std::set<const Object*>> all_taken(const Scene& scene) {
   std::set<const Object*> taken;
@@ -143,7 +150,7 @@ void check(const Record& record, Report& report) {
           return feeds(scene, *each.event, Value::of(Kind::instance, other)) == Answer::no;
         });
         // loop/detached-loss tells of losses that are made of numbers.
-        if (none && !(each.event->self_state() && from_numbers(*each.event->self_state()))) homeless = each.event;
+        if (none && steps_in(scene, each.loops, optimizer) && !(each.event->self_state() && from_numbers(*each.event->self_state()))) homeless = each.event;
       }
       // Two optimizers of one module, and a loss that reaches no optimizer: the later of them was meant for it.
       bool doubled = false;
