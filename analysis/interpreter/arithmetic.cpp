@@ -20,7 +20,9 @@ Int Interpreter::role(symbolic::Role role_wanted) {
     case symbolic::Role::none: return symbols().constant(0);
     }
   }
+  if (used_) used_->roles |= 1u << static_cast<int>(role_wanted);
   Int& atom = record_.roles[static_cast<int>(role_wanted)];
+  if (!atom) atom = roles_[static_cast<int>(role_wanted)];
   if (!atom) {
     constexpr std::string_view names[] = {"", "rank", "local_rank", "node_rank", "world_size", "local_world_size"};
     symbolic::AtomInfo info;
@@ -29,7 +31,7 @@ Int Interpreter::role(symbolic::Role role_wanted) {
     const bool size = role_wanted == symbolic::Role::world_size || role_wanted == symbolic::Role::local_world_size;
     info.lower = size ? 1 : 0;
     info.sharing = size ? Sharing::uniform : Sharing::divergent;
-    atom = symbols().fresh(info);
+    atom = roles_[static_cast<int>(role_wanted)] = symbols().fresh(info);
   }
   return atom;
 }

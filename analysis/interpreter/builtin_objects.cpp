@@ -67,7 +67,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   }
   if (name == "setattr" && count == 3) {
     if (positional[1].is(Kind::string)) set_attribute(first, Name(positional[1].text()), positional[2], where);
-    else if (first.is(Kind::instance)) first.as<values::Instance>()->open = true;
+    else if (first.is(Kind::instance)) open_up(*first.as<values::Instance>());
     return Value::none();
   }
   if (name == "delattr" && count == 2) {
@@ -100,6 +100,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   if ((name == "locals" || name == "globals" || name == "vars") && count == 0) {
     std::vector<std::pair<Value, Value>> items;
     const values::Scope* scope = name == "globals" ? frame_->scope->globals : frame_->scope;
+    note_all_used(scope);
     if (scope)
       for (const auto& [key, slot] : scope->names.entries())
         if (slot->value) items.push_back({heap().string(key.text()), slot->value});

@@ -172,8 +172,8 @@ bool Interpreter::recurs_too_far(const values::Function& function) {
 }
 
 Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where, Value bound_self) {
-  if (function.stmt) reached_[function.stmt] = true;
-  if (bound_self.is(Kind::instance) && function.name.text() == library_.types().forward) run_models_.insert(bound_self.object());
+  if (function.stmt) note_reached(function.stmt);
+  if (bound_self.is(Kind::instance) && function.name.text() == library_.types().forward) note_model(bound_self.object());
   if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
   if (!function.parameters || depth_ >= max_depth || recurs_too_far(function) || !step())
     return call_unknown(Value::of(Kind::function, &function), arguments, where);

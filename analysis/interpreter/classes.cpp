@@ -454,6 +454,7 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
     if (object.as<values::Class>()->body) heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), value);
     return;
   case Kind::module:
+    note_all_used(object.as<values::ModuleObject>()->globals);
     if (object.as<values::ModuleObject>()->globals) heap().set(heap().slot_of(object.as<values::ModuleObject>()->globals->names, name), value);
     return;
   case Kind::function: heap().set(heap().slot_of(object.as<values::Function>()->attributes, name), value); return;

@@ -54,7 +54,7 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
   values::DictState state = *values::Heap::dict_state(dict);
   if (auto* mirrored = dict.as<values::Dict>()->mirrored) {
     if (key.is(Kind::string)) heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
-    else mirrored->open = true;
+    else open_up(*mirrored);
   }
   bool found = false;
   for (auto& [k, v] : state.items)

@@ -248,11 +248,14 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (scope->is_class && scope != frame_->scope) continue;
     if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
       const Value value = resolve(slot->value);
+      if (!value.is(Kind::library)) note_used(scope, name);
       return value ? value : heap().external(name.text(), here(node));
     }
   }
-  if (const values::Scope* globals = frame_->scope->globals)
+  if (const values::Scope* globals = frame_->scope->globals) {
+    note_used(globals, name);
     if (const values::Slot* slot = globals->names.find(name); slot && slot->value) return resolve(slot->value);
+  }
   if (!installed_.empty())
     if (ModuleRun* module = installed_module(frame_->scope->globals))
       if (const Value found = lazy_name(*module, name)) return found;

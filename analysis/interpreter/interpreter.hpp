@@ -8,6 +8,7 @@
 
 #include "interpreter/library.hpp"
 #include "interpreter/record.hpp"
+#include "interpreter/replay.hpp"
 #include "program/imports.hpp"
 
 #include <atomic>
@@ -31,6 +32,8 @@ struct Limits {
   std::uint64_t steps = 400'000;
   std::uint64_t root_steps = 60'000;  // of one function that nobody calls
   const std::atomic<bool>* cancelled = nullptr;
+  // Of the functions that nobody calls, and of classes, only these run. Null: all.
+  const std::unordered_set<const syntax::Stmt*>* only = nullptr;
 };
 
 // What a program makes is known up to these sizes; beyond them it is unknown, so that no loop can fill the memory.
@@ -56,6 +59,12 @@ public:
 
   // Runs the file as a program, then every function and method that was not reached, on symbols.
   void run_file(const std::string& path);
+  // After run_file, when the file changed and nothing else that was read: the record becomes what run_file would leave, with what the
+  // change does not touch taken over. False: that cannot be done, and this run and its record are of no use any more.
+  // `only`: see Limits.
+  bool run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
+  // Can there be a run_again?
+  bool can_run_again() const { return replay_.possible && !record_.cancelled; }
 
   // ------------------------------------------------------------ for the library's rows
   values::Heap& heap() { return record_.heap; }
@@ -399,10 +408,36 @@ private:
   Value import_dotted(syntax::List<syntax::Name> path, bool whole);
   Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
   void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
+  void run_items(ModuleRun& module, const std::shared_ptr<const syntax::Module>& syntax, std::size_t first, std::size_t last);
   std::uint32_t add_chunk(const std::string& path, std::shared_ptr<const syntax::Module> module, const syntax::Item& item);
 
+  // replay.cpp
+  Moments moments() const;
+  void begin_item(const syntax::Item& item);
+  void end_item(const values::Scope& globals);
+  bool differs(const Used& used) const;  // does it use what changed?
+  void note_change(const ItemRun& item);
+  void rewind_to(const Moments& before);
+  // Runs the statements [first, last) of the file in place of [first, old_last), where everything that was run behind them is as if they
+  // had always been these. False: that is not so, and this run is of no use any more.
+  bool run_in_place(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first, std::size_t last, std::size_t old_last);
+  bool stands(const Unit& unit, const std::vector<bool>& condition) const;
+  void take_over(Unit& unit);
+  // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
+  bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run);
+  void note_used(const values::Scope* scope, syntax::Name name) {
+    if (used_ && scope == globals_) used_->names.insert(name);
+  }
+  void note_all_used(const values::Scope* scope) {
+    if (used_ && scope == globals_) used_->all = true;
+  }
+  void note_reached(const syntax::FunctionStmt* stmt);
+  void open_up(values::Instance& object);  // it may have attributes that were not seen: for good, whatever path is taken back
+  void note_model(const values::Object* object);
+
   // roots.cpp
-  void run_roots(values::Scope& globals, const std::string& path);
+  void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
+  bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(stmt); }
   void run_root(values::Function& function, Value self, values::Class* owner);
   void run_class_roots(values::Class& cls);
   // Builds an object of the class on symbols and runs the methods on it.
@@ -473,7 +508,12 @@ private:
   std::string defaults_;            // those that were taken
   bool chosen_by_text_ = false;     // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
-  std::vector<std::function<void()>> doubtful_;  // what is to be run with the defaults
+  struct Doubtful {
+    UnitKey key;
+    std::vector<bool> condition;
+    std::function<void()> run;
+  };
+  std::vector<Doubtful> doubtful_;  // what is to be run with the defaults
   int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
   bool default_device_set_ = false;
   int casts_ = 0;                   // see casting()
@@ -501,7 +541,14 @@ private:
   std::unordered_set<const values::Object*> run_models_;       // objects whose forward ran
   std::size_t built_runs_ = 0;
   std::unordered_map<const void*, bool> reached_;  // FunctionStmt
+  Int roles_[6] = {};               // the atoms made for roles so far: see Record::roles
   std::string main_path_;
+  const values::Scope* globals_ = nullptr;  // of the analysed file
+  Used* used_ = nullptr;            // of the part that runs
+  Unit* unit_ = nullptr;            // the unit that runs
+  bool following_ = false;          // the statements of the analysed file run
+  std::uint64_t part_begin_ = 0;    // of the part that runs: the heap's clock
+  Replay replay_;
 };
 
 } // namespace stepzero::interpreter

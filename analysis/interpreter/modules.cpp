@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace stepzero::interpreter {
@@ -25,12 +26,17 @@ void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> mo
   run_of.object->globals = globals;
   run_of.object->loading = true;
   run_of.object->pending = false;
+  if (run_of.path == main_path_) globals_ = globals;
   if (run_of.is_installed) installed_.emplace(globals, &run_of);
   heap().set(heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
   heap().set(heap().slot_of(globals->names, Name("__file__")), heap().string(run_of.path));
 
+  run_items(run_of, module, 0, module->items.size());
+}
+
+void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last) {
   Frame frame;
-  frame.scope = globals;
+  frame.scope = run_of.object->globals;
   frame.mark = heap().mark();
   frame.depth = path_.size();
   // What a module does happens wherever it is imported first; who imports it does not see its locals.
@@ -39,11 +45,18 @@ void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> mo
   frame.outer = outer;
   frame_ = &frame;
   const auto facts = symbols().mark();
-  for (const Item& item : module->items) {
-    chunk_ = add_chunk(run_of.path, module, item);
+  const bool follow = following_ && run_of.path == main_path_;
+  for (const Item& item : std::span(module->items).subspan(first, last - first)) {
+    const auto known = follow && replay_.replaying ? replay_.chunks.find(item.chunk.get()) : replay_.chunks.end();
+    chunk_ = known != replay_.chunks.end() ? known->second : add_chunk(run_of.path, module, item);
+    if (!follow && run_of.path == main_path_) replay_.copies.push_back(chunk_);
     frame.chunk = chunk_;
-    if (!item.chunk->stmt) continue;
-    if (run(*item.chunk->stmt) == Flow::dead) break;
+    if (follow) begin_item(item);
+    const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
+    if (follow) end_item(*run_of.object->globals);
+    if (!dead) continue;
+    if (follow && &item != &module->items.back()) replay_.possible = false;
+    break;
   }
   killed_ = false;
   symbols().rewind(facts);
@@ -191,6 +204,7 @@ Value Interpreter::import_dotted(List<Name> path, bool whole) {
 
 Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Place where) {
   load(module);
+  note_used(module.globals, name);
   if (module.globals)
     if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value) return resolve(slot->value);
   if (ModuleRun* installed = installed_module(module.globals))
@@ -272,6 +286,7 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
     for (const Name name : std::vector(exports(from_module))) heap().set(variable(name), module_attribute(*module, name, {chunk_, stmt.span}));
     if (!from_module.exported.empty()) return;
   }
+  if (stmt.star) note_all_used(module->globals);
   if (stmt.star && module->globals) {
     std::vector<std::pair<Name, Value>> all;
     // __all__ says what a star means, where it stands there as plain names.

@@ -13,6 +13,7 @@
 #include <string>
 #include <typeindex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace stepzero::interpreter {
@@ -195,8 +196,9 @@ public:
   bool out_of_budget = false;
   bool cancelled = false;
   std::uint64_t steps = 0;
-  // Runs the same file again as one process of a small job does; null if it cannot. For readers, while the run's sources live.
-  std::function<std::unique_ptr<Record>(int rank, int world)> as_rank;
+  // Runs the same file again as one process of a small job does; of the functions that nobody calls, and of classes, only those
+  // among `roots`. Null if it cannot. For readers, while the run's sources live.
+  std::function<std::shared_ptr<Record>(int rank, int world, const std::unordered_set<const syntax::Stmt*>& roots)> as_rank;
   mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {

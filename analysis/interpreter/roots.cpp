@@ -109,16 +109,28 @@ void Interpreter::run_file(const std::string& path) {
   record_.roots.push_back(std::make_unique<Root>());
   record_.roots.back()->name = "module";
   block_ = &record_.roots.back()->block;
-  const std::size_t module_doubts = symbols().doubts();
+  replay_.doubts = symbols().doubts();
+  replay_.base_facts = symbols().mark();
+  following_ = true;
   run_module(run_of, module, true);
+  following_ = false;
   block_ = nullptr;
-  if (!run_of.object->globals) return;
-  const bool with_defaults_too = symbols().doubts() != module_doubts || chosen_by_text_;
+  run_roots(run_of, module);
+  replay_.fresh_events = record_.events.size();
+}
 
+// What the statements of the file did not reach.
+void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
+  if (!run_of.object->globals) return;
+  replay_.with_defaults_too = replay_.with_defaults_too || symbols().doubts() != replay_.doubts || chosen_by_text_;
+  replay_.possible = replay_.possible && !record_.out_of_budget;
+  replay_.end = moments();
   in_roots_ = true;
+  ran_.clear();
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
-  run_built(0);
+  replay_.built = built_;
+  run_unit({nullptr, false}, {}, [this] { run_built(0); });
   const auto counts = identifier_counts(module->text->bytes());
   const auto called_here = [&](const values::Function& function) {
     const auto it = counts.find(function.name.text());
@@ -129,26 +141,37 @@ void Interpreter::run_file(const std::string& path) {
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
       const bool top_level = function->closure && function->closure->globals == function->closure;
-      if (!top_level || reached_[function->stmt] || called_here(*function) != named_elsewhere) continue;
-      const std::size_t doubts = symbols().doubts();
-      run_root(*function, {}, nullptr);
-      if (symbols().doubts() != doubts) doubtful_.push_back([this, function] { run_root(*function, {}, nullptr); });
+      if (!top_level || reached_[function->stmt] || called_here(*function) != named_elsewhere || !wanted(function->stmt)) continue;
+      const auto run = [this, function] { run_root(*function, {}, nullptr); };
+      if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
     }
     if (!named_elsewhere)
       for (values::Class* cls : classes) run_class_roots(*cls);
   }
-  for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults(doubtful_[i]);
+  if (!limits_.only) {
+    for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
+    if (replay_.with_defaults_too && !record_.out_of_budget) run_defaults([&] { run_unit({nullptr, true}, {}, [&] { run_module_with_defaults(run_of, module); }); });
+  }
   doubtful_.clear();
-  if (with_defaults_too && !record_.out_of_budget) run_defaults([&] { run_module_with_defaults(run_of, module); });
 }
 
 // What the command line gives has its defaults now. Functions and classes are made anew, and only findings come of it.
 void Interpreter::run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
+  const auto mark = heap().mark();
+  const auto facts = symbols().mark();
+  auto* const globals = run_of.object->globals;
   begin_root("module").defaults = "the command line";
   step_limit_ = record_.steps + limits_.steps;
   in_roots_ = false;
   run_module(run_of, module, true);
+  run_of.object->globals = globals;
+  globals_ = globals;
+  in_roots_ = true;
+  path_.clear();
   block_ = nullptr;
+  heap().settle(mark);  // rules ask what its objects hold
+  heap().rollback(mark);
+  symbols().rewind(facts);
 }
 
 Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {
@@ -204,7 +227,8 @@ void Interpreter::run_defaults(const std::function<void()>& again) {
 }
 
 void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
-  if (record_.cancelled) return;
+  if (record_.cancelled || !wanted(function.stmt)) return;
+  note_used(globals_, owner ? owner->name : function.name);
   Root& root = begin_root(std::string(function.qualified));
   root.function = &function;
   root.owner = owner;
@@ -223,7 +247,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
     Value value = i == 0 && self ? self : symbolic_parameter(function, list[i], i);
     heap().set(heap().slot_of(scope->names, list[i].name), value);
   }
-  reached_[function.stmt] = true;
+  note_reached(function.stmt);
   if (with_defaults_) root.defaults = std::string(owner ? owner->name.text() : function.qualified) + (defaults_.empty() ? "" : ": " + defaults_);
   defaults_ = outer_defaults;
   std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
@@ -251,6 +275,7 @@ void Interpreter::run_built(std::size_t from) {
   constexpr std::size_t most_runs = 4;  // of a file
   std::vector<values::Instance*> built(built_.begin() + static_cast<std::ptrdiff_t>(from), built_.end());
   built_.resize(from);
+  if (unit_ && !built.empty()) unit_->built = true;
   // A part of another model is run by it.
   std::unordered_set<const values::Object*> held;
   const std::function<void(Value, int)> hold_parts = [&](Value value, int depth) {
@@ -288,6 +313,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
     methods.push_back(function);
     any = any || !reached_[function->stmt];
   }
+  any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));
   if (!any || record_.cancelled) return;
   // What calls other methods comes first: those are then reached with the values of that call.
   const auto calls_others = [](const values::Function* function) {
@@ -295,22 +321,23 @@ void Interpreter::run_class_roots(values::Class& cls) {
     return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main";
   };
   std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return calls_others(a) > calls_others(b); });
-  const auto reached = reached_;
-  const std::size_t doubts = symbols().doubts();
-  run_class(cls, methods);
-  if (symbols().doubts() == doubts) return;
+  std::vector<bool> reached_before;
   std::vector<values::Function*> ran;
-  for (values::Function* method : methods)
-    if (const auto before = reached.find(method->stmt); before == reached.end() || !before->second) ran.push_back(method);
-  doubtful_.push_back([this, &cls, ran] {
+  for (values::Function* method : methods) {
+    reached_before.push_back(reached_[method->stmt]);
+    if (!reached_before.back()) ran.push_back(method);
+  }
+  if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); })) return;
+  doubtful_.push_back({{cls.stmt, true}, reached_before, [this, &cls, ran] {
     for (const values::Function* method : ran) reached_[method->stmt] = false;
     run_class(cls, ran);
-  });
+  }});
 }
 
 void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
+  note_used(globals_, cls.name);
   Root& root = begin_root(std::string(cls.name.text()) + ".__init__");
   root.owner = &cls;
   defaults_.clear();
@@ -330,7 +357,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
       const auto& list = function.parameters->list;
       for (std::size_t i = 0; i < list.size(); ++i)
         heap().set(heap().slot_of(scope->names, list[i].name), i == 0 ? self : symbolic_parameter(function, list[i], i));
-      reached_[function.stmt] = true;
+      note_reached(function.stmt);
       if (with_defaults_) root.defaults = std::string(cls.name.text()) + (defaults_.empty() ? "" : ": " + defaults_);
       run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
     }

@@ -270,6 +270,7 @@ Answer Interpreter::has_attribute(Value value, Name name) {
   case Kind::module: {
     auto* module = value.as<values::ModuleObject>();
     load(*module);
+    note_used(module->globals, name);
     if (module->globals)
       if (const values::Slot* slot = module->globals->names.find(name); slot && slot->value) return Answer::yes;
     return Answer::unknown;

@@ -2,6 +2,7 @@
 
 #include "interpreter/interpreter.hpp"
 #include "rules/report.hpp"
+#include "snapshot/memory.hpp"
 #include "snapshot/shown.hpp"
 #include "snapshot/suppress.hpp"
 #include "torch/table.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <unordered_set>
 
 namespace stepzero::snapshot {
 
@@ -102,24 +104,43 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
   Result result;
   const auto module = sources.module(path);
   if (!module) return result;
-  Record record;
   interpreter::Limits limits;
   limits.steps = options.steps;
   limits.cancelled = options.cancelled;
-  {
-    interpreter::Interpreter run(sources, torch::table(), limits, record);
-    run.run_file(path);
-  }
-  record.as_rank = [&](int rank, int world) {
-    auto again = std::make_unique<Record>();
-    interpreter::Limits small = limits;
-    small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
-    small.as_rank = interpreter::OneRank{rank, world};
-    interpreter::Interpreter run(sources, torch::table(), small, *again);
-    run.run_file(path);
-    return again;
+  const auto begin = [&](Run& run, const interpreter::Limits& bounds) {
+    run.path = path;
+    run.steps = bounds.steps;
+    run.sources.ask(&sources);
+    run.sources.roots(), run.sources.libraries();  // of which it is to be known whether they change
+    run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, torch::table(), bounds, run.record);
+    run.interpreter->run_file(path);
   };
-  result.read = record.read;
+  std::unique_ptr<Run> run = options.memory ? options.memory->take(sources, path, options.steps) : nullptr;
+  if (run) {
+    run->sources.ask(&sources);
+    if (!run->interpreter->run_again(options.cancelled)) run.reset();
+  }
+  if (!run) begin(*(run = std::make_unique<Run>()), limits);
+  Record& record = run->record;
+  record.as_rank = [&](int rank, int world, const std::unordered_set<const syntax::Stmt*>& roots) {
+    std::shared_ptr<Run>& one = run->ranks[{rank, world}];
+    if (one && !one->sources.agrees(sources, path)) one.reset();
+    if (one) {
+      one->sources.ask(&sources);
+      if (!one->interpreter->run_again(options.cancelled, &roots)) one.reset();
+    }
+    if (!one) {
+      interpreter::Limits small = limits;
+      small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
+      small.as_rank = interpreter::OneRank{rank, world};
+      small.only = &roots;
+      begin(*(one = std::make_shared<Run>()), small);
+    }
+    return std::shared_ptr<Record>(one, &one->record);
+  };
+  std::unordered_set<std::string_view> told;
+  for (const std::string& read : record.read)
+    if (told.insert(read).second) result.read.push_back(read);
   result.steps = record.steps;
   result.out_of_budget = record.out_of_budget;
   if (record.cancelled) {
@@ -153,6 +174,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     if (options.on_findings) options.on_findings(result);
     collect_facts(record, result.facts);
   }
+  if (options.memory) options.memory->keep(std::move(run));
   return result;
 }
 

@@ -47,6 +47,24 @@ struct Fact {
 };
 
 struct Result;
+struct Options;
+struct Run;
+
+// What the analysis of a file leaves for the next one of the same path: its whole run. Belongs to one analysis at a time.
+class Memory {
+public:
+  Memory();
+  ~Memory();
+  Memory(Memory&&) noexcept;
+  Memory& operator=(Memory&&) noexcept;
+
+private:
+  friend Result analyze(const program::Sources&, const std::string&, const Options&);
+  // The run, if the file can be run again from it; the memory is empty then.
+  std::unique_ptr<Run> take(const program::Sources& sources, const std::string& path, std::uint64_t steps);
+  void keep(std::unique_ptr<Run> run);
+  std::unique_ptr<Run> run_;
+};
 
 struct Options {
   std::uint64_t steps = 400'000;   // budget of abstract steps; out of budget means unknown
@@ -57,6 +75,9 @@ struct Options {
   bool want_facts = true;
   // Called with the result as it is before its facts are collected, on the same thread: findings are what somebody waits for.
   std::function<void(const Result&)> on_findings;
+  // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and leaves what it has run in it.
+  // The result is the same as without.
+  Memory* memory = nullptr;
   const std::atomic<bool>* cancelled = nullptr;  // looked at between steps; the result is then empty and `cancelled` set
 };
 

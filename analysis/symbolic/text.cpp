@@ -1,6 +1,8 @@
 // Expressions and conditions as a user would write them in Python.
 #include "symbolic/state.hpp"
 
+#include <algorithm>
+
 namespace stepzero::symbolic {
 namespace {
 
@@ -20,11 +22,14 @@ void write_atom(std::string& out, Int atom, Level level) {
   case Kind::atom: out += atom->info->name.empty() ? "?" : atom->info->name; return;
   case Kind::min:
   case Kind::max: {
+    // In an order that does not depend on what was met first: numbers first in max, last in min.
+    std::vector<std::pair<bool, std::string>> operands;
+    for (Int operand : atom->operands) operands.emplace_back((operand->kind == Kind::constant) == (atom->kind == Kind::min), enclosed(operand, Level::sum));
+    std::sort(operands.begin(), operands.end());
     out += atom->kind == Kind::min ? "min(" : "max(";
     const char* separator = "";
-    for (Int operand : atom->operands) {
-      out += separator;
-      write(out, operand, Level::sum);
+    for (const auto& [late, text] : operands) {
+      out += separator + text;
       separator = ", ";
     }
     out += ')';

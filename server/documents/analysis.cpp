@@ -77,7 +77,14 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
       keep_texts(*findings, sources);
       early(std::move(findings));
     };
+  const bool is_open = analysis->version >= 0;
+  snapshot::Memory memory;
+  if (is_open) {
+    memory = world.memories->take(path);
+    options.memory = &memory;
+  }
   analysis->result = world.analyze(sources, path, options);
+  if (is_open) world.memories->give(path, std::move(memory));
   analysis->settings.apply(analysis->result.findings);
   keep_texts(*analysis, sources);
   return analysis;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "server/configuration/configuration.hpp"
+#include "server/documents/memories.hpp"
 #include "server/documents/run_sources.hpp"
 #include "snapshot/snapshot.hpp"
 
@@ -25,6 +26,7 @@ struct World {
   std::shared_ptr<ModuleCache> cache = std::make_shared<ModuleCache>(16u << 20);
   std::shared_ptr<ConfigurationFiles> configuration = std::make_shared<ConfigurationFiles>();
   std::shared_ptr<const OpenDrafts> open = std::make_shared<OpenDrafts>();
+  std::shared_ptr<Memories> memories = std::make_shared<Memories>();
   std::vector<std::string> folders;              // of the workspace
   Layer editor;                                  // settings without a folder of their own
   std::map<std::string, Layer> editor_by_folder; // by workspace folder

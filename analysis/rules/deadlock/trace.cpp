@@ -49,7 +49,11 @@ struct Worlds::State {
         const auto& loop = static_cast<const LoopEvent&>(event);
         if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops.insert(loop.stmt);
       });
-    for (const auto& root : main.roots) note(root->block);
+    for (const auto& root : main.roots)
+      if (note(root->block)) {
+        if (root->function) roots.insert(root->function->stmt);
+        else if (root->owner) roots.insert(root->owner->stmt);
+      }
   }
 
   // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
@@ -97,7 +101,7 @@ struct Worlds::State {
 
   // The run of one rank, and what was found out about its places.
   struct Own {
-    std::unique_ptr<Record> record;
+    std::shared_ptr<Record> record;
     std::vector<std::uint32_t> chunk_of;                             // the same chunk in the main record; 0: not there
     std::unordered_map<const CallSite*, int> call_sites;
     std::unordered_map<const CallSite*, const CallSite*> translated;
@@ -114,7 +118,7 @@ struct Worlds::State {
     auto& slot = runs[{rank, world}];
     if (!slot) {
       slot = std::make_unique<Own>();
-      slot->record = main.as_rank(rank, world);
+      slot->record = main.as_rank(rank, world, roots);
     }
     return *slot;
   }
@@ -156,6 +160,7 @@ struct Worlds::State {
   const Record& main;
   std::set<std::pair<std::string, std::uint32_t>> branches;
   std::set<const syntax::FunctionStmt*> functions;
+  std::unordered_set<const syntax::Stmt*> roots;  // that communicate: functions and classes
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> chunks;
   std::set<const syntax::Stmt*> divergent_loops;
   std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, int>, int> sites;

@@ -1,0 +1,347 @@
+// Runs a file again behind an edit: the statements that changed in place of those that stood there, and the units that use what they
+// bind. See replay.hpp.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+
+// The statements whose whole effect is the names that they bind, unless what they evaluate does more.
+bool binds_names(const Stmt* stmt) {
+  if (!stmt) return true;
+  switch (stmt->kind) {
+  case StmtKind::function:
+  case StmtKind::class_:
+  case StmtKind::import:
+  case StmtKind::import_from:
+  case StmtKind::assign:
+  case StmtKind::ann_assign:
+  case StmtKind::pass: return true;
+  case StmtKind::expression: return as<ExpressionStmt>(*stmt).value->kind == ExprKind::string;
+  default: return false;
+  }
+}
+
+} // namespace
+
+Moments Interpreter::moments() const {
+  Moments now;
+  now.heap = record_.heap.mark();
+  now.events = record_.roots.front()->block.events.size();
+  now.facts = record_.facts.size();
+  now.functions = function_order_.size();
+  now.classes = classes_.size();
+  now.reached = replay_.reached.size();
+  now.models = replay_.models.size();
+  now.built = built_.size();
+  now.steps = record_.steps;
+  now.default_device = default_device_set_;
+  now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ && record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
+  return now;
+}
+
+void Interpreter::begin_item(const Item& item) {
+  const bool fresh = replay_.chunks.try_emplace(item.chunk.get(), chunk_).second;
+  // Two statements of the same bytes are one object: what is kept by statement does not tell them apart.
+  if (!fresh && !replay_.replaying && item.chunk->stmt) replay_.possible = false;
+  ItemRun& made = replay_.items.emplace_back();
+  made.chunk = item.chunk.get();
+  made.before = moments();
+  used_ = &made.used;
+  part_begin_ = made.before.heap.clock;
+}
+
+void Interpreter::end_item(const values::Scope& globals) {
+  used_ = nullptr;
+  ItemRun& item = replay_.items.back();
+  const Moments now = moments();
+  const Moments& before = item.before;
+  item.pure = binds_names(item.chunk->stmt) && now.plain && before.plain && now.events == before.events && now.reached == before.reached &&
+              now.models == before.models && now.built == before.built && now.default_device == before.default_device;
+  for (const auto& [slot, value] : heap().written(before.heap)) {
+    if (slot->birth > before.heap.clock) continue;
+    const auto& entries = globals.names.entries();
+    const auto found = std::find_if(entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
+    // Who looks up what a library defines is not noted.
+    if (found == entries.rend() || value.is(Kind::library) || slot->value.is(Kind::library)) item.pure = false;
+    if (found != entries.rend()) item.bound.push_back(found->first);
+  }
+  if (replay_.replaying) note_change(item);
+}
+
+bool Interpreter::differs(const Used& used) const {
+  const Used& changed = replay_.changed;
+  if (changed.all) return true;
+  if (used.all) return !changed.names.empty();
+  return std::any_of(changed.names.begin(), changed.names.end(), [&](Name name) { return used.names.contains(name); });
+}
+
+void Interpreter::note_change(const ItemRun& item) {
+  replay_.changed.all = replay_.changed.all || !item.pure;
+  replay_.changed.names.insert(item.bound.begin(), item.bound.end());
+}
+
+void Interpreter::note_reached(const FunctionStmt* stmt) {
+  bool& reached = reached_[stmt];
+  if (!reached) {
+    reached = true;
+    replay_.reached.push_back(stmt);
+  }
+  if (unit_) unit_->executed.insert(stmt);
+}
+
+void Interpreter::open_up(values::Instance& object) {
+  if (!object.open && object.attributes.birth <= part_begin_) replay_.possible = false;  // who runs later sees it
+  object.open = true;
+}
+
+void Interpreter::note_model(const values::Object* object) {
+  if (run_models_.insert(object).second) replay_.models.push_back(object);
+}
+
+void Interpreter::rewind_to(const Moments& before) {
+  heap().rollback(before.heap);
+  symbols().rewind(replay_.base_facts);
+  record_.roots.front()->block.events.resize(before.events);
+  record_.facts.resize(before.facts);
+  for (std::size_t i = before.functions; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
+  function_order_.resize(before.functions);
+  classes_.resize(before.classes);
+  for (std::size_t i = before.reached; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
+  replay_.reached.resize(before.reached);
+  for (std::size_t i = before.models; i < replay_.models.size(); ++i) run_models_.erase(replay_.models[i]);
+  replay_.models.resize(before.models);
+  built_.assign(replay_.built.begin(), replay_.built.begin() + static_cast<std::ptrdiff_t>(before.built));
+  built_runs_ = 0;
+  record_.steps = before.steps;
+  record_.out_of_budget = record_.cancelled = false;
+  step_limit_ = limits_.steps;
+  default_device_set_ = before.default_device;
+  in_roots_ = killed_ = any_use_ = chosen_by_text_ = false;
+  raised_ = caught_ = {};
+  defaults_.clear();
+}
+
+bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last, std::size_t old_last) {
+  auto& items = replay_.items;
+  if (first == old_last && first == last) return true;
+  if (first >= items.size() || replay_.changed.all || !items[first].before.plain) return false;
+  const auto others = [&](const auto& each) {
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if ((i < first || i >= old_last) && each(i)) return true;
+    return false;
+  };
+  if (others([&](std::size_t i) { return i >= old_last && differs(items[i].used); })) return false;
+
+  const std::size_t functions = function_order_.size(), classes = classes_.size();
+  std::deque<ItemRun> standing = std::exchange(items, {});
+  following_ = true;
+  run_items(run_of, module, first, last);
+  following_ = false;
+  std::deque<ItemRun> made = std::exchange(items, std::move(standing));
+
+  bool fits = true;
+  const bool others_do_more = others([&](std::size_t i) { return i >= old_last && !items[i].pure; });
+  for (const ItemRun& item : made) {
+    fits = fits && item.pure;
+    // What it read then is what it reads now.
+    for (const Name name : item.used.names) {
+      const bool own = std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return std::find(each.bound.begin(), each.bound.end(), name) != each.bound.end(); });
+      if (own) continue;
+      const values::Slot* slot = run_of.object->globals->names.find(name);
+      const bool fixed = slot && (slot->value.is(Kind::function) || slot->value.is(Kind::class_));
+      fits = fits && (fixed || !others_do_more) && !others([&](std::size_t i) {
+        return i >= old_last && std::find(items[i].bound.begin(), items[i].bound.end(), name) != items[i].bound.end();
+      });
+    }
+    fits = fits && !item.used.all;
+  }
+  // Each of the names is bound by no other statement, and used by none behind.
+  for (const Name name : replay_.changed.names)
+    fits = fits && !others([&](std::size_t i) { return std::find(items[i].bound.begin(), items[i].bound.end(), name) != items[i].bound.end(); });
+  fits = fits && !others([&](std::size_t i) { return i >= old_last && differs(items[i].used); });
+  if (!fits) return false;
+  for (std::size_t i = first; i < old_last; ++i)
+    for (const Name name : items[i].bound) {
+      const bool again = std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return std::find(each.bound.begin(), each.bound.end(), name) != each.bound.end(); });
+      if (values::Slot* slot = run_of.object->globals->names.find(name); slot && !again) heap().set(*slot, {});
+    }
+  // Functions and classes stand in the order of their statements.
+  const auto next = [&](std::size_t Moments::*count, std::size_t all) { return old_last < items.size() ? items[old_last].before.*count : all; };
+  const auto put = [&](auto& list, std::size_t Moments::*count, std::size_t all) {
+    const std::size_t begin = items[first].before.*count, end = next(count, all);
+    const auto at = [&](std::size_t i) { return list.begin() + static_cast<std::ptrdiff_t>(i); };
+    const std::ptrdiff_t delta = static_cast<std::ptrdiff_t>(list.size() - all) - static_cast<std::ptrdiff_t>(end - begin);
+    std::rotate(at(begin), at(all), list.end());
+    const std::size_t fresh = list.size() - all;
+    list.erase(at(begin + fresh), at(end + fresh));
+    for (std::size_t i = old_last; i < items.size(); ++i) items[i].before.*count = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(items[i].before.*count) + delta);
+    for (ItemRun& item : made) item.before.*count = begin + (item.before.*count - all);
+  };
+  for (std::size_t i = items[first].before.functions; i < next(&Moments::functions, functions); ++i) functions_.erase(function_order_[i]->stmt);
+  put(function_order_, &Moments::functions, functions);
+  put(classes_, &Moments::classes, classes);
+  for (ItemRun& item : made) {
+    const Moments counted = item.before;
+    item.before = items[first].before;
+    item.before.functions = counted.functions;
+    item.before.classes = counted.classes;
+  }
+  items.erase(items.begin() + static_cast<std::ptrdiff_t>(first), items.begin() + static_cast<std::ptrdiff_t>(old_last));
+  items.insert(items.begin() + static_cast<std::ptrdiff_t>(first), made.begin(), made.end());
+  return true;
+}
+
+bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
+  limits_.cancelled = cancelled;
+  limits_.only = only;
+  const auto module = sources_.module(main_path_);
+  // What earlier runs left lies about in the record until a run from the beginning.
+  if (!module || !replay_.possible || record_.events.size() > 3 * replay_.fresh_events + 100'000 || replay_.copies.size() > 20'000) return false;
+  const auto& items = module->items;
+  auto& old = replay_.items;
+  const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };
+  std::size_t first = 0, behind = 0;
+  while (first < old.size() && first < items.size() && same(first, first)) ++first;
+  while (behind < old.size() - first && behind < items.size() - first && same(old.size() - 1 - behind, items.size() - 1 - behind)) ++behind;
+  std::unordered_set<const Chunk*> told;
+  for (std::size_t i = first; i < items.size() - behind; ++i)
+    if (items[i].chunk->stmt && (replay_.chunks.contains(items[i].chunk.get()) || !told.insert(items[i].chunk.get()).second)) return false;
+
+  replay_.replaying = true;
+  replay_.changed = {};
+  // A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for by address.
+  static const auto nothing = std::make_shared<const Chunk>();
+  std::unordered_set<std::uint32_t> gone;
+  const auto drop_chunk = [&](std::uint32_t index) {
+    ChunkOf& chunk = record_.chunks[index];
+    replay_.dropped.push_back(std::exchange(chunk.chunk, nothing));
+    chunk.path.clear();
+    gone.insert(index);
+  };
+  for (std::size_t i = first; i < old.size() - behind; ++i) {
+    note_change(old[i]);
+    if (const auto found = replay_.chunks.find(old[i].chunk); found != replay_.chunks.end()) {
+      drop_chunk(found->second);
+      replay_.chunks.erase(found);
+    }
+  }
+  std::unordered_map<const Chunk*, std::uint32_t> offsets;
+  for (const Item& item : items) offsets[item.chunk.get()] = item.offset;
+  const auto move_chunk = [&](std::uint32_t index) {
+    ChunkOf& chunk = record_.chunks[index];
+    const auto found = offsets.find(chunk.chunk.get());
+    if (found == offsets.end()) return drop_chunk(index);
+    chunk.module = module;
+    chunk.offset = found->second;
+  };
+  for (const auto& [chunk, index] : replay_.chunks) move_chunk(index);
+  for (const std::uint32_t index : replay_.copies)
+    if (!record_.chunks[index].path.empty()) move_chunk(index);
+  replay_.old_facts = record_.facts;
+  replay_.old_roots = std::move(record_.roots);
+  record_.roots.clear();
+  record_.roots.push_back(std::move(replay_.old_roots.front()));
+  replay_.old_default_roots = std::move(record_.default_roots);
+  record_.default_roots.clear();
+  replay_.old_units = std::move(replay_.units);
+  replay_.units.clear();
+  record_.derived.clear();
+  record_.compared.reset();
+  rewind_to(replay_.end);
+  replay_.doubts = symbols().doubts();
+
+  ModuleRun& run_of = modules_[main_path_];
+  block_ = &record_.roots.front()->block;
+  const bool placed = run_in_place(run_of, module, first, items.size() - behind, old.size() - behind);
+  block_ = nullptr;
+  if (!placed) {
+    replay_.possible = false;
+    return false;
+  }
+  std::erase_if(record_.facts, [&](const Fact& fact) { return gone.contains(fact.place.chunk); });
+  run_roots(run_of, module);
+
+  unsigned asked = 0;
+  for (const ItemRun& item : replay_.items) asked |= item.used.roles;
+  for (const auto& [key, unit] : replay_.units) asked |= unit.used.roles;
+  for (std::size_t role = 0; role < std::size(roles_); ++role) record_.roles[role] = (asked >> role & 1u) != 0 ? roles_[role] : nullptr;
+  replay_.replaying = false;
+  replay_.old_facts.clear();
+  replay_.old_roots.clear();
+  replay_.old_default_roots.clear();
+  replay_.old_units.clear();
+  return !record_.cancelled;
+}
+
+bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
+  const bool fits = unit.begin == record_.steps || std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
+  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || unit.built_before == built_runs_) && !differs(unit.used);
+}
+
+void Interpreter::take_over(Unit& unit) {
+  const auto move_roots = [](std::vector<std::unique_ptr<Root>>& from, std::vector<std::unique_ptr<Root>>& to, std::size_t (&range)[2]) {
+    const std::size_t begin = to.size();
+    for (std::size_t i = range[0]; i < range[1]; ++i) to.push_back(std::move(from[i]));
+    range[0] = begin;
+    range[1] = to.size();
+  };
+  move_roots(replay_.old_roots, record_.roots, unit.roots);
+  move_roots(replay_.old_default_roots, record_.default_roots, unit.default_roots);
+  const std::size_t begin = record_.facts.size();
+  const auto facts = replay_.old_facts.begin();
+  record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(unit.facts[0]), facts + static_cast<std::ptrdiff_t>(unit.facts[1]));
+  unit.facts[0] = begin;
+  unit.facts[1] = record_.facts.size();
+  for (const FunctionStmt* stmt : unit.executed) note_reached(stmt);
+  unit.begin = record_.steps;
+  record_.steps += unit.steps;
+  built_runs_ += unit.built_runs;
+  record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
+  default_device_set_ = unit.device_behind;
+}
+
+bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run) {
+  if (replay_.replaying)
+    if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end() && stands(old->second, condition)) {
+      Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
+      replay_.old_units.erase(old);
+      take_over(unit);
+      return unit.doubtful;
+    }
+  Unit& unit = replay_.units.insert_or_assign(key, Unit{}).first->second;
+  unit.condition = std::move(condition);
+  unit.roots[0] = record_.roots.size();
+  unit.default_roots[0] = record_.default_roots.size();
+  unit.facts[0] = record_.facts.size();
+  unit.begin = record_.steps;
+  unit.built_before = built_runs_;
+  unit.device_before = default_device_set_;
+  const std::size_t doubts = symbols().doubts();
+  const bool out_of_budget = std::exchange(record_.out_of_budget, false);
+  unit_ = &unit;
+  used_ = &unit.used;
+  part_begin_ = heap().mark().clock;
+  run();
+  used_ = nullptr;
+  unit_ = nullptr;
+  unit.doubtful = symbols().doubts() != doubts;
+  unit.out_of_budget = record_.out_of_budget;
+  record_.out_of_budget = record_.out_of_budget || out_of_budget;
+  unit.device_behind = default_device_set_;
+  unit.built_runs = built_runs_ - unit.built_before;
+  unit.steps = record_.steps - unit.begin;
+  unit.facts[1] = record_.facts.size();
+  unit.roots[1] = record_.roots.size();
+  unit.default_roots[1] = record_.default_roots.size();
+  return unit.doubtful;
+}
+
+} // namespace stepzero::interpreter

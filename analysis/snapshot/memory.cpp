@@ -1,0 +1,50 @@
+#include "snapshot/memory.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepzero::snapshot {
+
+bool Relay::agrees(const program::Sources& sources, const std::string& path) const {
+  return sources.roots() == roots_ && sources.libraries() == libraries_ &&
+         std::all_of(files_.begin(), files_.end(), [&](const auto& known) { return sources.is_file(known.first) == known.second; }) &&
+         std::all_of(folders_.begin(), folders_.end(), [&](const auto& known) { return sources.is_folder(known.first) == known.second; }) &&
+         std::all_of(modules_.begin(), modules_.end(), [&](const auto& known) { return known.first == path || sources.module(known.first) == known.second; });
+}
+
+std::shared_ptr<const syntax::Module> Relay::module(const std::string& path) const {
+  auto found = sources_->module(path);
+  modules_[path] = found;
+  return found;
+}
+
+bool Relay::is_file(const std::string& path) const { return files_[path] = sources_->is_file(path); }
+bool Relay::is_folder(const std::string& path) const { return folders_[path] = sources_->is_folder(path); }
+const std::vector<std::string>& Relay::roots() const { return roots_ = sources_->roots(); }
+const std::vector<std::string>& Relay::libraries() const { return libraries_ = sources_->libraries(); }
+
+Memory::Memory() = default;
+Memory::~Memory() = default;
+Memory::Memory(Memory&&) noexcept = default;
+Memory& Memory::operator=(Memory&&) noexcept = default;
+
+std::unique_ptr<Run> Memory::take(const program::Sources& sources, const std::string& path, std::uint64_t steps) {
+  auto run = std::exchange(run_, nullptr);
+  if (run && (run->path != path || run->steps != steps || !run->sources.agrees(sources, path))) run.reset();
+  return run;
+}
+
+void Memory::keep(std::unique_ptr<Run> run) {
+  const auto rest = [](Run& each) {
+    each.record.as_rank = nullptr;
+    each.record.derived.clear();
+    each.record.compared.reset();
+    each.sources.ask(nullptr);
+    return each.interpreter->can_run_again();
+  };
+  if (!rest(*run)) return;
+  std::erase_if(run->ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });
+  run_ = std::move(run);
+}
+
+} // namespace stepzero::snapshot

@@ -1,0 +1,44 @@
+// The run that an analysis of a file leaves for the next one, and what it was told of other files.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+#include "snapshot/snapshot.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace stepzero::snapshot {
+
+// Hands questions on to the sources of the present analysis, and keeps the answers.
+class Relay final : public program::Sources {
+public:
+  void ask(const program::Sources* sources) { sources_ = sources; }
+  // Do the sources answer as these did, of all but `path`?
+  bool agrees(const program::Sources& sources, const std::string& path) const;
+
+  std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
+  bool is_file(const std::string& path) const override;
+  bool is_folder(const std::string& path) const override;
+  const std::vector<std::string>& roots() const override;
+  const std::vector<std::string>& libraries() const override;
+
+private:
+  const program::Sources* sources_ = nullptr;
+  mutable std::map<std::string, std::shared_ptr<const syntax::Module>> modules_;
+  mutable std::map<std::string, bool> files_, folders_;
+  mutable std::vector<std::string> roots_, libraries_;
+};
+
+struct Run {
+  Relay sources;
+  interpreter::Record record;
+  std::unique_ptr<interpreter::Interpreter> interpreter;
+  std::string path;
+  std::uint64_t steps = 0;  // its budget
+  std::map<std::pair<int, int>, std::shared_ptr<Run>> ranks;  // the same file as a process of a small job runs it: by rank and world
+};
+
+} // namespace stepzero::snapshot

@@ -1,0 +1,26 @@
+#include "server/documents/memories.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace stepzero::server {
+
+snapshot::Memory Memories::take(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) { return kept.first == path; });
+  if (found == kept_.end()) return {};
+  snapshot::Memory memory = std::move(found->second);
+  kept_.erase(found);
+  return memory;
+}
+
+void Memories::give(const std::string& path, snapshot::Memory memory) {
+  std::list<std::pair<std::string, snapshot::Memory>> dropped;  // destroyed when the lock is open again
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) { return kept.first == path; });
+  if (found != kept_.end()) dropped.splice(dropped.begin(), kept_, found);
+  kept_.emplace_front(path, std::move(memory));
+  if (kept_.size() > most) dropped.splice(dropped.begin(), kept_, std::prev(kept_.end()));
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,27 @@
+// The runs that analyses of open documents left, so that the next analysis goes on from them. Thread-safe.
+#pragma once
+
+#include "snapshot/snapshot.hpp"
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace stepzero::server {
+
+class Memories {
+public:
+  // What was kept for the path; empty if nothing was, or another analysis has it.
+  snapshot::Memory take(const std::string& path);
+  // Of the documents that were analysed last, only so many are kept: a run holds some hundred times the text.
+  void give(const std::string& path, snapshot::Memory memory);
+
+private:
+  static constexpr std::size_t most = 4;
+  std::mutex mutex_;
+  std::list<std::pair<std::string, snapshot::Memory>> kept_;  // newest first
+};
+
+} // namespace stepzero::server
