@@ -91,6 +91,14 @@ def test_rules(stepzero):
         assert rule["fix"] in ("none", "always-right", "needs-decision")
 
 
+def test_the_list_of_the_rules_is_the_programs_own():
+    sys.path.insert(0, str(Path(__file__).parent))
+    import rules_table
+
+    written = (SOURCE / "analysis/rules/README.md").read_text(encoding="utf-8")
+    assert written == rules_table.table(PROGRAM), "tests/cli/rules_table.py > analysis/rules/README.md"
+
+
 def test_every_rule_is_explained(stepzero):
     for rule in stepzero("rules", "--format", "json").json["rules"]:
         outcome = stepzero("explain", rule["id"])
