@@ -191,11 +191,13 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
     if (from->cut && !state.cut) state.cut = from->cut;
     state.is_gradient = state.is_gradient || from->is_gradient;
     if (!state.cast_by) state.cast_by = from->cast_by;
-    for (const values::Object* source : from->graph)
-      if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) {
-        if (state.graph.size() < longest_graph) state.graph.push_back(source);
-        else state.graph_complete = false;
-      }
+    if (state.graph.empty()) state.graph = from->graph;
+    else if (state.graph != from->graph)
+      for (const values::Object* source : from->graph)
+        if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) {
+          if (state.graph.size() < longest_graph) state.graph.push_back(source);
+          else state.graph_complete = false;
+        }
     state.graph_complete = state.graph_complete && from->graph_complete;
     if (from->scaled_by) state.scaled_by = from->scaled_by;
     state.blamed = state.blamed || from->blamed;
