@@ -8,7 +8,7 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build documents test test-asan test-tsan test-editors bench install package vsix oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench install package vsix pictures oracle format clean help
 
 SAY := printf '\n%s\n\n'
 run: build
@@ -52,13 +52,20 @@ test-tsan:
 	@$(BUILD) tsan -- -j$(JOBS)
 	@tests/run build-tsan -R '^(lsp|protocol|server|conformance)'
 
-# Real editors.
+# Real editors: VS Code in a browser, Neovims, Emacs, Helix. What they need is kept in .cache/; build/editors/ has screenshots.
 test-editors:
 	@cmake/install-dependencies build test editors
 	@cmake --preset release $(QUIET)
-	@tests/neovim/install-newer trixie forky
-	@$(BUILD) release --target stepzero -- -j$(JOBS)
+	@tests/unpack-newer neovim trixie forky
+	@tests/unpack-newer hx trixie
+	@tests/vscode/install
+	@$(BUILD) release --target stepzero documents -- -j$(JOBS)
+	@editors/vscode/scripts/package build build/stepzero.vsix
 	@tests/run build -L 'neovim|editors'
+
+# The pictures of README.md, as the last run of test-editors saw them.
+pictures:
+	@cp build/editors/vscode/pictures/*.png editors/pictures/
 
 bench:
 	@cmake/install-dependencies build test
@@ -103,5 +110,6 @@ help:
 	@echo 'make install       into PREFIX (/usr/local), below DESTDIR'
 	@echo 'make package       a relocatable tarball and a .deb in dist/'
 	@echo 'make vsix          the extension of VS Code, with the program inside, in dist/'
+	@echo 'make pictures      the pictures of README.md, from the last run of test-editors'
 	@echo 'make format        clang-format over the sources'
 	@echo 'make clean         remove what was built'

@@ -12,7 +12,8 @@ bool has_letter(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
-// A literal `n = 3` says it itself; a tensor, or an int that is computed, does not.
+// A literal `n = 3` says it itself, and so does a name that stands for itself (`rank = rank`); a tensor, or an int that is
+// computed, does not.
 bool worth_saying(const snapshot::Shown& value) {
   if (value.kind == "tensor") return true;
   if (value.kind == "int") return has_letter(value.value);
@@ -42,7 +43,8 @@ std::vector<Hint> inlay_hints(const std::vector<snapshot::Fact>& facts, syntax::
   if (wanted == InlayHints::off) return hints;
   for (const snapshot::Fact& fact : facts) {
     if (!fact.is_assignment || fact.span.end < range.begin || fact.span.end > range.end) continue;
-    if (!worth_saying(fact.value) || (wanted == InlayHints::named && !has_named_dim(fact.value))) continue;
+    if (!worth_saying(fact.value) || (fact.value.kind == "int" && fact.value.value == fact.name) ||
+        (wanted == InlayHints::named && !has_named_dim(fact.value))) continue;
     std::string text = ": " + fact.value.short_text();
     Hint hint{fact.span.end, {}, {}};
     if (text.size() > longest_label) {

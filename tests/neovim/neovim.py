@@ -20,7 +20,7 @@ def installed():
 
 
 def unpacked(suite):
-    """How to start the Neovim of a newer Debian that install-newer unpacked, or None."""
+    """How to start the Neovim of a newer Debian that unpack-newer unpacked, or None."""
     root = CACHE / "neovim" / suite
     lib = root / "usr/lib/x86_64-linux-gnu"
     if not (root / "complete").exists():

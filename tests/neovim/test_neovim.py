@@ -27,7 +27,7 @@ NAMES = list(dict.fromkeys(name for name, _ in CASES))
 
 def start_of(name):
     editor = neovim.installed() if name == "installed" else neovim.unpacked(name)
-    assert editor, f"no Neovim '{name}': run cmake/install-dependencies test, or tests/neovim/install-newer {name}"
+    assert editor, f"no Neovim '{name}': run cmake/install-dependencies test, or tests/unpack-newer neovim {name}"
     return editor
 
 

@@ -165,6 +165,11 @@ export class Server implements vscode.Disposable {
           if (report && "items" in report) report.items = report.items.map(linked);
           return report;
         },
+        provideWorkspaceDiagnostics: (previous, token, reporter, next) =>
+          next(previous, token, (chunk) => {
+            for (const report of chunk?.items ?? []) if ("items" in report) report.items = report.items.map(linked);
+            reporter(chunk);
+          }),
         // A code lens asks for the schedule: it is shown here, and not only computed.
         executeCommand: (command, words, next) => {
           const [asked] = words as { uri?: string }[];

@@ -13,7 +13,7 @@ interface Rule {
   summary: string;
 }
 
-export async function activate(context: vscode.ExtensionContext): Promise<unknown> {
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("stepzero", { log: true });
   const status = new Status();
   const schedules = new Schedules((uri) => scheduleOf(uri));
@@ -54,7 +54,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<unknow
     vscode.workspace.onDidGrantWorkspaceTrust(() => void running.restart()),
   );
   await running.start();
-  return { status, server: running };
 }
 
 export function deactivate(): Promise<void> | undefined {

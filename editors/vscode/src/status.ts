@@ -46,11 +46,6 @@ export class Status implements vscode.Disposable {
     this.settle();
   }
 
-  // For tests.
-  get shown(): string {
-    return this.item.text;
-  }
-
   private settle(): void {
     if (this.state === "ready" || this.state === "analysing") {
       if (this.waiting.size === 0) {
