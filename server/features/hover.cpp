@@ -76,13 +76,14 @@ const snapshot::Fact* innermost(const std::vector<snapshot::Fact>& facts, std::u
   return best;
 }
 
-void write_rule(Writer& out, const rules::Finding& finding) {
+void write_rule(Writer& out, const rules::Finding& finding, bool pages) {
   const rules::Rule* rule = rules::find_rule(finding.rule);
   if (!rule) return;
   out.paragraph();
   out.bold(finding.rule);
   out.literal(": ");
   out.raw(rule->summary);
+  if (pages) return;
   out.paragraph();
   out.raw(rule->why);
 }
@@ -114,13 +115,14 @@ void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fac
 
 } // namespace
 
-std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link) {
+std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link,
+                           bool pages) {
   Writer out(markup);
   std::optional<syntax::Span> span;
   std::set<std::string_view> said;
   for (const rules::Finding& finding : analysis.result.findings) {
     if (!contains(finding.where.span, offset) || !said.insert(finding.rule).second) continue;
-    write_rule(out, finding);
+    write_rule(out, finding, pages);
     if (!span) span = finding.where.span;
   }
   if (const snapshot::Fact* fact = innermost(analysis.result.facts, offset)) {

@@ -22,6 +22,8 @@ struct Hover {
 using Link = std::function<std::string(const rules::Location&, std::uint32_t line)>;
 
 // The rules whose findings lie at the offset, then the value of the innermost expression there.
-std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link);
+// `pages`: the client links each finding to the page of its rule, so that the reasons need not stand here as well.
+std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link,
+                           bool pages = false);
 
 } // namespace stepzero::server

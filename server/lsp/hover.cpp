@@ -23,7 +23,8 @@ void serve_hover(Session& session) {
                       if (analysis.cells && where.path == analysis.path) return std::string();
                       const std::string file = outlook->uri(where.path);
                       return file.starts_with("file:") ? file + "#L" + std::to_string(line) : std::string();
-                    });
+                    },
+                    outlook->client.code_description && !outlook->pages->empty());
           if (!found) return std::nullopt;
           const auto kind =
               markup == Markup::markdown ? lsp::MarkupKind::markdown : lsp::MarkupKind::plaintext;

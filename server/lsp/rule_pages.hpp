@@ -17,6 +17,7 @@ public:
   // The folder that belongs to the running program; it need not exist.
   static std::string installed_folder();
 
+  bool empty() const { return uris_.empty(); }
   std::optional<std::string> uri(std::string_view rule) const;
 
 private:

@@ -138,7 +138,8 @@ export class Editor {
     await this.run("--install-extension", process.env.STEPZERO_VSIX ?? join(build, "stepzero.vsix"));
 
     this.port = await freePort();
-    this.server = spawn(process.execPath, [...this.arguments, "--auth", "none", "--bind-addr", `127.0.0.1:${this.port}`,
+    // It ends with this process, also where that is killed for being late.
+    this.server = spawn("setpriv", ["--pdeathsig", "TERM", process.execPath, ...this.arguments, "--auth", "none", "--bind-addr", `127.0.0.1:${this.port}`,
       "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override",
       ...(trust ? [] : ["--disable-workspace-trust"])],
       { env: this.environment, detached: true, stdio: ["ignore", "pipe", "pipe"] });

@@ -7,12 +7,20 @@ import {
   LanguageClient,
   type LanguageClientOptions,
   type Message,
+  type MessageSignature,
   State as ClientState,
 } from "vscode-languageclient/node";
 import { findProgram, type Program } from "./program";
 import { Restarts } from "./restarts";
 import { settingsFor } from "./settings";
 import type { Status } from "./status";
+
+// What fails because the server ended is not told one request at a time: the status and one message say it.
+class QuietClient extends LanguageClient {
+  override handleFailedRequest<T>(type: MessageSignature, token: vscode.CancellationToken | undefined, error: unknown, value: T): T {
+    return super.handleFailedRequest(type, token, error, value, false);
+  }
+}
 
 export class Server implements vscode.Disposable {
   private client: LanguageClient | undefined;
@@ -63,7 +71,7 @@ export class Server implements vscode.Disposable {
     if (this.program.problem) return this.failed(this.program.problem);
     this.status.set("starting");
     this.log.info(`starting ${this.program.path}`);
-    const client = new LanguageClient("stepzero", "stepzero", { command: this.program.path, args: ["lsp"] }, this.options());
+    const client = new QuietClient("stepzero", "stepzero", { command: this.program.path, args: ["lsp"] }, this.options());
     client.onDidChangeState(({ newState }) => {
       if (this.client === client && newState === ClientState.Running) this.status.set("ready");
     });
