@@ -326,12 +326,17 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   unit.device_before = default_device_set_;
   const std::size_t doubts = symbols().doubts();
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
+  // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
+  const int switches = switches_;
+  const values::Instance* const unentered = unentered_;
   unit_ = &unit;
   used_ = &unit.used;
   part_begin_ = heap().mark().clock;
   run();
   used_ = nullptr;
   unit_ = nullptr;
+  switches_ = switches;
+  unentered_ = unentered;
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget;
   record_.out_of_budget = record_.out_of_budget || out_of_budget;
