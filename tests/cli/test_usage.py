@@ -3,10 +3,12 @@
 import os
 import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from conftest import PROGRAM
+from conftest import PROGRAM, SOURCE
 
 
 def test_version(stepzero):
