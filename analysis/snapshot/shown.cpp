@@ -37,21 +37,23 @@ Shown of_kind(std::string kind) {
 
 } // namespace
 
+Shown show(const Record& record, const values::TensorState& state) {
+  Shown shown = of_kind("tensor");
+  shown.dtype = values::name(state.dtype);
+  if (state.device) shown.device = state.device->text;
+  if (state.shape.rank_known || !state.shape.dims.empty()) {
+    shown.shape.emplace();
+    if (!state.shape.rank_known) shown.shape->push_back({false, 0, "..."});
+    for (const values::Dim& dim : state.shape.dims) shown.shape->push_back(show_dim(record, dim));
+  }
+  return shown;
+}
+
 Shown show(const Record& record, Value value, const values::TensorState* tensor, int depth) {
   if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value) value = value.as<values::Unknown>()->state.value;
   switch (value.kind) {
-  case Kind::tensor: {
-    const values::TensorState* state = tensor ? tensor : value.as<values::Tensor>()->now();
-    Shown shown = of_kind("tensor");
-    shown.dtype = values::name(state->dtype);
-    if (state->device) shown.device = state->device->text;
-    if (state->shape.rank_known || !state->shape.dims.empty()) {
-      shown.shape.emplace();
-      if (!state->shape.rank_known) shown.shape->push_back({false, 0, "..."});
-      for (const values::Dim& dim : state->shape.dims) shown.shape->push_back(show_dim(record, dim));
-    }
-    return shown;
-  }
+  case Kind::tensor:
+    return show(record, tensor ? *tensor : *value.as<values::Tensor>()->now());
   case Kind::integer: {
     Shown shown = of_kind("int");
     shown.value = record.symbols.text(value.integer());

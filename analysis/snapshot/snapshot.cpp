@@ -3,6 +3,7 @@
 #include "interpreter/interpreter.hpp"
 #include "rules/report.hpp"
 #include "snapshot/memory.hpp"
+#include "snapshot/schedule.hpp"
 #include "snapshot/shown.hpp"
 #include "snapshot/suppress.hpp"
 #include "torch/table.hpp"
@@ -170,9 +171,14 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
   // The same mistake reached on several ways is told once.
   const auto same = [](const rules::Finding& a, const rules::Finding& b) { return a.rule == b.rule && a.where == b.where; };
   result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same), result.findings.end());
-  if (options.want_facts) {
+  if (options.want_facts || options.want_schedule) {
     if (options.on_findings) options.on_findings(result);
-    collect_facts(record, result.facts);
+    if (options.want_facts) collect_facts(record, result.facts);
+    if (options.want_schedule) {
+      result.schedule = std::make_shared<Schedule>(schedule_of(record, options.world));
+      // The ranks' own runs heed the flag, too: what they left is not the whole.
+      result.cancelled = options.cancelled && *options.cancelled;
+    }
   }
   if (options.memory) options.memory->keep(std::move(run));
   return result;

@@ -49,6 +49,7 @@ struct Fact {
 struct Result;
 struct Options;
 struct Run;
+struct Schedule;
 
 // What the analysis of a file leaves for the next one of the same path: its whole run. Belongs to one analysis at a time.
 class Memory {
@@ -73,7 +74,9 @@ struct Options {
   // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
   std::vector<std::string> select;
   bool want_facts = true;
-  // Called with the result as it is before its facts are collected, on the same thread: findings are what somebody waits for.
+  bool want_schedule = false;
+  int world = 0;                   // ranks of the schedule; 0: two, or as many as the program is made for
+  // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for.
   std::function<void(const Result&)> on_findings;
   // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and leaves what it has run in it.
   // The result is the same as without.
@@ -84,6 +87,7 @@ struct Options {
 struct Result {
   std::vector<rules::Finding> findings;  // in this file, sorted by place, then rule; suppressed ones left out
   std::vector<Fact> facts;               // sorted by place
+  std::shared_ptr<const Schedule> schedule;  // who communicates what, if it was wanted
   std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
   bool out_of_budget = false;

@@ -34,6 +34,14 @@ struct ShapesOptions {
 };
 int run_shapes(const ShapesOptions& options);
 
+struct ScheduleOptions {
+  std::vector<std::string> paths;
+  std::string stdin_filename;
+  Format format = Format::text;
+  int world = 0; // 0: two ranks, or as many as the program is made for
+};
+int run_schedule(const ScheduleOptions& options);
+
 int run_rules(Format format);
 int run_explain(const std::string& rule);
 

@@ -64,6 +64,7 @@ public:
     add_lsp();
     add_check();
     add_shapes();
+    add_schedule();
     add_rules();
     add_explain();
   }
@@ -90,9 +91,10 @@ public:
     if (name == "lsp") return lsp();
     if (name == "check") return check();
     if (name == "shapes") return shapes();
+    if (name == "schedule") return schedule();
     if (name == "rules") return run_rules(format());
     if (name == "explain") return run_explain(rule_);
-    return usage_error("say what to do: lsp, check, shapes, rules or explain");
+    return usage_error("say what to do: lsp, check, shapes, schedule, rules or explain");
   }
 
 private:
@@ -151,6 +153,18 @@ private:
     CLI::App* command = app_.add_subcommand("shapes", "Print what is known of shapes and dtypes, by place");
     add_paths(*command);
     add_format(*command, {"text", "json"});
+  }
+
+  void add_schedule() {
+    CLI::App* command = app_.add_subcommand("schedule", "Print who communicates what, rank by rank");
+    add_paths(*command);
+    add_format(*command, {"text", "json"});
+    command
+        ->add_option("--world", world_,
+                     "How many ranks the job has (2, or as many as the program is made for)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 16));
+    command->footer("A line without columns is what every rank does. Of a folder, files that communicate are told.");
   }
 
   void add_rules() {
@@ -245,12 +259,19 @@ private:
     return run_shapes({paths_, stdin_filename_, format()});
   }
 
+  int schedule() const {
+    if (paths_.empty())
+      return usage_error("say what to look at, such as `stepzero schedule train.py`", "schedule");
+    return run_schedule({paths_, stdin_filename_, format(), world_});
+  }
+
   CLI::App app_;
   bool wants_version_ = false;
   bool stdio_ = false;
   bool fix_ = false;
   bool diff_ = false;
   std::uint16_t port_ = 0;
+  int world_ = 0;
   std::string pipe_;
   std::string ignored_;
   std::string format_ = "text";

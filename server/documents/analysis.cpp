@@ -68,6 +68,7 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   options.select = analysis->settings.select;
   options.ignore = analysis->settings.ignore;
   options.want_facts = want_facts;
+  options.want_schedule = want_facts;
   options.cancelled = cancelled;
   if (early)
     options.on_findings = [&](const snapshot::Result& result) {
@@ -88,6 +89,20 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   analysis->settings.apply(analysis->result.findings);
   keep_texts(*analysis, sources);
   return analysis;
+}
+
+std::shared_ptr<const snapshot::Schedule> schedule_of_file(const World& world, const std::string& path, int ranks,
+                                                           const std::atomic<bool>* cancelled) {
+  const RunSources sources(world.open, world.cache, import_roots(world.folders, path));
+  if (!sources.module(path)) return nullptr;
+  snapshot::Options options;
+  options.select = {"none"}; // no rule has this name
+  options.want_facts = false;
+  options.want_schedule = true;
+  options.world = ranks;
+  options.cancelled = cancelled;
+  const snapshot::Result result = world.analyze(sources, path, options);
+  return result.cancelled ? nullptr : result.schedule;
 }
 
 } // namespace stepzero::server

@@ -1,7 +1,9 @@
 #include "server/features/hover.hpp"
 
+#include "server/features/schedule.hpp"
 #include "server/workspace/paths.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace stepzero::server {
@@ -51,6 +53,13 @@ public:
     text_ += '[';
     literal(text);
     text_ += "](" + target + ")";
+  }
+
+  void block(std::string_view text) {
+    if (markup_ == Markup::markdown) text_ += "```text\n";
+    text_ += text;
+    if (!text_.ends_with('\n')) text_ += '\n';
+    if (markup_ == Markup::markdown) text_ += "```";
   }
 
   std::string take() { return std::move(text_); }
@@ -113,6 +122,62 @@ void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fac
   }
 }
 
+constexpr std::size_t most_schedule_lines = 24;
+constexpr std::string_view makes_the_job = "init_process_group";
+
+// The name around the offset.
+syntax::Span name_at(const syntax::Text& text, std::uint32_t offset) {
+  const std::string& bytes = text.bytes();
+  const auto in_name = [](unsigned char c) { return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::uint32_t begin = std::min(offset, text.size()), end = begin;
+  while (begin > 0 && in_name(static_cast<unsigned char>(bytes[begin - 1]))) --begin;
+  while (end < bytes.size() && in_name(static_cast<unsigned char>(bytes[end]))) ++end;
+  return {begin, end};
+}
+
+// Where the function is defined whose name, or whose call, is at the offset.
+const snapshot::Spot* function_at(const std::vector<snapshot::ScheduleNode>& nodes, const Analysis& analysis, syntax::Span name) {
+  for (const snapshot::ScheduleNode& node : nodes) {
+    for (const snapshot::Communication& call : node.calls)
+      for (const snapshot::Caller& caller : call.callers) {
+        if (caller.definition.path == analysis.path && caller.definition.span == name) return &caller.definition;
+        if (caller.call.line == 0 || caller.call.path != analysis.path || !contains(caller.call.span, name.begin)) continue;
+        // The last name in front of the arguments.
+        const std::string_view text = analysis.module->text->slice(caller.call.span);
+        if (caller.call.span.begin + text.find('(') == name.end) return &caller.definition;
+      }
+    if (const snapshot::Spot* found = function_at(node.body, analysis, name)) return found;
+  }
+  return nullptr;
+}
+
+// What the ranks do in the function at the offset, or in the job that begins there.
+std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis, std::uint32_t offset) {
+  if (!analysis.result.schedule || !analysis.module || analysis.result.schedule->parts.empty()) return std::nullopt;
+  const snapshot::Schedule& schedule = *analysis.result.schedule;
+  const syntax::Text& text = *analysis.module->text;
+  const syntax::Span name = name_at(text, offset);
+  if (name.begin == name.end) return std::nullopt;
+  const PathName names = [](const std::string& path) { return std::string(file_name(path)); };
+  std::string shown;
+  if (text.slice(name) == makes_the_job) {
+    const std::uint32_t line = text.position(offset, syntax::Encoding::utf8).line + 1;
+    shown = schedule_of_job(schedule, analysis.path, line, names, most_schedule_lines);
+  } else {
+    const snapshot::Spot* definition = nullptr;
+    for (const snapshot::SchedulePart& part : schedule.parts)
+      if (!definition) definition = function_at(part.nodes, analysis, name);
+    if (!definition) return std::nullopt;
+    for (const snapshot::FunctionCommunication& function : schedule.functions)
+      if (function.definition == *definition) shown = summary(function, schedule.world) + " (" + std::to_string(schedule.world) + " ranks)\n";
+    shown += schedule_of_function(schedule, definition->path, definition->span.begin, names, most_schedule_lines);
+  }
+  if (shown.empty()) return std::nullopt;
+  out.paragraph();
+  out.block(shown);
+  return name;
+}
+
 } // namespace
 
 std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link,
@@ -129,6 +194,7 @@ std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Marku
     write_fact(out, analysis, *fact, link);
     span = fact->span;
   }
+  if (const auto name = write_schedule(out, analysis, offset); name && !span) span = name;
   std::string text = out.take();
   if (text.empty()) return std::nullopt;
   return Hover{*span, std::move(text)};

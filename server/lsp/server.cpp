@@ -2,6 +2,7 @@
 
 #include "server/lsp/code_actions.hpp"
 #include "server/lsp/hover.hpp"
+#include "server/lsp/schedule.hpp"
 #include "server/lsp/text_sync.hpp"
 #include "server/version.hpp"
 
@@ -37,6 +38,8 @@ lsp::ServerCapabilities capabilities(const Editor& editor) {
       lsp::TextDocumentSyncOptions{true, lsp::TextDocumentSyncKind::incremental, false, false, true, false};
   made.hover.emplace();
   made.inlay_hint.emplace();
+  made.code_lens.emplace();
+  made.execute_command = lsp::ExecuteCommandOptions{{std::string(schedule_command)}, false};
   auto& actions = made.code_action.emplace();
   actions.code_action_kinds = {std::string(lsp::code_action_kind::quick_fix), std::string(fix_all_kind)};
   actions.resolve_provider = editor.client.code_action_resolve_edit && editor.client.code_action_data;
@@ -123,6 +126,8 @@ void LanguageServer::serve() {
   serve_hover(session_);
   serve_inlay_hints(session_);
   serve_code_actions(session_);
+  serve_code_lenses(session_);
+  serve_commands(session_);
   configuration_.serve([this] { answer_idle(); });
   workspace_.serve();
   workspace_diagnostics_.serve();

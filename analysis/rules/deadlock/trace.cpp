@@ -445,7 +445,7 @@ private:
     trace_.loops.push_back({site, nth, 0, place, state_.translate(own_, loop.calls)});
     int number = 0;
     for (const Block& round : loop.rounds) {
-      rounds_.push_back({site, nth, number++, place});
+      rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
       trace_.loops[entry].rounds = number;
       const Left left = walk(round);
       rounds_.pop_back();
@@ -515,6 +515,7 @@ private:
   }
   void describe(Act& act, const values::TensorState* state) const {
     if (!state || state->blamed) return;
+    act.tensor = state;
     act.dtype = state->dtype;
     if (!state->shape.rank_known) return;
     std::int64_t all = 1;
@@ -716,6 +717,8 @@ private:
 
 Worlds::Worlds(const Record& record) : state_(std::make_unique<State>(record)) {}
 Worlds::~Worlds() = default;
+
+const Record& Worlds::of(int rank, int world) { return *state_->own(rank, world).record; }
 
 bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each) {
   State& state = *state_;

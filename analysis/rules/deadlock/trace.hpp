@@ -40,6 +40,8 @@ struct Round {
   int nth = 0;    // time that the process came to the loop
   int round = 0;
   Place place;
+  const interpreter::LoopEvent* loop = nullptr;
+  std::size_t turns = 0;  // the decisions around the loop
 };
 
 struct Act {
@@ -69,6 +71,7 @@ struct Act {
   // What is sent or received.
   std::optional<std::int64_t> elements;
   values::Dtype dtype = values::Dtype::unknown;
+  const values::TensorState* tensor = nullptr;  // in the rank's record; null where that is not known
 };
 
 struct Leaving {
@@ -121,6 +124,8 @@ public:
   // Calls `each` for the possible runs of a root of the file's record in a world. False if there are too many, or the root
   // is not run by every rank alike.
   bool explore(const interpreter::Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each);
+  // The program as one rank runs it.
+  const Record& of(int rank, int world);
 
 private:
   struct State;

@@ -1,0 +1,101 @@
+// `stepzero schedule`: who communicates what, rank by rank.
+#include "server/command_line/checker.hpp"
+#include "server/command_line/commands.hpp"
+#include "server/command_line/console.hpp"
+#include "server/command_line/display.hpp"
+#include "server/command_line/json.hpp"
+#include "server/command_line/parallel.hpp"
+#include "server/features/schedule_json.hpp"
+#include "snapshot/snapshot.hpp"
+
+#include <exception>
+
+namespace stepzero::server {
+namespace {
+
+// The schedule of one file, written.
+struct OfFile {
+  Json json;
+  std::string text;
+  std::string unreadable;
+  bool communicates = false;
+};
+
+OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std::string& path, const ScheduleOptions& asked) {
+  OfFile made;
+  const FileSources sources = checker.sources(path, inputs.overlay);
+  if (!sources.module(path)) {
+    made.unreadable = read_text(path).reason;
+    return made;
+  }
+  snapshot::Options options;
+  options.select = {"none"}; // no rule has this name
+  options.want_facts = false;
+  options.want_schedule = true;
+  options.world = asked.world;
+  try {
+    const snapshot::Result result = checker.analyze()(sources, path, options);
+    if (!result.schedule) return made;
+    const PathName name = [&](const std::string& each) { return inputs.names.shown(each); };
+    made.communicates = !result.schedule->parts.empty();
+    if (asked.format == Format::json)
+      made.json = schedule_json(*result.schedule, path, name);
+    else
+      made.text = schedule_text(*result.schedule, path, name);
+  } catch (const std::exception& error) {
+    made.unreadable = std::string("internal error: ") + error.what();
+  }
+  return made;
+}
+
+// Control characters of the program's own text would be the terminal's.
+std::string harmless_lines(const std::string& text) {
+  std::string made;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    made += harmless(text.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return made;
+}
+
+} // namespace
+
+int run_schedule(const ScheduleOptions& options) {
+  ConfigurationFiles configuration;
+  const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
+  const Checker checker(inputs, configuration, {});
+  for (const std::string& note : inputs.notes) say(note);
+  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
+  int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  std::vector<OfFile> all(inputs.files.size());
+  Progress progress("following the ranks", all.size());
+  std::atomic<std::size_t> done = 0;
+  parallel(all.size(), [&](std::size_t i) {
+    all[i] = schedule_of_file(checker, inputs, inputs.files[i], options);
+    progress.at(++done);
+  });
+  Json files = Json::array();
+  std::string text;
+  std::size_t silent = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].unreadable.empty()) {
+      say(inputs.names.shown(inputs.files[i]) + ": " + all[i].unreadable);
+      status = exit_status::trouble;
+      continue;
+    }
+    if (!all[i].communicates && all.size() > 1) {
+      // Of a folder, only what communicates is told.
+      ++silent;
+      continue;
+    }
+    if (!text.empty() && all[i].communicates) text += "\n";
+    text += harmless_lines(all[i].text);
+    if (!all[i].json.is_null()) files.push_back(std::move(all[i].json));
+  }
+  if (silent > 0 && silent == all.size()) text = "no communication in " + std::to_string(silent) + " files\n";
+  if (options.format == Format::json) text = written({{"version", 1}, {"files", std::move(files)}});
+  return write_out(text) == Written::failed ? exit_status::trouble : status;
+}
+
+} // namespace stepzero::server
