@@ -1,7 +1,6 @@
 // The fix of deadlock/rank-guarded-collective: the collective leaves the guard, the guard keeps the rank's own work, and the
 // ranks that had nothing get a buffer to receive into.
-#include "rules/deadlock/rank_guarded_collective.hpp"
-#include "rules/source.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 #include <algorithm>
 
@@ -11,67 +10,6 @@ using namespace syntax;
 using interpreter::Fact;
 
 namespace {
-
-// A buffer for what the sending rank has: its text, or empty where shape or dtype are not known well enough.
-class Buffer {
-public:
-  Buffer(const Record& record, const SourceLines& source, const values::TensorState* state) : record_(record), source_(source), state_(state) {}
-
-  // From the expression that makes the tensor: `torch.tensor([loss]).cuda()` gives `torch.zeros(1).cuda()`. What follows the
-  // constructor (`.cuda()`, `.to(device)`) and its keyword arguments are kept as they stand.
-  std::string like(const Expr& made) const {
-    const Expr* base = &made;
-    std::uint32_t end = made.span.end;
-    while (base->kind == ExprKind::call) {
-      const auto& call = as<CallExpr>(*base);
-      if (call.function->kind != ExprKind::attribute) return {};
-      const auto& method = as<AttributeExpr>(*call.function);
-      static const std::string_view kept[] = {"cuda", "to", "float", "half", "double", "bfloat16", "long", "int", "bool", "contiguous", "cpu"};
-      if (std::find(std::begin(kept), std::end(kept), method.attribute.text()) == std::end(kept)) break;
-      if (method.object->kind != ExprKind::call) break;
-      base = method.object;
-    }
-    if (base->kind != ExprKind::call) return {};
-    const auto& constructor = as<CallExpr>(*base);
-    end = base->span.end;
-    const std::string suffix(source_.text(Span{end, made.span.end}));
-    if (constructor.function->kind != ExprKind::attribute) return {};
-    const auto& function = as<AttributeExpr>(*constructor.function);
-    static const std::string_view constructors[] = {"tensor", "as_tensor", "zeros", "ones", "full", "empty", "randn", "rand"};
-    if (std::find(std::begin(constructors), std::end(constructors), function.attribute.text()) == std::end(constructors)) return {};
-    const auto shape = shape_text();
-    if (shape.empty()) return {};
-    std::string text = std::string(source_.text(*function.object)) + ".zeros(" + shape;
-    bool has_dtype = false;
-    for (const Keyword& keyword : constructor.keywords) {
-      if (keyword.name.text() == "requires_grad") continue;
-      has_dtype = has_dtype || keyword.name.text() == "dtype";
-      text += ", " + std::string(source_.text(keyword.span));
-    }
-    if (!has_dtype && suffix.find("float()") == std::string::npos && suffix.find("long()") == std::string::npos && state_) {
-      const auto dtype = state_->dtype;
-      if (dtype != values::Dtype::unknown && dtype != values::Dtype::float32)
-        text += ", dtype=" + std::string(source_.text(*function.object)) + "." + std::string(values::name(dtype));
-    }
-    return text + ")" + suffix;
-  }
-
-private:
-  std::string shape_text() const {
-    if (!state_ || !state_->shape.rank_known) return {};
-    std::string text;
-    for (const values::Dim& dim : state_->shape.dims) {
-      const auto size = dim.size ? record_.symbols.value(dim.size) : std::nullopt;
-      if (!size) return {};
-      text += (text.empty() ? "" : ", ") + std::to_string(*size);
-    }
-    return state_->shape.dims.empty() ? "()" : text;
-  }
-
-  const Record& record_;
-  const SourceLines& source_;
-  const values::TensorState* state_;
-};
 
 bool assigns(const Stmt& stmt, Name name) {
   if (stmt.kind == StmtKind::assign)
@@ -219,17 +157,17 @@ private:
       const std::size_t tensor = static_cast<std::size_t>(info->tensor);
       const Expr* argument = argument_expression(*event.expr, event.row->parameters[tensor], tensor);
       if (!argument) return false;
-      const Buffer buffer(record_, source_, event.argument_state(tensor));
+      const auto buffer = [&](const Expr& made) { return buffer_like(record_, source_, event.argument_state(tensor), made); };
       if (argument->kind == ExprKind::name) {
         const Name name = as<NameExpr>(*argument).id;
         if (assigned_within(body_, at_, name)) {
           const Expr* made = maker_of(name);
-          const std::string text = made ? buffer.like(*made) : std::string();
+          const std::string text = made ? buffer(*made) : std::string();
           if (text.empty()) return false;
           if (!assigned_within(other_, other_.size(), name)) make_buffer = inner + std::string(name.text()) + " = " + text + end;
         }
       } else if (reads_local_of(*argument, body_, at_)) {
-        const std::string text = buffer.like(*argument);
+        const std::string text = buffer(*argument);
         if (text.empty()) return false;
         const Name source_name = single_name(*argument);
         const std::string name = fresh_name(source_name.empty() ? "buffer" : std::string(source_name.text()) + "_tensor");

@@ -1,12 +1,12 @@
 // deadlock/undefined-on-rank: a name that is assigned on some ranks only, and used by others. Told where the program, run as one
 // process of a small world runs it (see match.hpp), comes to a name of its function that has no value there.
 #include "rules/list.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::name, Severity::warning); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::name, Severity::warning, buffer_for_others); }
 } // namespace
 
 constexpr Rule undefined_on_rank = complete({
@@ -24,8 +24,8 @@ constexpr Rule undefined_on_rank = complete({
              "    loss = torch.zeros(1)  # a buffer to receive into\n"
              "dist.broadcast(loss, src=0)\n",
     .silent = "Names that are used by the ranks only that assign them; names that may be assigned in a loop or on a path that is not known.",
-    .fix = "None: give the other ranks a buffer of the same shape and dtype, or a value.",
-    .fix_kind = FixKind::none,
+    .fix = "Gives the other ranks a buffer of the same shape and dtype, where they are known: right for what is then received into it.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
