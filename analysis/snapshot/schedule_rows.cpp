@@ -111,6 +111,7 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::World& run, const
 std::vector<Frame> Rows::frames_of(const Trace& trace, const Act& act) const {
   std::vector<Frame> frames;
   const auto add_loop = [&](const rules::Round& round) {
+    if (!round.loop) return;
     Frame frame{Frame::Kind::loop, round.site, round.nth, round.round, round.loop->unrolled, true, false, spot_of(record_, round.place), loop_text(record_, *round.loop, round.place)};
     frames.push_back(std::move(frame));
   };
