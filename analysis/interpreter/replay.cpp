@@ -42,6 +42,7 @@ Moments Interpreter::moments() const {
   now.models = replay_.models.size();
   now.built = built_.size();
   now.steps = record_.steps;
+  now.writes = record_.heap.writes();
   now.default_device = default_device_set_;
   now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ && record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
   return now;
@@ -121,6 +122,7 @@ void Interpreter::rewind_to(const Moments& before) {
   built_.assign(replay_.built.begin(), replay_.built.begin() + static_cast<std::ptrdiff_t>(before.built));
   built_runs_ = 0;
   record_.steps = before.steps;
+  heap().set_writes(before.writes);
   record_.out_of_budget = record_.cancelled = false;
   step_limit_ = limits_.steps;
   default_device_set_ = before.default_device;
@@ -332,7 +334,9 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   unit_ = &unit;
   used_ = &unit.used;
   part_begin_ = heap().mark().clock;
+  heap().set_writes(replay_.end.writes);
   run();
+  unit.writes = heap().writes();
   used_ = nullptr;
   unit_ = nullptr;
   switches_ = switches;

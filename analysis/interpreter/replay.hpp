@@ -28,6 +28,7 @@ struct Moments {
   values::Mark heap;
   std::size_t events = 0, facts = 0, functions = 0, classes = 0, reached = 0, models = 0, built = 0;
   std::uint64_t steps = 0;
+  values::Writes writes;
   bool default_device = false;
   bool plain = false;  // nothing was learned, and no path was left
 };
@@ -48,6 +49,7 @@ struct Unit {
   std::vector<bool> condition;  // of the other units, as far as it depends on them
   std::size_t roots[2] = {}, default_roots[2] = {}, facts[2] = {};  // its ranges in the record
   std::uint64_t begin = 0, steps = 0;
+  values::Writes writes;         // at its end; each begins with those of the statements
   std::size_t built_before = 0;  // models run as such in the file until then
   std::size_t built_runs = 0;    // and in it
   bool built = false;            // it made models

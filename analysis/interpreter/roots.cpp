@@ -152,6 +152,9 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
     for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
     if (replay_.with_defaults_too && !record_.out_of_budget) run_defaults([&] { run_unit({nullptr, true}, {}, [&] { run_module_with_defaults(run_of, module); }); });
   }
+  values::Writes writes = replay_.end.writes;
+  for (const auto& [key, unit] : replay_.units) writes.widen(unit.writes);
+  heap().set_writes(writes);  // who reads what any of them left
   doubtful_.clear();
 }
 

@@ -231,12 +231,12 @@ const Content* Heap::content(Dtype dtype, bool is_scalar, std::vector<Number> nu
   made->dtype = dtype;
   made->is_scalar = is_scalar;
   made->numbers = std::move(numbers);
-  made->writes = writes_[static_cast<std::size_t>(dtype)];
+  made->writes = writes_.of_type[static_cast<std::size_t>(dtype)];
   return made;
 }
 const Content* Heap::content_of(const TensorState& state) const {
   const Content* known = state.content;
-  if (!known || known->dtype != state.dtype || known->writes != writes_[static_cast<std::size_t>(known->dtype)]) return nullptr;
+  if (!known || known->dtype != state.dtype || known->writes != writes_.of_type[static_cast<std::size_t>(known->dtype)]) return nullptr;
   if (!state.shape.rank_known || state.shape.dims.size() != (known->is_scalar ? 0u : 1u)) return nullptr;
   if (!known->is_scalar && (!state.shape.dims[0].size || symbols_.value(state.shape.dims[0].size) != static_cast<std::int64_t>(known->numbers.size()))) return nullptr;
   return known;
@@ -258,9 +258,9 @@ void Heap::note_write(const TensorState* written) {
       if (const auto size = dim.size ? symbols_.value(dim.size) : std::nullopt; size && *size > 1) least = std::min<std::uint64_t>(least, 1u << 20) * static_cast<std::uint64_t>(*size);
     if (least > most_numbers) return;
   }
-  if (written && written->dtype != Dtype::unknown) ++writes_[static_cast<std::size_t>(written->dtype)];
+  if (written && written->dtype != Dtype::unknown) ++writes_.of_type[static_cast<std::size_t>(written->dtype)];
   else
-    for (std::uint64_t& count : writes_) ++count;
+    for (std::uint64_t& count : writes_.of_type) ++count;
 }
 
 TensorState* Heap::state(const TensorState& content) {

@@ -20,6 +20,17 @@ struct Mark {
 // The values of the slots that were written since a mark.
 using Delta = std::vector<std::pair<Slot*, Value>>;
 
+// How often something was written whose memory may be shared: what was known before may not hold.
+struct Writes {
+  std::uint64_t of_type[16] = {};  // the elements of tensors, by dtype
+  std::uint64_t of_gradients = 0;  // that a gradient is required
+
+  void widen(const Writes& other) {
+    for (std::size_t i = 0; i < 16; ++i) of_type[i] = of_type[i] < other.of_type[i] ? other.of_type[i] : of_type[i];
+    of_gradients = of_gradients < other.of_gradients ? other.of_gradients : of_gradients;
+  }
+};
+
 class Heap {
 public:
   explicit Heap(symbolic::Context& symbols);
@@ -109,16 +120,20 @@ public:
   // ------------------------------------------------------------ gradients
   // Does the tensor require a gradient? What was found to need none may since have got one through a tensor that shares its memory.
   Known requires_grad(const TensorState& state) const {
-    return state.requires_grad == Known::no && state.grad_writes < grad_writes_ ? Known::unknown : state.requires_grad;
+    return state.requires_grad == Known::no && state.grad_writes < writes_.of_gradients ? Known::unknown : state.requires_grad;
   }
   // The tensor needs no gradient, as is found out now.
   void set_no_grad(TensorState& state) const {
     state.requires_grad = Known::no;
-    state.grad_writes = grad_writes_;
+    state.grad_writes = writes_.of_gradients;
   }
   // A tensor that needed no gradient, and may share its memory with others, needs one from here on.
-  void note_grad_write() { ++grad_writes_; }
-  std::uint64_t grad_writes() const { return grad_writes_; }
+  void note_grad_write() { ++writes_.of_gradients; }
+  std::uint64_t grad_writes() const { return writes_.of_gradients; }
+
+  // For who takes a part of the run back with all that it made; what stays must be known by none of what was taken back.
+  const Writes& writes() const { return writes_; }
+  void set_writes(const Writes& writes) { writes_ = writes; }
 
   // The value of a slot that is `now` on one path and `other` on the other.
   Value join_states(Value now, Value other, Cond condition, Sharing sharing);
@@ -127,8 +142,7 @@ private:
   symbolic::Context& symbols_;
   std::uint64_t clock_ = 0;
   std::uint64_t unknowns_ = 0;
-  std::uint64_t writes_[16] = {};  // by dtype of what was written
-  std::uint64_t grad_writes_ = 0;
+  Writes writes_;
   mutable std::uint64_t stamp_ = 0;  // names one pass over slots: see Slot::visited
   std::pmr::monotonic_buffer_resource arena_{64 * 1024};
   std::vector<Object*> objects_;  // in the arena; destroyed with the heap
