@@ -45,6 +45,7 @@ Value Interpreter::number_builtin(std::string_view name, const Arguments& argume
       if (key.text() == wanted) return resolve(value);
     return {};
   };
+  if (name == "int" || name == "float") record_read(first, where);
   // A tensor of one element.
   if (first.is(Kind::tensor) && count == 1 && (name == "int" || name == "float"))
     if (const auto* content = heap().content_of(*first.as<values::Tensor>()->now()); content && content->numbers.size() == 1)

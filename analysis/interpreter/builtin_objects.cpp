@@ -158,7 +158,10 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
     exit_process();
     return Value::none();
   }
-  if (name == "print") return Value::none();
+  if (name == "print") {
+    for (const Value& shown : positional) record_read(shown, where);
+    return Value::none();
+  }
   if (name == "id" || name == "hash") return heap().unknown("", Sharing::local, where);
   if (name == "open") return heap().unknown("", Sharing::local, where);
   return {};

@@ -239,7 +239,11 @@ Value Interpreter::list_method(Value self, std::string_view name, Arguments& arg
     else if (name == "appendleft") state.items.insert(state.items.begin(), first);
     else state.items.push_back(first);
     state.length = length;
-    return store();
+    const bool keeps = name == "append" && !self.as<values::List>()->most;
+    if (keeps) note_kept(self.as<values::List>()->state, first, where);
+    const Value done = store();
+    if (keeps) note_kept(self.as<values::List>()->state, {}, where);
+    return done;
   }
   if ((name == "extend" || name == "extendleft" || name == "update") && first) {
     for (const Value& more : positional) {

@@ -248,6 +248,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   if (nested.too_deep()) return heap().external("", here(node));
   object = resolve(object);
   const Place where = here(node);
+  record_window(object, resolve(index), where);
   switch (object.kind) {
   case Kind::tuple:
   case Kind::list: {
@@ -313,7 +314,9 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     return object;  // a generic class
   }
   case Kind::dict: return dict_get(object, resolve(index), {});
-  case Kind::tensor: return library_.subscript(*this, object, index, node, where);
+  case Kind::tensor:
+    record_picked(object, resolve(index), where);
+    return library_.subscript(*this, object, index, node, where);
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();
     if (const Value method = find_method(instance, Name("__getitem__"))) return call(method, {{index}, {}, false}, where);
@@ -331,7 +334,10 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       if (static_cast<std::size_t>(-*at) <= last.size()) return last[last.size() - static_cast<std::size_t>(-*at)];
     }
     for (const auto& [key, value] : unknown->items)
-      if (same_key(key, index)) return value;
+      if (same_key(key, index)) {
+        record_part(*unknown, key, value, where);
+        return value;
+      }
     std::string name;
     if (!unknown->name.empty()) {
       if (index.is(Kind::string)) name = std::string(unknown->name) + "['" + std::string(index.text()) + "']";
@@ -350,6 +356,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       made.as<values::Unknown>()->blamed = unknown->blamed;
     }
     unknown->items.push_back({index, made});
+    record_part(*unknown, index, made, where);
     return made;
   }
   case Kind::string: {

@@ -178,11 +178,19 @@ private:
     Cond condition = nullptr;
     Value value;
   };
+  // A tensor was added to what lies in a slot; `content` is what the slot held then.
+  struct Kept {
+    const values::Slot* slot;
+    Value content;
+    OperationEvent* event;
+  };
   struct LoopTarget {
     values::Mark mark;        // where the loop began
     values::Mark round_mark;  // where the present round began
     std::size_t depth;
     std::vector<Exit> breaks, continues;
+    std::vector<Kept> kept = {};  // in the present round
+    std::size_t rounds = 0;       // begun
   };
   struct TryTarget {
     values::Mark mark;
@@ -304,6 +312,20 @@ private:
   Value run_comprehension(const syntax::ComprehensionExpr& expr);
   Sharing trips_of(Value iterable);
   Int known_length(Value iterable);
+
+  // traces.cpp
+  bool in_loop() const;  // does a statement's loop run, here or in a caller?
+  bool matters(const Call& call) const;
+  OperationEvent* record_implied(std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
+  void note_assigned(const syntax::Expr& target, Value operand, Place where);
+  void note_kept(const values::Slot& slot, Value added, Place where);
+  void record_kept(const LoopTarget& target);
+  void mark_earlier(Value value, int depth = 0);
+  void mark_earlier(values::Mark since);
+  void record_read(Value value, Place where);
+  void record_part(values::Unknown& whole, Value key, Value part, Place where);
+  void record_picked(Value tensor, Value index, Place where);
+  void record_window(Value data, Value index, Place where);
 
   // expressions.cpp
   Value evaluate(const syntax::Expr& expr);

@@ -44,7 +44,22 @@ enum class Operation : std::uint8_t {
   halved_by_hand,    // a tensor does
   host_read,         // the value of a tensor comes to the CPU
   set_epoch,
-  save, load,
+  save, load,        // of a file with tensors
+  picked,            // one index of a dimension of a tensor
+  state_taken,       // state_dict() of a module, an optimizer…
+  state_put,         // load_state_dict()
+  part_read,         // an item of what was loaded
+  file_moved,        // one file takes the place of another
+  file_read,         // a file is opened, decoded or listed
+  transfer,          // a tensor goes to a device
+  created,           // a tensor is made of sizes alone
+  random_number,
+  viewed,            // a tensor in a shape that is given
+  normalizes_batch,  // it needs more than one value per channel in training
+  split,             // data is parted at random
+  fitted,            // something learns from data: a scaler, a tokenizer
+  window,            // of the data, from the index of a sample on: a neighbour's overlaps it
+  kept,              // a round of a loop adds a tensor to what the next rounds add to
   refuses_autocast,  // it raises under autocast of CUDA to half precision
   framework,         // the loop, or a part of it, is handed to a library that does the rest
   unseen,            // something of which nothing is known is handed objects: the first argument is a tuple of them

@@ -164,7 +164,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
 }
 
 void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
-  if (called.row.operation == values::Operation::none || rehearsals_ > 0) return;
+  if (called.row.operation == values::Operation::none || rehearsals_ > 0 || !matters(called)) return;
   if (called.row.operation == values::Operation::forward && forwards_ > 0) return;
   auto* event = record_.event<OperationEvent>();
   event->place = called.place;
@@ -173,6 +173,11 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   event->expr = called.expr;
   event->self = resolve(extra_self ? extra_self : called.self);
   event->arguments = called.arguments;
+  // What stands behind the parameters is of interest where data is moved or parted.
+  if (called.row.operation == values::Operation::transfer || called.row.operation == values::Operation::split)
+    event->arguments.insert(event->arguments.end(), called.rest.begin(), called.rest.end());
+  if (called.row.operation == values::Operation::transfer)
+    for (const auto& [name, value] : called.options) event->arguments.push_back(value);
   event->result = result;
   event->expected = expected_ > 0;
   event->around = around_;
@@ -186,6 +191,7 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
     settled.requires_grad = heap().requires_grad(*now);
     return heap().state(settled);
   };
+  event->made = state(result);
   event->tensors.push_back(state(event->self));
   for (Value& argument : event->arguments) {
     argument = resolve(argument);

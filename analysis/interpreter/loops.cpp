@@ -2,6 +2,7 @@
 // every round, and then run once for the record.
 #include "interpreter/interpreter.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace stepzero::interpreter {
@@ -17,6 +18,17 @@ constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int max_rehearsals = 3;
+
+// A tensor that was computed from parameters, or a tuple of such.
+bool has_graph(Value value) {
+  if (value.is(Kind::tuple)) {
+    const auto& items = value.as<values::Tuple>()->items;
+    return std::any_of(items.begin(), items.end(), [](const Value& item) { return item.is(Kind::tensor) && has_graph(item); });
+  }
+  if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return false;
+  const values::TensorState* state = value.as<values::Tensor>()->now();
+  return state && state->requires_grad != values::Known::no && !state->graph.empty();
+}
 } // namespace
 
 Sharing Interpreter::trips_of(Value iterable) {
@@ -90,9 +102,12 @@ bool Interpreter::covers(Value wide, Value value) const {
 }
 
 Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
+  if (target.rounds++ > 0 && rehearsals_ == 0) mark_earlier(target.round_mark);
   const Moment begin = moment();
   target.round_mark = begin.mark;
+  target.kept.clear();
   Flow flow = body();
+  if (flow == Flow::normal) record_kept(target);
   return merge_exits(begin, target.continues, flow, nullptr, loose);
 }
 
@@ -100,7 +115,8 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   const std::size_t depth = path_.size();
   Block* const block = block_;
   ++generic_depth_;
-  std::unordered_set<values::Slot*> widened;
+  std::unordered_set<values::Slot*> widened;  // what a round changes
+  std::vector<values::Slot*> carries;         // what of it holds a tensor with a graph
   // Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
   const int passes = rehearsals_ > 0 ? 1 : max_rehearsals;
   for (int pass = 0; pass < passes; ++pass) {
@@ -117,7 +133,10 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     killed_ = false;
     std::vector<std::pair<values::Slot*, Value>> ends;
     for (const auto& [slot, base] : heap().written(mark))
-      if (base && slot->birth <= mark.clock) ends.push_back({slot, slot->value});
+      if (base && slot->birth <= mark.clock) {
+        ends.push_back({slot, slot->value});
+        if (has_graph(slot->value)) carries.push_back(slot);
+      }
     heap().rollback(mark);
     symbols().rewind(facts);
     path_.resize(depth);
@@ -138,6 +157,8 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     if (!changed || !step()) break;
   }
 
+  if (rehearsals_ == 0)
+    for (values::Slot* slot : carries) mark_earlier(slot->value);
   auto* event = record_.event<LoopEvent>();
   event->place = shape.place;
   event->calls = site_;

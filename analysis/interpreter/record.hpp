@@ -69,6 +69,7 @@ struct OperationEvent : Event {
   // For lists among the arguments: the same.
   std::vector<const values::ListState*> lists;
   Value result;
+  const values::TensorState* made = nullptr;  // the state of the result, if it is a tensor
   bool expected = false;                   // to fail: it stands in a test of the failure
   const Around* around = nullptr;
   const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
@@ -185,6 +186,7 @@ public:
   std::vector<Fact> facts;
   Int roles[6] = {};  // by symbolic::Role: the atoms that stand for the rank, the world size…; null if never asked for
   std::map<std::string, Cond, std::less<>> conditions;  // by name: "torch.distributed.is_initialized"
+  const values::Object* earlier = nullptr;  // in the graph of a tensor that was computed from one that an earlier round of a loop left
   std::set<Cond> external;  // conditions that come from code that was not seen: nothing is known of their sharing
   std::vector<std::unique_ptr<Event>> events;
   std::unordered_map<const syntax::Stmt*, syntax::BinaryExpr> augmented;  // `x += y` as the expression that it computes; events point here

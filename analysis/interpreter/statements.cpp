@@ -78,7 +78,15 @@ Flow Interpreter::run(const Stmt& stmt) {
     const Value value = evaluate(*assign.value);
     if (killed_) return after_expression();
     name_by_comment(value, stmt);
+    // total = total + loss
+    bool sums = assign.targets.size() == 1 && assign.value->kind == ExprKind::binary && !killed_;
+    if (sums) {
+      const auto& sum = as<BinaryExpr>(*assign.value);
+      sums = sum.op == BinaryOp::add && sum.left->kind == assign.targets[0]->kind && record_.text(here(*sum.left)) == record_.text(here(*assign.targets[0]));
+      if (sums) note_assigned(*assign.targets[0], value, {chunk_, stmt.span});
+    }
     for (const Expr* target : assign.targets) run_assign(*target, value);
+    if (sums) note_assigned(*assign.targets[0], {}, {chunk_, stmt.span});
     return after_expression();
   }
   case StmtKind::aug_assign: {
@@ -121,7 +129,10 @@ Flow Interpreter::run(const Stmt& stmt) {
     }
     const BinaryExpr& node = record_.augmented.try_emplace(&stmt, BinaryExpr{{ExprKind::binary, stmt.span}, assign.op, assign.target, assign.value, assign.target->span}).first->second;
     const Value made = changed.is(Kind::tensor) ? library_.augment(*this, assign.op, changed, operand, node, {chunk_, stmt.span}) : binary(assign.op, before, operand, node);
+    const bool sums = assign.op == BinaryOp::add && !killed_;
+    if (sums) note_assigned(*assign.target, operand, where);
     run_assign(*assign.target, made);
+    if (sums) note_assigned(*assign.target, {}, where);
     return after_expression();
   }
   case StmtKind::ann_assign: {

@@ -288,6 +288,7 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
   for (const Expr* part : expr.parts) {
     const Value value = resolve(evaluate(*part));
     sharing = symbolic::mix(sharing, heap().sharing(value));
+    record_read(value, here(*part));
     if (!known || nested) continue;
     std::string_view specification;
     bool as_repr = false;

@@ -26,6 +26,15 @@ std::span<const Rule> rules() {
       unscaled_step,
       update_order,
 
+      all_ranks,
+      incomplete,
+      checkpoint_keys,
+      map_location,
+      not_atomic,
+
+      drop_last,
+      data_leak,
+
       collective_order,
       early_exit,
       group_creation,
@@ -56,9 +65,15 @@ std::span<const Rule> rules() {
       wrong_parameters,
       zero_grad_order,
 
+      fragmentation,
       grad_held,
+      retain_graph_flag,
       retained_graph,
 
+      dataloader,
+      host_sync_in_loop,
+      host_transfer_in_loop,
+      python_loop,
       sampler,
 
       annotation,

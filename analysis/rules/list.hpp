@@ -19,6 +19,17 @@ extern const Rule unscaled_backward;
 extern const Rule unscaled_step;
 extern const Rule update_order;
 
+// checkpoint
+extern const Rule all_ranks;
+extern const Rule incomplete;
+extern const Rule checkpoint_keys;
+extern const Rule map_location;
+extern const Rule not_atomic;
+
+// data
+extern const Rule drop_last;
+extern const Rule data_leak;
+
 // deadlock
 extern const Rule collective_order;
 extern const Rule early_exit;
@@ -52,10 +63,16 @@ extern const Rule wrong_parameters;
 extern const Rule zero_grad_order;
 
 // memory
+extern const Rule fragmentation;
 extern const Rule grad_held;
+extern const Rule retain_graph_flag;
 extern const Rule retained_graph;
 
 // perf
+extern const Rule dataloader;
+extern const Rule host_sync_in_loop;
+extern const Rule host_transfer_in_loop;
+extern const Rule python_loop;
 extern const Rule sampler;
 
 // shape

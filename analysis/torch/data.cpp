@@ -199,6 +199,10 @@ Value loader_iter(Call& call) {
       batch = collating ? run.call(collating, {{sample.value}, {}, false}, call.place) : sample.value;
     } else {
       const Dim size = batch_of(call, loading);
+      // Told with the operation: how many samples there are, and how many in any batch.
+      call.arguments.resize(2);
+      if (loading.length) call.arguments[0] = Value::of(loading.length);
+      if (size.size) call.arguments[1] = Value::of(size.size);
       batch = collating ? run.call(collating, {{run.heap().open_list(sample.value, size.size)}, {}, false}, call.place)
                         : collate(run, sample.value, size, sample.index, call.place);
     }
@@ -347,7 +351,7 @@ std::vector<Row> data_rows() {
   return {
       row("torch.utils.data.DataLoader", class_,
           "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, **options", loader_init),
-      row("torch.utils.data.DataLoader.__iter__", method, "", loader_iter),
+      row("torch.utils.data.DataLoader.__iter__", method, "$samples=None, $batch=None", loader_iter),
       row("torch.utils.data.DataLoader.__len__", method, "", loader_len),
       row("torch.utils.data.Dataset", class_, "*arguments, **options", nullptr),
       row("torch.utils.data.Dataset.__add__", method, "other", joined),

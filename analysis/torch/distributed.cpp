@@ -182,6 +182,8 @@ Value new_group(Call& call) {
 
 Value wrapped_init(Call& call) {
   call.run.set_attribute(call.self, Name("module"), call.at(0));
+  // What its state_dict() puts in front of each name.
+  if (call.row.path.starts_with("torch.nn.parallel.")) keep(call, "$prefix", call.run.heap().string("module."));
   return {};
 }
 Value wrapped_forward(Call& call) {

@@ -396,7 +396,7 @@ constexpr Operator operators[] = {
     {"promote_types", "type1, type2", "torch", promoted_types, Type::own},
     {"get_default_dtype", "", "torch", default_dtype, Type::own},
 
-    {"to", "input, *more, **options", "method", to, Type::own},
+    {"to", "input, *more, non_blocking=False, **options", "method", to, Type::own},
     {"type", "input, dtype=None, non_blocking=False, **options", "method", type, Type::own},
     {"type_as", "input, other", "method", type_as, Type::own},
     {"float", FORMAT, "method", cast<Dtype::float32>, Type::own},

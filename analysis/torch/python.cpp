@@ -181,6 +181,8 @@ std::vector<Row> python_rows() {
       row("time.monotonic", function, "", per_rank),
       row("random.random", function, "", per_rank),
       row("random.randint", function, "a, b", per_rank),
+      row("numpy.random.randint", function, "low, high=None, size=None, *more, **options", per_rank),
+      row("random.randrange", function, "start, stop=None, step=1", per_rank),
       row("socket.gethostname", function, "", per_rank),
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),

@@ -54,7 +54,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 79> libraries = {
+constexpr std::array<std::string_view, 83> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -63,7 +63,8 @@ constexpr std::array<std::string_view, 79> libraries = {
     "configparser", "getpass", "ast", "__future__", "torch",
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
-    "torchmetrics", "tqdm", "einops", "typing_extensions", "scipy", "PIL",
+    "torchmetrics", "tqdm", "einops", "typing_extensions", "scipy", "PIL", "cv2",
+    "sklearn", "tokenizers", "sentencepiece",
 };
 constexpr std::size_t always_there_count = 65;
 
@@ -250,6 +251,7 @@ Table::Table() {
       {module_rows, "PyTorch documentation of torch.nn.Module"},
       {container_rows, "PyTorch documentation of torch.nn.Sequential, ModuleList and ModuleDict"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
+      {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},
   };

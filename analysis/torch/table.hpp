@@ -72,6 +72,7 @@ std::vector<Row> nn_rows();           // the layers of torch.nn and their functi
 std::vector<Row> module_rows();       // nn.Module itself
 std::vector<Row> container_rows();    // Sequential, ModuleList, ModuleDict
 std::vector<Row> training_rows();     // backward, optimizers, GradScaler, autocast, schedulers, loaders
+std::vector<Row> file_rows();         // checkpoints, files of samples, what learns from data elsewhere
 std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
 std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics
 

@@ -127,7 +127,6 @@ Value device_made(Call& call) {
 template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
 Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
 Value device_count(Call& call) { return call.run.heap().unknown("device_count", Sharing::uniform, call.place); }
-Value loaded(Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }
 
 } // namespace
 
@@ -139,8 +138,8 @@ std::vector<Row> training_rows() {
       row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init, {}, Operation::optimizer_made),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
-      row("torch.optim.Optimizer.state_dict", method, "", nullptr),
-      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing),
+      row("torch.optim.Optimizer.state_dict", method, "", nullptr, {}, Operation::state_taken),
+      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
       row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
 
       row("torch.amp.GradScaler", class_, "device='cuda', init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, {}, Operation::scaler_made),
@@ -150,7 +149,8 @@ std::vector<Row> training_rows() {
       row("torch.amp.GradScaler.update", method, "new_scale=None", nothing, {}, Operation::scaler_update),
       row("torch.amp.GradScaler.get_scale", method, "", scaler_get_scale),
       row("torch.amp.GradScaler.is_enabled", method, "", scaler_is_enabled),
-      row("torch.amp.GradScaler.load_state_dict", method, "state_dict", nothing),
+      row("torch.amp.GradScaler.state_dict", method, "", nullptr, {}, Operation::state_taken),
+      row("torch.amp.GradScaler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
       row("torch.cuda.amp.GradScaler", class_, "init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, "torch.amp.GradScaler",
           Operation::scaler_made),
       row("torch.cpu.amp.GradScaler", class_, "init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, "torch.amp.GradScaler",
@@ -184,8 +184,8 @@ std::vector<Row> training_rows() {
       row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {}, Operation::scheduler_step),
       row("torch.optim.lr_scheduler.LRScheduler.get_last_lr", method, "", uniform),
       row("torch.optim.lr_scheduler.LRScheduler.get_lr", method, "", uniform),
-      row("torch.optim.lr_scheduler.LRScheduler.state_dict", method, "", nullptr),
-      row("torch.optim.lr_scheduler.LRScheduler.load_state_dict", method, "state_dict", nothing),
+      row("torch.optim.lr_scheduler.LRScheduler.state_dict", method, "", nullptr, {}, Operation::state_taken),
+      row("torch.optim.lr_scheduler.LRScheduler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
       row("torch.optim.lr_scheduler._LRScheduler", class_, "optimizer, *more, **options", scheduler_init, "torch.optim.lr_scheduler.LRScheduler"),
 
       row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", sampler_init),
@@ -202,8 +202,6 @@ std::vector<Row> training_rows() {
       row("torch.cuda.synchronize", function, "device=None", nothing),
       row("torch.cuda.empty_cache", function, "", nothing),
       row("torch.manual_seed", function, "seed", nothing),
-      row("torch.save", function, "obj, f", nothing),
-      row("torch.load", function, "f, map_location=None, **options", loaded),
       row("torch.float64", constant, "", dtype_value<Dtype::float64>),
       row("torch.double", constant, "", dtype_value<Dtype::float64>),
       row("torch.float32", constant, "", dtype_value<Dtype::float32>),

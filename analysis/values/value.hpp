@@ -125,6 +125,7 @@ struct Unknown : Object {
   bool is_real = false;     // a float, if it is a number
   bool is_number = false;   // a number that was read from a tensor
   bool is_gradient = false; // the gradient of something of which nothing is known
+  bool loaded = false;      // what a file held: reading parts of it is recorded
   bool blamed = false;      // what would have come of an operation that was proven to fail, or follows from it: see TensorState
   Int integer = nullptr;    // as an integer, once asked for
   Cond truth = nullptr;

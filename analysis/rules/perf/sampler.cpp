@@ -1,6 +1,8 @@
-// perf/sampler: a loader that is given a sampler and told to shuffle.
+// perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
 #include "rules/list.hpp"
-#include "rules/loop/training.hpp"
+#include "rules/loop/loaders.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
@@ -10,13 +12,44 @@ using values::Operation;
 
 namespace {
 
-Value argument(const OperationEvent& event, std::string_view name) {
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
-    if (event.row->parameters[i].text() == name) return event.arguments[i];
-  return {};
+// Does a data set hold a number that differs among the ranks? Then it may be a rank's own part.
+bool is_parted(const Record& record, Value dataset) {
+  for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries()) {
+    const Value value = slot->value;
+    if ((value.is(Kind::integer) || value.is(Kind::unknown) || value.is(Kind::string)) && record.heap.sharing(value) != symbolic::Sharing::uniform) return true;
+    if (value.is(Kind::unknown) && value.as<values::Unknown>()->external) return true;
+  }
+  return false;
+}
+
+// A wrapped model is trained on a loader that every rank reads as a whole.
+void look_at_ranks(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  const std::vector<TrainingLoop> loops = training_loops(training);
+  Once once;
+  for (const Reading& reading : readings(loops)) {
+    const OperationEvent& made = *reading.made;
+    if (!argument(made, "sampler").is(Kind::none) || !argument(made, "batch_sampler").is(Kind::none) || made.self.as<Instance>()->cls) continue;
+    const Happening* wrapped = nullptr;
+    for (const Happening& each : reading.training->scene->all)
+      if (each.event->row->operation == Operation::parallel_forward && in_every_round(record, *reading.training, each)) wrapped = &each;
+    const std::vector<Value> sets = datasets_of(made.self);
+    if (!wrapped || sets.empty() || std::any_of(sets.begin(), sets.end(), [&](Value set) { return is_parted(record, set); })) continue;
+    const auto streams = [](Value set) {
+      const auto* native = set.as<Instance>()->cls ? set.as<Instance>()->cls->native : set.as<Instance>()->native;
+      return native && native->path.ends_with("IterableDataset");
+    };
+    if (std::any_of(sets.begin(), sets.end(), streams) || !once(made.place)) continue;
+    const bool shuffles = truth(record, argument(made, "shuffle")) == Answer::yes;
+    Finding* finding = report.add(Severity::warning, made.place, made.calls,
+                                  std::string("Every rank reads all of this data") + (shuffles ? ", in an order of its own or all in the same one" : " in the same order") +
+                                      ", so more GPUs see no more of it. Pass sampler=DistributedSampler(dataset), which gives each rank its part.");
+    if (finding) report.relate(*finding, wrapped->event->place, "the model that all ranks train");
+  }
 }
 
 void check(const Record& record, Report& report) {
+  look_at_ranks(record, report);
   Once once;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
@@ -45,12 +78,14 @@ void check(const Record& record, Report& report) {
 constexpr Rule sampler = complete({
     .id = "perf/sampler",
     .severity = Severity::error,
-    .summary = "a DataLoader with a sampler and shuffle=True",
+    .summary = "a DataLoader with a sampler and shuffle=True, or without a DistributedSampler on many ranks",
     .why = "`shuffle=True` asks the loader to make a random sampler of its own, so it cannot take another: the constructor raises ValueError, "
-           "\"sampler option is mutually exclusive with shuffle\". A DistributedSampler shuffles by itself.",
+           "\"sampler option is mutually exclusive with shuffle\". A DistributedSampler shuffles by itself. Without one, DistributedDataParallel averages "
+           "gradients of ranks that all read the whole data: measured with one seed, two ranks saw 32 of 64 samples in half an epoch of each, and 64 with the sampler.",
     .wrong = "loader = DataLoader(dataset, batch_size=32, shuffle=True, sampler=DistributedSampler(dataset))\n",
     .right = "loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset))\n",
-    .silent = "`shuffle=(sampler is None)`; `shuffle=False`; a sampler that may be None; a batch sampler alone.",
+    .silent = "`shuffle=(sampler is None)`; `shuffle=False`; a sampler that may be None; a batch sampler alone. On many ranks: "
+              "streams, data that a rank number parts, loaders of frameworks, evaluation.",
     .fix = "Sets `shuffle=False`.",
     .fix_kind = FixKind::always_right,
     .check = check,

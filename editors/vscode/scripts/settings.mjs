@@ -13,6 +13,8 @@ const severities = ["error", "warning", "information", "hint"];
 
 const families = {
   amp: "Mixed precision: autocast and the GradScaler.",
+  checkpoint: "What is saved, and what is loaded again.",
+  data: "Data sets, loaders and how they are parted.",
   deadlock: "Ranks that wait for each other.",
   device: "Where tensors live.",
   loop: "The training loop: losses, gradients, optimizers, schedules.",

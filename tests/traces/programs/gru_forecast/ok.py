@@ -3,7 +3,7 @@ import math
 
 import torch
 from torch import nn
-from torch.utils.data import DataLoader, Dataset, random_split
+from torch.utils.data import DataLoader, Dataset, Subset
 
 torch.manual_seed(0)
 WINDOW = 24
@@ -48,7 +48,7 @@ class Forecaster(nn.Module):
 series = make_series()
 dataset = WindowDataset(series, WINDOW)
 train_len = 140
-train_set, valid_set = random_split(dataset, [train_len, len(dataset) - train_len])
+train_set, valid_set = Subset(dataset, range(train_len)), Subset(dataset, range(train_len, len(dataset)))
 train_loader = DataLoader(train_set, batch_size=32, shuffle=True, drop_last=True)
 valid_loader = DataLoader(valid_set, batch_size=32)
 

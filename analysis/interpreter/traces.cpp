@@ -1,0 +1,183 @@
+// What a program does with tensors besides computing with them: it keeps them from round to round, shows them, turns them into
+// numbers, reads parts of what it loaded. Recorded as operations whose rows the library names with a '$'.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// The first tensor with a graph in a value that is added to a collection: itself, or a part of a tuple, list or dict.
+Value tensor_in(Interpreter& run, Value value, int depth = 0) {
+  value = run.resolve(value);
+  const auto among = [&](const std::vector<Value>& items) {
+    for (std::size_t i = 0; i < items.size() && i < 8; ++i)
+      if (const Value found = tensor_in(run, items[i], depth + 1)) return found;
+    return Value{};
+  };
+  if (depth > 2) return {};
+  switch (value.kind) {
+  case Kind::tensor: {
+    const values::TensorState* state = value.as<values::Tensor>()->now();
+    return state && state->requires_grad == values::Known::yes && !state->graph.empty() ? value : Value{};
+  }
+  case Kind::tuple: return among(value.as<values::Tuple>()->items);
+  case Kind::list: return among(values::Heap::list_state(value)->items);
+  case Kind::dict: {
+    std::vector<Value> items;
+    for (const auto& [key, item] : values::Heap::dict_state(value)->items) items.push_back(item);
+    return among(items);
+  }
+  default: return {};
+  }
+}
+
+} // namespace
+
+bool Interpreter::in_loop() const {
+  for (const Frame* frame = frame_; frame; frame = frame->outer)
+    if (!frame->loops.empty()) return true;
+  return false;
+}
+
+// Some operations are of interest only where they happen again and again, or to tensors.
+bool Interpreter::matters(const Call& called) const {
+  switch (called.row.operation) {
+  case Operation::host_read:
+  case Operation::transfer:
+  case Operation::created:
+  case Operation::random_number:
+  case Operation::viewed:
+  case Operation::normalizes_batch: return in_loop();
+  default: return true;
+  }
+}
+
+OperationEvent* Interpreter::record_implied(std::string_view path, Value self, std::vector<Value> arguments, Value result, Place where) {
+  const Row* row = library_.find(path);
+  if (!row || rehearsals_ > 0) return nullptr;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = self;
+  event->arguments = std::move(arguments);
+  event->result = result;
+  event->around = around_;
+  const auto state = [](Value value) -> const values::TensorState* { return value.is(Kind::tensor) ? value.as<values::Tensor>()->now() : nullptr; };
+  event->tensors.push_back(state(self));
+  for (const Value& argument : event->arguments) event->tensors.push_back(state(argument));
+  event->lists.resize(event->arguments.size());
+  return event;
+}
+
+// `target = target + operand` is about to happen; without an operand, it has happened.
+void Interpreter::note_assigned(const Expr& target, Value operand, Place where) {
+  if (rehearsals_ > 0 || !in_loop() || (operand && !tensor_in(*this, operand))) return;
+  const values::Slot* slot = nullptr;
+  if (target.kind == ExprKind::name) {
+    slot = &variable(as<NameExpr>(target).id);
+  } else if (target.kind == ExprKind::attribute && as<AttributeExpr>(target).object->kind == ExprKind::name) {
+    const Value object = resolve(lookup(as<NameExpr>(*as<AttributeExpr>(target).object).id, *as<AttributeExpr>(target).object));
+    if (object.is(Kind::instance)) slot = object.as<values::Instance>()->attributes.find(as<AttributeExpr>(target).attribute);
+  } else if (target.kind == ExprKind::subscript && as<SubscriptExpr>(target).object->kind == ExprKind::name) {
+    const Value object = resolve(lookup(as<NameExpr>(*as<SubscriptExpr>(target).object).id, *as<SubscriptExpr>(target).object));
+    if (object.is(Kind::dict)) slot = &object.as<values::Dict>()->state;
+  }
+  if (slot) note_kept(*slot, operand, where);
+}
+
+// A tensor with a graph is about to be added to what lies in the slot; without a tensor, it has been. It has to be added to what
+// earlier rounds left there. Whether the next rounds find it is seen at the end of the round.
+void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) {
+  if (rehearsals_ > 0) return;
+  const Frame* frame = frame_;
+  while (frame && frame->loops.empty()) frame = frame->outer;
+  if (!frame) return;
+  LoopTarget& target = *frame->loops.back();
+  if (!added) {
+    for (Kept& kept : target.kept)
+      if (kept.slot == &slot && !kept.content && kept.event->place == where) kept.content = slot.value;
+    return;
+  }
+  const Value tensor = tensor_in(*this, added);
+  if (!tensor || slot.birth > target.mark.clock) return;
+  bool from_before = std::any_of(target.kept.begin(), target.kept.end(), [&](const Kept& kept) { return kept.slot == &slot && kept.content == slot.value; });
+  if (!from_before) {
+    const auto written = heap().written(target.round_mark);
+    from_before = std::none_of(written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
+  }
+  if (!from_before) return;
+  if (OperationEvent* event = record_implied("$kept", {}, {tensor}, {}, where)) target.kept.push_back({&slot, {}, event});
+}
+
+// At the end of a round.
+void Interpreter::record_kept(const LoopTarget& target) {
+  for (const Kept& each : target.kept)
+    if (each.slot->value == each.content) append(each.event);
+}
+
+// What a round leaves in a variable is, in the next one, a tensor of an earlier round.
+void Interpreter::mark_earlier(Value value, int depth) {
+  if (value.is(Kind::tuple) && depth == 0) {
+    for (const Value& item : value.as<values::Tuple>()->items) mark_earlier(item, depth + 1);
+    return;
+  }
+  if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return;
+  auto* tensor = value.as<values::Tensor>();
+  if (!tensor->now() || tensor->now()->requires_grad == values::Known::no) return;
+  if (!record_.earlier) record_.earlier = heap().make<values::Unknown>();
+  values::TensorState state = *tensor->now();
+  if (state.graph.empty() || std::find(state.graph.begin(), state.graph.end(), record_.earlier) != state.graph.end()) return;
+  state.graph.push_back(record_.earlier);
+  heap().set(tensor->state, Value::of(Kind::state, heap().state(state)));
+}
+void Interpreter::mark_earlier(values::Mark since) {
+  for (const auto& [slot, before] : heap().written(since))
+    if (slot->birth <= since.clock) mark_earlier(slot->value);
+}
+
+// A tensor is printed, formatted or becomes a number.
+void Interpreter::record_read(Value value, Place where) {
+  if (rehearsals_ > 0) return;
+  value = resolve(value);
+  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+  if (value.is(Kind::tensor) && in_loop())
+    if (OperationEvent* event = record_implied("$read", value, {}, {}, where)) append(event);
+}
+
+void Interpreter::record_part(values::Unknown& whole, Value key, Value part, Place where) {
+  if (!whole.loaded) return;
+  if (part.is(Kind::unknown)) part.as<values::Unknown>()->loaded = true;
+  if (OperationEvent* event = record_implied("$part", Value::of(Kind::unknown, &whole), {key}, part, where)) append(event);
+}
+
+// x[i], x[:, i]: in a loop over the positions of a dimension.
+void Interpreter::record_picked(Value tensor, Value index, Place where) {
+  if (rehearsals_ > 0 || !in_loop()) return;
+  Value at = index;
+  if (index.is(Kind::tuple))
+    for (const Value& item : index.as<values::Tuple>()->items)
+      if (const Value one = resolve(item); one.is(Kind::integer)) at = one;
+  if (at.is(Kind::integer))
+    if (OperationEvent* event = record_implied("$picked", tensor, {at}, {}, where)) append(event);
+}
+
+// data[i : i + n], where i is the index of a sample: the samples around it have parts in common with it.
+void Interpreter::record_window(Value data, Value index, Place where) {
+  if (rehearsals_ > 0 || !index.is(Kind::slice)) return;
+  const auto& slice = *index.as<values::SliceObject>();
+  const Value lower = resolve(slice.lower), upper = resolve(slice.upper);
+  if (!lower.is(Kind::integer) || !upper.is(Kind::integer)) return;
+  if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) != Sharing::local) return;
+  const Int width = symbols().sub(upper.integer(), lower.integer());
+  if (symbols().compare(symbolic::Compare::gt, width, symbols().constant(1)) != symbolic::Answer::yes) return;
+  if (OperationEvent* event = record_implied("$window", data, {lower, Value::of(width)}, {}, where)) append(event);
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,158 @@
+// checkpoint/incomplete: training resumes from a checkpoint that lacks states of what trains.
+#include "rules/checkpoint/files.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+struct Lacking {
+  std::string what;  // as the program calls it, or what it is
+  Place place;       // where it is used
+};
+
+std::string called(const Record& record, const OperationEvent& event, bool argument, const char* otherwise) {
+  if (!event.expr) return otherwise;
+  const syntax::Expr* expr = nullptr;
+  if (argument) {
+    if (!event.expr->arguments.empty()) expr = event.expr->arguments[0];
+  } else if (event.expr->function->kind == syntax::ExprKind::attribute) {
+    expr = syntax::as<syntax::AttributeExpr>(*event.expr->function).object;
+  }
+  const std::string text = expr ? std::string(record.text({event.place.chunk, expr->span})) : std::string();
+  return text.empty() || text.size() > 40 || text.find('\n') != std::string::npos ? otherwise : text;
+}
+
+// SGD without momentum keeps nothing.
+bool has_state(const Record& record, const Desk& desk, const Object* optimizer) {
+  for (const FileUse& made : desk.made) {
+    if (made.event->self.object() != optimizer) continue;
+    const auto& parameters = made.event->row->parameters;
+    for (std::size_t i = 0; i < parameters.size() && i < made.event->arguments.size(); ++i) {
+      if (parameters[i].text() != "momentum") continue;
+      const Value momentum = made.event->arguments[i];
+      if (momentum.is(Kind::integer) && record.symbols.value(momentum.integer()) == 0) return false;
+    }
+    return true;
+  }
+  return false;  // it comes from somewhere else
+}
+
+// What trains and has a state that is not among those taken.
+std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::set<const Object*>& taken) {
+  std::vector<Lacking> found;
+  std::set<const Object*> seen;
+  for (const FileUse& step : desk.steps) {
+    const bool by_scaler = step.event->row->operation == Operation::scaler_step;
+    const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0]) : step.event->self;
+    if (!optimizer.is(Kind::instance) || taken.contains(optimizer.object()) || !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object())) continue;
+    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place});
+  }
+  for (const FileUse& update : desk.updates) {
+    const Value self = update.event->self;
+    const bool scaler = update.event->row->operation == Operation::scaler_update;
+    if (!self.is(Kind::instance) || taken.contains(self.object()) || !seen.insert(self.object()).second || self.as<Instance>()->symbolic) continue;
+    if (scaler) {
+      const values::Cond on = enabled(record, self.object());
+      if (on && record.symbols.decide(on) != Answer::yes) continue;
+    }
+    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"), update.event->place});
+  }
+  return found;
+}
+
+// The states in what is saved; nothing if it holds something of which it is not known what it is.
+struct Held {
+  std::set<const Object*> states;
+  bool progress = false;  // numbers and the like: a step, an epoch
+};
+std::optional<Held> held_in(const Desk& desk, Value object) {
+  if (!object.is(Kind::dict)) return std::nullopt;
+  const auto* state = values::Heap::dict_state(object);
+  if (state->open) return std::nullopt;
+  Held held;
+  for (const auto& [key, item] : state->items) {
+    if (!key.is(Kind::string)) return std::nullopt;
+    if (const FileUse* taken = state_of(desk, item)) {
+      held.states.insert(taken->event->self.object());
+      continue;
+    }
+    switch (item.kind) {
+    case Kind::integer:
+    case Kind::real:
+    case Kind::string:
+    case Kind::boolean:
+    case Kind::none:
+    case Kind::tensor: held.progress = held.progress || item.is(Kind::integer); break;
+    case Kind::unknown:
+      if (item.as<values::Unknown>()->external) return std::nullopt;
+      held.progress = true;
+      break;
+    default: return std::nullopt;
+    }
+  }
+  return held;
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const Desk& desk : Files::of(record).desks()) {
+    if (desk.handed_over || desk.root->truncated || !desk.trains) continue;
+    for (const FileUse& save : desk.saves) {
+      const auto held = held_in(desk, saved_object(save));
+      if (!held || !held->progress || held->states.empty()) continue;
+      const Path path = final_path(record, desk, save);
+      // The states come back before the training goes on, and so does the progress.
+      const FileUse* resumed = nullptr;
+      for (const FileUse& put : desk.put) {
+        if (put.event->arguments.empty() || put.order > save.order) continue;
+        const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
+        if (loaded.load && held->states.contains(put.event->self.object()) && same_file(path_of(record, *loaded.load), path)) resumed = loaded.load;
+      }
+      if (!resumed) continue;
+      const bool continues = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
+        const bool state = std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) { return !put.event->arguments.empty() && put.event->arguments[0] == read.event->result; });
+        return read.event->self == resumed->event->result && !state;
+      });
+      if (!continues) continue;
+      const std::vector<Lacking> missing = lacking(record, desk, held->states);
+      if (missing.empty() || !once(save.event->place)) continue;
+      std::string names;
+      for (std::size_t i = 0; i < missing.size(); ++i) names += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i].what;
+      Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,
+                                    "Training resumes from this checkpoint without the state of " + names + ": what " + (missing.size() > 1 ? "they have" : "it has") +
+                                        " learned so far starts anew. Save " + (missing.size() > 1 ? "their state_dict() and load them" : "its state_dict() and load it") + " again.");
+      if (!finding) continue;
+      report.relate(*finding, resumed->event->place, "resuming loads it here");
+      for (const Lacking& each : missing) report.relate(*finding, each.place, each.what + " is used here");
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule incomplete = complete({
+    .id = "checkpoint/incomplete",
+    .severity = Severity::warning,
+    .summary = "training resumes without the state of its optimizer, scheduler or scaler",
+    .why = "Adam remembers the mean and the size of each gradient, a scheduler its step, a GradScaler the scale that it has found. A run that resumes without them does not "
+           "go on where it stopped: Adam's first steps are as large as at the very beginning (measured: 0.026 against 0.0145 with its state), the learning rate starts its "
+           "warmup again, and the scaler skips steps until it has found its scale.",
+    .wrong = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, path)\n",
+    .right = "torch.save({\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict(), \"epoch\": epoch}, path)\n",
+    .silent = "Files that nobody resumes from: exported weights, the best model; SGD without momentum, which has no state; a disabled scaler; checkpoints with parts of "
+              "which it is not known what they are.",
+    .fix = "None: the file and what reads it have to change together.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

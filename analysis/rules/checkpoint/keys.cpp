@@ -1,0 +1,210 @@
+// checkpoint/keys: what is read from a checkpoint is not what was written there.
+#include "rules/checkpoint/files.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+using values::TensorRole;
+
+namespace {
+
+Value attribute(Value value, std::string_view name) {
+  if (!value.is(Kind::instance)) return {};
+  const values::Slot* slot = value.as<Instance>()->attributes.find(syntax::Name(name));
+  return slot ? slot->value : Value{};
+}
+
+// The saves that all write a dict under the path; none if one of them writes something else.
+std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path) {
+  std::vector<const FileUse*> found;
+  for (const FileUse& save : desk.saves)
+    if (same_file(final_path(record, desk, save), path)) found.push_back(&save);
+  return found;
+}
+
+// ---------------------------------------------------------------- keys of a dict
+
+void look_at_read(const Record& record, Report& report, const Desk& desk, const FileUse& read, Once& once) {
+  const Value key = read.event->arguments.empty() ? Value{} : read.event->arguments[0];
+  if (!key.is(Kind::string) || read.guarded) return;
+  const auto load = std::find_if(desk.loads.begin(), desk.loads.end(), [&](const FileUse& each) { return each.event->result == read.event->self; });
+  // `if "ema" in checkpoint:` asks first.
+  if (load == desk.loads.end() || load->guarded || read.turns.size() > load->turns.size()) return;
+  const auto saves = writers(record, desk, path_of(record, *load));
+  std::vector<std::string> keys;
+  for (const FileUse* save : saves) {
+    const Value object = saved_object(*save);
+    if (!object.is(Kind::dict) || values::Heap::dict_state(object)->open) return;
+    for (const auto& [name, item] : values::Heap::dict_state(object)->items) {
+      if (!name.is(Kind::string) || name.text() == key.text()) return;
+      keys.emplace_back(name.text());
+    }
+  }
+  if (keys.empty() || !once(read.event->place)) return;
+  std::string list;
+  for (std::size_t i = 0; i < keys.size() && i < 6; ++i) list += (i ? ", '" : "'") + keys[i] + "'";
+  Finding* finding = report.add(Severity::warning, read.event->place, read.event->calls,
+                                "The checkpoint has no '" + std::string(key.text()) + "': it was saved with " + list + (keys.size() > 6 ? "…" : "") + ". Reading it raises KeyError.");
+  if (!finding) return;
+  report.relate(*finding, saves[0]->event->place, "saved here");
+  // The only key that nobody reads is meant.
+  std::vector<std::string> unread;
+  for (const std::string& each : keys) {
+    const bool is_read = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& other) {
+      return other.event->self == read.event->self && !other.event->arguments.empty() && other.event->arguments[0].is(Kind::string) && other.event->arguments[0].text() == each;
+    });
+    if (!is_read) unread.push_back(each);
+  }
+  if (unread.size() != 1 || !record.in_file(read.event->place)) return;
+  const std::string_view text = record.text(read.event->place);
+  const auto open = text.rfind(std::string(key.text()) + (text.ends_with("\"]") ? "\"]" : "']"));
+  if (open == std::string_view::npos) return;
+  Fix fix;
+  fix.title = "Read '" + unread[0] + "'";
+  const auto begin = read.event->place.span.begin + static_cast<std::uint32_t>(open);
+  fix.edits.push_back({report.location({read.event->place.chunk, {begin, begin + static_cast<std::uint32_t>(key.text().size())}}), unread[0]});
+  finding->fixes.push_back(std::move(fix));
+}
+
+// ---------------------------------------------------------------- states
+
+// Parameters and buffers by name, as far as they are plain attributes.
+void tensors_of(Value module, const std::string& prefix, std::map<std::string, const values::TensorState*>& found, int depth = 0) {
+  if (!module.is(Kind::instance) || depth > 8) return;
+  for (const auto& [name, slot] : module.as<Instance>()->attributes.entries()) {
+    if (name.text().starts_with("$") || found.size() > 512) continue;
+    const Value value = slot->value;
+    if (value.is(Kind::tensor) && value.as<values::Tensor>()->role != TensorRole::plain) {
+      if (const auto* state = value.as<values::Tensor>()->now(); state && state->shape.rank_known) found[prefix + std::string(name.text())] = state;
+    } else if (value.is(Kind::instance)) {
+      tensors_of(value, prefix + std::string(name.text()) + ".", found, depth + 1);
+    }
+  }
+}
+
+std::string words(const Record& record, const values::Shape& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.dims.size(); ++i) text += (i ? ", " : "") + (shape.dims[i].size ? record.symbols.text(shape.dims[i].size) : std::string("?"));
+  return text + (shape.dims.size() == 1 ? ",)" : ")");
+}
+
+struct Differing {
+  std::string name;
+  const values::TensorState *saved, *own;
+};
+std::optional<Differing> differ(const Record& record, Value saved, Value own) {
+  std::map<std::string, const values::TensorState*> theirs, ours;
+  tensors_of(saved, "", theirs);
+  tensors_of(own, "", ours);
+  // Of a layer, its weight says more than its bias.
+  std::optional<Differing> found;
+  for (const auto& [name, state] : theirs) {
+    const auto it = ours.find(name);
+    if (it == ours.end()) continue;
+    const auto &a = state->shape.dims, &b = it->second->shape.dims;
+    bool other = a.size() != b.size();
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+      other = other || (a[i].size && b[i].size && record.symbols.compare(symbolic::Compare::eq, a[i].size, b[i].size) == Answer::no);
+    if (other && (!found || a.size() > found->saved->shape.dims.size())) found = Differing{name, state, it->second};
+  }
+  return found;
+}
+
+void look_at_put(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
+  if (put.event->arguments.empty() || put.guarded || !put.event->self.is(Kind::instance)) return;
+  const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
+  if (!loaded.load) return;
+  const bool loose = put.event->arguments.size() > 1 && put.event->row->parameters.size() > 1 &&
+                     !(put.event->arguments[1].is(Kind::boolean) && record.symbols.decide(put.event->arguments[1].condition()) == Answer::yes);
+  const auto saves = writers(record, desk, path_of(record, *loaded.load));
+  const FileUse* taken = nullptr;
+  for (const FileUse* save : saves) {
+    Value object = saved_object(*save);
+    if (loaded.key) {
+      if (!object.is(Kind::dict) || !loaded.key.is(Kind::string)) return;
+      Value item;
+      for (const auto& [name, value] : values::Heap::dict_state(object)->items)
+        if (name.is(Kind::string) && name.text() == loaded.key.text()) item = value;
+      object = item;
+    }
+    const FileUse* one = state_of(desk, object);
+    if (!one || (taken && one->event->self.object() != taken->event->self.object())) return;
+    taken = one;
+  }
+  if (!taken || !taken->event->self.is(Kind::instance) || taken->event->self == put.event->self) return;
+  const Value from = taken->event->self, into = put.event->self;
+  const Value saved_prefix = attribute(from, "$prefix"), own_prefix = attribute(into, "$prefix");
+  if (static_cast<bool>(saved_prefix) != static_cast<bool>(own_prefix)) {
+    // Only models that are wrapped, and what they wrap: not a model with a part of that name.
+    if (attribute(saved_prefix ? into : from, "module")) return;
+    if (!once(put.event->place)) return;
+    Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
+                                  saved_prefix ? std::string("The names in this checkpoint begin with 'module.', because the wrapped model was saved, and this model's do not: ") +
+                                                     (loose ? "with strict=False nothing is loaded, without a word." : "load_state_dict raises \"Missing key(s) in state_dict\".") +
+                                                     " Save the state of .module."
+                                               : std::string("The names of a wrapped model begin with 'module.', and those in this checkpoint do not: ") +
+                                                     (loose ? "with strict=False nothing is loaded, without a word." : "load_state_dict raises \"Missing key(s) in state_dict\".") +
+                                                     " Load into .module.");
+    if (!finding) return;
+    report.relate(*finding, taken->event->place, saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");
+    const OperationEvent& mended = saved_prefix ? *taken->event : *put.event;
+    if (!mended.expr || !record.in_file(mended.place) || mended.expr->function->kind != syntax::ExprKind::attribute) return;
+    const auto end = syntax::as<syntax::AttributeExpr>(*mended.expr->function).object->span.end;
+    Fix fix;
+    fix.title = saved_prefix ? "Save the state of .module" : "Load into .module";
+    fix.preferred = true;
+    fix.edits.push_back({report.location({mended.place.chunk, {end, end}}), ".module"});
+    finding->fixes.push_back(std::move(fix));
+    return;
+  }
+  const auto differing = differ(record, from, into);
+  if (!differing || !once(put.event->place)) return;
+  Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
+                                "'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " + words(record, differing->own->shape) +
+                                    " here: load_state_dict raises \"size mismatch\", with strict=False, too. Load the parts that fit, or build the model as it was saved.");
+  if (!finding) return;
+  report.relate(*finding, taken->event->place, "the state is taken here");
+  report.relate(*finding, from.object()->born, "of the model made here");
+  report.relate(*finding, into.object()->born, "the other model is made here");
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const Desk& desk : Files::of(record).desks()) {
+    if (desk.root->truncated) continue;
+    for (const FileUse& read : desk.reads) look_at_read(record, report, desk, read, once);
+    for (const FileUse& put : desk.put) look_at_put(record, report, desk, put, once);
+  }
+}
+
+} // namespace
+
+constexpr Rule checkpoint_keys = complete({
+    .id = "checkpoint/keys",
+    .severity = Severity::warning,
+    .summary = "a checkpoint is read with other keys, names or sizes than it was saved with",
+    .why = "A checkpoint is only read when a job starts again, often days later, so a name that differs between the saving and the loading side is found at the worst "
+           "moment: KeyError for a key of the dict, \"Missing key(s) in state_dict\" for parameters whose names carry the `module.` of DistributedDataParallel on one side only, "
+           "\"size mismatch\" for a layer of another size. With `strict=False` names that differ are skipped without a word, and the model keeps its random weights.",
+    .wrong = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, \"last.pt\")\n"
+             "checkpoint = torch.load(\"last.pt\")\n"
+             "model.load_state_dict(checkpoint[\"state_dict\"])\n",
+    .right = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, \"last.pt\")\n"
+             "checkpoint = torch.load(\"last.pt\")\n"
+             "model.load_state_dict(checkpoint[\"model\"])\n",
+    .silent = "Files that this program does not write; keys that are asked for first (`in`, `get`, try); states that are changed before they are loaded (a prefix cut off); "
+              "saving and loading of the same model.",
+    .fix = "Reads the key that was saved, or saves or loads the state of `.module`.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,103 @@
+// data/drop-last: the last batch is smaller, and the program or a layer does not expect it.
+#include "rules/list.hpp"
+#include "rules/loop/loaders.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using symbolic::Int;
+using values::Operation;
+
+namespace {
+
+std::string count(std::int64_t number, const char* one) { return std::to_string(number) + " " + one + (number == 1 ? "" : "s"); }
+
+void add_drop_last(const Record& record, const Report& report, Finding& finding, const OperationEvent& made) {
+  if (!made.expr || !record.in_file(made.place)) return;
+  for (const syntax::Keyword& keyword : made.expr->keywords)
+    if (keyword.name.text() == "drop_last") return;
+  const auto end = made.expr->span.end - 1;
+  Fix fix;
+  fix.title = "Drop the last batch";
+  fix.edits.push_back({report.location({made.place.chunk, {end, end}}), ", drop_last=True"});
+  finding.fixes.push_back(std::move(fix));
+}
+
+Int product(const Record& record, const values::Shape& shape) {
+  Int all = record.symbols.constant(1);
+  for (const values::Dim& dim : shape.dims) {
+    if (!dim.size) return nullptr;
+    all = record.symbols.mul(all, dim.size);
+  }
+  return shape.rank_known ? all : nullptr;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  const std::vector<TrainingLoop> loops = training_loops(training);
+  Once once;
+  for (const Reading& reading : readings(loops)) {
+    const auto last = last_batch(record, reading);
+    if (!last) continue;
+    const auto is_batch = [&](const values::TensorState* input) {
+      return input && input->shape.rank_known && !input->shape.dims.empty() &&
+             std::find(last->batches.begin(), last->batches.end(), input->shape.dims[0].size) != last->batches.end();
+    };
+    for (const Happening& each : reading.training->scene->all) {
+      const OperationEvent& event = *each.event;
+      if (!in_every_round(record, *reading.training, each)) continue;
+      if (event.row->operation == Operation::normalizes_batch) {
+        const values::TensorState* input = event.argument_state(0);
+        if (last->size != 1 || !is_batch(input) || input->shape.dims.size() < 2) continue;
+        // One value per channel: the sizes behind the channels are all 1.
+        bool single = true;
+        for (std::size_t i = 2; i < input->shape.dims.size(); ++i) single = single && input->shape.dims[i].size && record.symbols.value(input->shape.dims[i].size) == 1;
+        if (!single || !once(reading.made->place)) continue;
+        Finding* finding = report.add(Severity::warning, reading.made->place, reading.made->calls,
+                                      count(last->samples, "sample") + " in batches of " + std::to_string(last->others) +
+                                          " leave a last batch of one, for which BatchNorm raises \"Expected more than 1 value per channel when training\". Pass drop_last=True.");
+        if (!finding) continue;
+        report.relate(*finding, event.place, "normalized here");
+        add_drop_last(record, report, *finding, *reading.made);
+      } else if (event.row->operation == Operation::viewed) {
+        const values::TensorState* input = event.self_state() ? event.self_state() : event.argument_state(0);
+        if (!is_batch(input) || !event.made) continue;
+        const symbolic::Assignment at[] = {{input->shape.dims[0].size, last->size}};
+        const Int before = product(record, input->shape), after = product(record, event.made->shape);
+        if (!before || !after || record.symbols.evaluate(record.symbols.compared(symbolic::Compare::eq, before, after), at) != Answer::no) continue;
+        if (!once(event.place)) continue;
+        Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                      "The last batch does not fit this shape: " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) + " leave " +
+                                          std::to_string(last->size) + " for the last one. Take the size from the tensor, x.size(0), or pass drop_last=True to the loader.");
+        if (!finding) continue;
+        report.relate(*finding, reading.made->place, "the loader");
+        add_drop_last(record, report, *finding, *reading.made);
+      }
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule drop_last = complete({
+    .id = "data/drop-last",
+    .severity = Severity::warning,
+    .summary = "a last batch that is smaller meets BatchNorm or a fixed shape",
+    .why = "A loader gives what is left over as a last, smaller batch: 65 samples in batches of 16 come as 16, 16, 16, 16 and 1. A `view` with the batch size written in it "
+           "raises there, at the end of the first epoch, and BatchNorm has no variance of one value: \"Expected more than 1 value per channel when training\".",
+    .wrong = "loader = DataLoader(dataset, batch_size=8)  # 30 samples\n"
+             "for (x,) in loader:\n"
+             "    flat = x.view(8, -1, 20)\n",
+    .right = "loader = DataLoader(dataset, batch_size=8)\n"
+             "for (x,) in loader:\n"
+             "    flat = x.view(x.size(0), -1, 20)\n",
+    .silent = "Data sets whose length is not known; lengths that divide; drop_last=True; shapes taken from the tensor; convolutional batch norms, which have many values per "
+              "channel; loaders that are only evaluated.",
+    .fix = "Adds `drop_last=True`, which leaves samples out.",
+    .fix_kind = FixKind::needs_decision,
+    .check = check,
+});
+
+} // namespace stepzero::rules

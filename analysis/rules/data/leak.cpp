@@ -1,0 +1,216 @@
+// data/leak: what is evaluated on has been seen in training.
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using namespace syntax;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// Does a file or a variable say by a word of its name what it is for? "data/val_set.txt", "test_loader".
+bool has_word(std::string_view text, std::initializer_list<std::string_view> words) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const std::string_view word : words)
+    for (auto at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
+      const auto letter = [&](std::size_t i) { return i < lower.size() && std::isalpha(static_cast<unsigned char>(lower[i])); };
+      if (!(at > 0 && letter(at - 1)) && !letter(at + word.size())) return true;
+    }
+  return false;
+}
+bool is_for_evaluation(std::string_view text) { return has_word(text, {"test", "val", "valid", "validation", "dev", "eval", "heldout"}); }
+bool is_for_training(std::string_view text) { return has_word(text, {"train", "training"}); }
+
+struct Found {
+  std::vector<const OperationEvent*> fitted, splits, loaders, windows;
+  std::vector<std::pair<const OperationEvent*, std::size_t>> order;
+  std::size_t at(const OperationEvent* event) const {
+    for (const auto& [each, position] : order)
+      if (each == event) return position;
+    return 0;
+  }
+};
+
+Value argument_of(const OperationEvent& event, std::size_t i) { return i < event.arguments.size() ? event.arguments[i] : Value{}; }
+bool same(Value a, Value b) { return a && b && a.object() && a.kind == b.kind && a == b; }
+
+// ---------------------------------------------------------------- learned from what is evaluated on
+
+void look_at_fit(const Record& record, Report& report, const Found& found, const OperationEvent& fit, Once& once) {
+  const Value data = argument_of(fit, 0);
+  for (const OperationEvent* split : found.splits) {
+    if (found.at(split) > found.at(&fit)) {
+      const bool whole = std::any_of(split->arguments.begin(), split->arguments.end(), [&](const Value& part) { return same(part, fit.result) || same(part, data); });
+      // fit() gives the estimator itself.
+      if (!whole || !once(fit.place)) continue;
+      Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
+                                    "This learns from all samples, and the split behind it takes the validation data from the same: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
+      if (finding) report.relate(*finding, split->place, "split here");
+      return;
+    }
+    if (!split->result.is(Kind::list)) continue;
+    const auto& parts = values::Heap::list_state(split->result)->items;
+    for (std::size_t i = 1; i < parts.size(); i += 2)
+      if (same(parts[i], data) && once(fit.place)) {
+        Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
+                                      "This learns from the held-out part of the split, so what is measured there has been seen. Fit on the training part and only transform this one.");
+        if (finding) report.relate(*finding, split->place, "split here");
+        return;
+      }
+  }
+  // Files that are learned from, by their names.
+  std::vector<Value> files;
+  if (data.is(Kind::list)) files = values::Heap::list_state(data)->items;
+  else if (data.is(Kind::tuple)) files = data.as<values::Tuple>()->items;
+  Value training, evaluation;
+  for (const Value& file : files) {
+    if (!file.is(Kind::string)) continue;
+    const std::string_view path = file.text();
+    const std::string_view name = path.substr(path.find_last_of("/\\") + 1);
+    if (is_for_training(name)) training = file;
+    else if (is_for_evaluation(name)) evaluation = file;
+  }
+  if (!training || !evaluation || !once(fit.place)) return;
+  report.add(Severity::warning, fit.place, fit.calls,
+             "This learns from '" + std::string(evaluation.text()) + "', too: what is evaluated on has been seen. Train it on '" + std::string(training.text()) + "' alone.");
+  (void)record;
+}
+
+// ---------------------------------------------------------------- the same files in both sets
+
+// A call whose arguments are all written out: the same words make the same set. The program's settings of a transform are no data.
+bool is_literal(const Expr& expr) {
+  return expr.kind == ExprKind::string || expr.kind == ExprKind::integer || expr.kind == ExprKind::boolean;
+}
+std::optional<std::string> made_of(const Record& record, Value dataset) {
+  const Place born = dataset.object()->born;
+  if (!record.in_file(born) || !record.chunk(born).chunk->stmt) return std::nullopt;
+  std::optional<std::string> text;
+  const auto path = enclosing(*record.chunk(born).chunk->stmt, born.span);
+  if (path.empty()) return std::nullopt;
+  for_each_expression(*path.back().stmt, [&](const Expr& expr) {
+    if (expr.kind != ExprKind::call || !(expr.span == born.span)) return;
+    const auto& call = as<CallExpr>(expr);
+    bool file = false, literal = true;
+    for (const Expr* argument : call.arguments) {
+      literal = literal && is_literal(*argument);
+      file = file || argument->kind == ExprKind::string;
+    }
+    for (const Keyword& keyword : call.keywords) {
+      literal = literal && keyword.value && is_literal(*keyword.value);
+      file = file || (keyword.value && keyword.value->kind == ExprKind::string);
+    }
+    if (literal && file) text = std::string(record.text(born));
+  });
+  return text;
+}
+
+// What the program calls the loader.
+std::string name_of(const Record& record, Value loader) {
+  for (const Fact& fact : record.facts)
+    if (fact.role == Fact::Role::assignment && fact.value == loader) return std::string(record.text(fact.place));
+  return {};
+}
+
+void look_at_loaders(const Record& record, Report& report, const Found& found, Once& once) {
+  struct Set {
+    const OperationEvent* loader;
+    Value dataset;
+    std::string text, name;
+  };
+  std::vector<Set> sets;
+  for (const OperationEvent* made : found.loaders) {
+    if (made->row->kind != values::RowKind::class_ || made->arguments.empty() || sets.size() > 32) continue;
+    const Value dataset = made->arguments[0];
+    // A sampler may take a part of it.
+    bool sampled = false;
+    for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
+      if (made->row->parameters[i].text().find("sampler") != std::string_view::npos) sampled = sampled || !made->arguments[i].is(Kind::none);
+    if (sampled || !dataset.is(Kind::instance)) continue;
+    const auto text = made_of(record, dataset);
+    if (text) sets.push_back({made, dataset, *text, name_of(record, made->self)});
+  }
+  for (const Set& train : sets) {
+    if (!is_for_training(train.name)) continue;
+    for (const Set& other : sets) {
+      if (other.loader == train.loader || other.text != train.text || !is_for_evaluation(other.name) || is_for_training(other.name) || !once(other.loader->place)) continue;
+      Finding* finding = report.add(Severity::warning, other.loader->place, other.loader->calls,
+                                    other.name + " reads what " + train.name + " trains on, " + other.text + ": what it measures has been seen.");
+      if (finding) report.relate(*finding, train.loader->place, "trained on here");
+    }
+  }
+}
+
+// ---------------------------------------------------------------- windows that overlap
+
+void look_at_windows(Report& report, const Found& found, Once& once) {
+  for (const OperationEvent* split : found.splits) {
+    const Value dataset = argument_of(*split, 0);
+    if (!dataset.is(Kind::instance) || !dataset.as<Instance>()->cls) continue;
+    for (const OperationEvent* window : found.windows) {
+      const CallSite* call = window->calls;
+      if (!call || !call->function || call->function->name.text() != "__getitem__" || call->function->owner != dataset.as<Instance>()->cls) continue;
+      if (!once(split->place)) break;
+      Finding* finding = report.add(Severity::warning, split->place, split->calls,
+                                    "These samples are windows of one sequence that overlap: split at random, nearly every validation window shares most of its points with one of the training. Split the sequence first, or split the indices in two blocks with a gap of a window.");
+      if (finding) report.relate(*finding, window->place, "each sample begins one step behind the one before");
+      break;
+    }
+  }
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const auto& root : record.roots) {
+    Found found;
+    std::size_t order = 0;
+    visit(root->block, [&](const Event& event) {
+      if (event.kind != EventKind::operation) return;
+      const auto& operation = static_cast<const OperationEvent&>(event);
+      std::vector<const OperationEvent*>* list = nullptr;
+      switch (operation.row->operation) {
+      case Operation::fitted: list = &found.fitted; break;
+      case Operation::split: list = &found.splits; break;
+      case Operation::loader_made: list = &found.loaders; break;
+      case Operation::window: list = &found.windows; break;
+      default: return;
+      }
+      if (list->size() >= 64) return;
+      list->push_back(&operation);
+      found.order.push_back({&operation, order++});
+    });
+    for (const OperationEvent* fit : found.fitted) look_at_fit(record, report, found, *fit, once);
+    look_at_loaders(record, report, found, once);
+    look_at_windows(report, found, once);
+  }
+}
+
+} // namespace
+
+constexpr Rule data_leak = complete({
+    .id = "data/leak",
+    .severity = Severity::warning,
+    .summary = "validation or test data is seen in training",
+    .why = "What is measured on data that the training has seen says nothing of new data. It leaks through what is learned in front of the model (the mean and scale of a "
+           "StandardScaler, the words of a vocabulary, the merges of a tokenizer), through a file that is in both sets, and through neighbours: of windows of 20 "
+           "points split at random, measured on a series of 220, all 40 validation windows had a training window that shares at least 18 of their points.",
+    .wrong = "X = StandardScaler().fit_transform(X)\n"
+             "X_train, X_val = train_test_split(X, test_size=0.2)\n",
+    .right = "X_train, X_val = train_test_split(X, test_size=0.2)\n"
+             "scaler = StandardScaler().fit(X_train)\n"
+             "X_train, X_val = scaler.transform(X_train), scaler.transform(X_val)\n",
+    .silent = "Fitting on the training part; random splits of samples that do not overlap; the same data behind samplers or subsets that part it; label encoders.",
+    .fix = "None: where the data is to be parted is the program's choice.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

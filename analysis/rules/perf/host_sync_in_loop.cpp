@@ -1,0 +1,67 @@
+// perf/host-sync-in-loop: every step waits for the device, to read a value from it.
+#include "rules/list.hpp"
+#include "rules/loop/rounds.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Operation;
+
+namespace {
+
+// Does the loop move its data to a device? Then it is meant for one, whatever the device is called.
+bool moves_to_device(const TrainingLoop& training) {
+  for (const Happening& each : training.scene->all)
+    if (each.event->row->operation == Operation::transfer && each.in(training.loop) && !on_host(each.event->made)) return true;
+  return false;
+}
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  Once once;
+  for (const TrainingLoop& loop : training_loops(training)) {
+    std::vector<const OperationEvent*> reads;
+    const bool moves = moves_to_device(loop);
+    Once apart;
+    for (const Happening& each : loop.scene->all) {
+      if (each.event->row->operation != Operation::host_read || !in_every_round(record, loop, each)) continue;
+      const values::TensorState* read = each.event->self_state();
+      if (!read || on_host(read) || !(on_device(read) || (moves && (!read->graph.empty() || each.event->self.object() == loop.backward->event->self.object())))) continue;
+      if (apart(each.event->place)) reads.push_back(each.event);
+    }
+    if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;
+    const std::string text = shown(record, reads[0]->place);
+    Finding* finding = report.add(Severity::information, reads[0]->place, reads[0]->calls,
+                                  (text.empty() ? std::string("This") : text) +
+                                      " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with .detach() in between.");
+    if (!finding) continue;
+    for (std::size_t i = 1; i < reads.size() && i < 4; ++i) report.relate(*finding, reads[i]->place, "so does this");
+    report.relate(*finding, loop.backward->event->place, "the training step");
+  }
+}
+
+} // namespace
+
+constexpr Rule host_sync_in_loop = complete({
+    .id = "perf/host-sync-in-loop",
+    .severity = Severity::information,
+    .summary = "a training loop reads values from the GPU at every step",
+    .why = "A GPU works behind the program: operations are queued, and Python runs ahead. `.item()`, `.cpu()`, `.tolist()`, `float(loss)` and printing a tensor "
+           "have to wait until all that is queued has been computed; meanwhile nothing new is queued, and the GPU stands idle while Python prepares the next step. "
+           "For small models this costs as much as the step itself.",
+    .wrong = "for step, (x, y) in enumerate(loader):\n"
+             "    loss = train_step(x.cuda(), y.cuda())\n"
+             "    running += loss.item()\n",
+    .right = "for step, (x, y) in enumerate(loader):\n"
+             "    loss = train_step(x.cuda(), y.cuda())\n"
+             "    running += loss.detach()\n"
+             "    if step % 100 == 0:\n"
+             "        print(step, running.item() / 100)\n",
+    .silent = "Reads behind an interval or another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU. "
+              "One finding for a loop, however much it reads.",
+    .fix = "None: how often a value is needed is the program's choice.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,79 @@
+// What goes to files and comes from them: checkpoints, and the samples of data sets; and what learns from data outside PyTorch.
+#include "torch/native.hpp"
+
+namespace stepzero::torch {
+
+namespace {
+
+// What is saved is what the dict holds now, whatever becomes of it.
+Value save(Call& call) {
+  const Value object = call.run.resolve(call.at(0));
+  if (!object.is(Kind::dict)) return Value::none();
+  const values::DictState& state = *values::Heap::dict_state(object);
+  // A state itself is known by the object that it is.
+  if (!state.items.empty() || !state.open) {
+    call.arguments[0] = call.run.heap().dict(state.items, state.open, state.rest);
+  }
+  return Value::none();
+}
+// Reading parts of it is recorded.
+Value load(Call& call) {
+  const Value made = call.run.heap().unknown("", Sharing::uniform, call.place);
+  made.as<values::Unknown>()->loaded = true;
+  return made;
+}
+// Of each array the training part and the test part.
+Value parts(Call& call) {
+  std::vector<Value> items;
+  for (const Value& array : call.rest)
+    for (int i = 0; i < 2; ++i) items.push_back(call.run.heap().unknown_from({array}, call.place));
+  return call.spread ? call.run.heap().external("", call.place) : call.run.heap().list(std::move(items));
+}
+
+} // namespace
+
+std::vector<Row> file_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("torch.save", function, "obj, f, pickle_module=None, *more, **options", save, {}, Operation::save),
+      row("torch.load", function, "f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **options", load, {}, Operation::load),
+      row("$part", function, "key", nullptr, {}, Operation::part_read),
+      row("os.replace", function, "src, dst, **options", nothing, {}, Operation::file_moved),
+      row("os.rename", function, "src, dst, **options", nothing, {}, Operation::file_moved),
+      row("shutil.move", function, "src, dst, **options", nothing, {}, Operation::file_moved),
+
+      row("PIL.Image.open", function, "fp, mode='r', formats=None", nullptr, {}, Operation::file_read),
+      row("cv2.imread", function, "filename, flags=1", nullptr, {}, Operation::file_read),
+      row("cv2.VideoCapture", function, "*arguments", nullptr, {}, Operation::file_read),
+      row("numpy.load", function, "file, *more, **options", nullptr, {}, Operation::file_read),
+
+      row("sklearn.model_selection.train_test_split", function, "*arrays, **options", parts, {}, Operation::split),
+      row("sklearn.$Estimator", class_, "*arguments, **options", nullptr),
+      row("sklearn.$Estimator.fit", method, "X, y=None, **options", itself, {}, Operation::fitted),
+      row("sklearn.$Estimator.fit_transform", method, "X, y=None, **options", nullptr, {}, Operation::fitted),
+      row("sklearn.$Estimator.partial_fit", method, "X, y=None, **options", itself, {}, Operation::fitted),
+      row("sklearn.$Estimator.transform", method, "X", nullptr),
+      row("sklearn.$Estimator.inverse_transform", method, "X", nullptr),
+      row("tokenizers.Tokenizer", class_, "model", nullptr),
+      row("tokenizers.Tokenizer.train", method, "files, trainer=None", nothing, {}, Operation::fitted),
+      row("tokenizers.Tokenizer.train_from_iterator", method, "iterator, trainer=None, length=None", nothing, {}, Operation::fitted),
+      row("sentencepiece.SentencePieceTrainer.train", function, "arg=None, *, input=None, **options", nothing, {}, Operation::fitted),
+      row("sentencepiece.SentencePieceTrainer.Train", function, "arg=None, *, input=None, **options", nothing, {}, Operation::fitted),
+
+      row("$kept", function, "added", nullptr, {}, Operation::kept),
+      row("$read", function, "", nullptr, {}, Operation::host_read),
+      row("$picked", function, "index", nullptr, {}, Operation::picked),
+      row("$window", function, "start, width", nullptr, {}, Operation::window),
+  };
+  for (const std::string_view path :
+       {"sklearn.preprocessing.StandardScaler", "sklearn.preprocessing.MinMaxScaler", "sklearn.preprocessing.RobustScaler", "sklearn.preprocessing.MaxAbsScaler",
+        "sklearn.preprocessing.PowerTransformer", "sklearn.preprocessing.QuantileTransformer", "sklearn.decomposition.PCA", "sklearn.decomposition.TruncatedSVD",
+        "sklearn.impute.SimpleImputer", "sklearn.feature_extraction.text.CountVectorizer", "sklearn.feature_extraction.text.TfidfVectorizer",
+        "sklearn.feature_selection.SelectKBest"})
+    rows.push_back(row(path, class_, "*arguments, **options", nullptr, "sklearn.$Estimator"));
+  for (const std::string_view path : {"tokenizers.ByteLevelBPETokenizer", "tokenizers.BertWordPieceTokenizer", "tokenizers.CharBPETokenizer", "tokenizers.SentencePieceBPETokenizer"})
+    rows.push_back(row(path, class_, "*arguments, **options", nullptr, "tokenizers.Tokenizer"));
+  return rows;
+}
+
+} // namespace stepzero::torch
