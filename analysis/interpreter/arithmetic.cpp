@@ -234,7 +234,10 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
   const auto is_real = [](Value value) { return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real); };
   // Something unknown times a float may be a tensor.
-  const auto is_number_surely = [&](Value value) { return value.is(Kind::integer) || value.is(Kind::boolean) || is_real(value); };
+  const auto is_number_surely = [&](Value value) {
+    return value.is(Kind::integer) || value.is(Kind::boolean) || is_real(value) ||
+           (value.is(Kind::unknown) && value.as<values::Unknown>()->default_value.is(Kind::integer));
+  };
   const bool numbers = is_number_surely(left) && is_number_surely(right);
   if (!may_be_int || is_real(left) || is_real(right)) {
     Value made = unknown();

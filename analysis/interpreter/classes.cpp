@@ -259,7 +259,13 @@ Value Interpreter::class_attribute(values::Class& cls, Name name, Place where) {
     return heap().dict(std::move(items));
   }
   if (cls.native)
-    if (const Row* row = method_row(cls.native->path, name)) return library_symbol(row->path);
+    if (const Row* row = method_row(cls.native->path, name)) {
+      if (row->kind != values::RowKind::class_method) return library_symbol(row->path);
+      auto* bound = heap().make<values::Bound>();
+      bound->self = Value::of(Kind::class_, &cls);
+      bound->function = library_symbol(row->path);
+      return Value::of(Kind::bound, bound);
+    }
   if (cls.holds == Kind::dict || cls.holds == Kind::list) {
     if (text == "get" || text == "__getitem__" || text == "__setitem__" || text == "fromkeys") return library_symbol((cls.holds == Kind::dict ? "builtins.dict." : "builtins.list.") + std::string(text));
   }

@@ -40,12 +40,24 @@ Value Interpreter::frozen(Value value, int depth) {
 void Interpreter::note(Fact::Role role, Place where, Value value) {
   if (rehearsals_ > 0 || with_defaults_ || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
-  Fact fact{where, role, value, nullptr};
+  Fact fact;
+  fact.place = where;
+  fact.role = role;
   Value now = resolve(value);
   if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor)) now = now.as<values::Unknown>()->state.value;
   now = heap().one_of_alike(now, true);
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
   fact.value = role == Fact::Role::expression ? now : frozen(now);
+  // Does the function that runs stand for every call of it? Not if its object was made by the program.
+  const auto on_symbols = [&] {
+    if (!frame_ || !frame_->function) return false;
+    const values::Function& function = *frame_->function;
+    if (!function.owner || function.is_static || function.parameters->list.empty()) return true;
+    const values::Slot* self = frame_->scope->names.find(function.parameters->list[0].name);
+    return self && (!self->value.is(Kind::instance) || self->value.as<values::Instance>()->symbolic);
+  };
+  fact.root = static_cast<std::uint32_t>(record_.roots.size());
+  fact.general = in_roots_ && !site_ && on_symbols();
   record_.facts.push_back(fact);
 }
 

@@ -95,6 +95,29 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   return Flow::normal;
 }
 
+namespace {
+// `one` with those sizes of `other` that are the same wherever the condition holds, as x[..., heads * dim] is x[..., dim] where there is
+// one head. `one` itself if there are none.
+Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond condition) {
+  if (!one.is(values::Kind::tensor) || !other.is(values::Kind::tensor) || one == other || one.as<values::Tensor>()->role != values::TensorRole::plain) return one;
+  const values::Shape &a = one.as<values::Tensor>()->now()->shape, &b = other.as<values::Tensor>()->now()->shape;
+  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() || values::same_shape(a, b)) return one;
+  auto& symbols = heap.symbols();
+  values::TensorState changed = *one.as<values::Tensor>()->now();
+  bool any = false;
+  const auto facts = symbols.mark();
+  if (symbols.assume(condition))
+    for (std::size_t i = 0; i < a.dims.size(); ++i) {
+      const values::Dim &mine = a.dims[i], &theirs = b.dims[i];
+      if (!mine.size || !theirs.size || mine.size == theirs.size || symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes) continue;
+      changed.shape.dims[i] = theirs;
+      any = true;
+    }
+  symbols.rewind(facts);
+  return any ? heap.tensor(changed, one.object()->born) : one;
+}
+} // namespace
+
 Value Interpreter::fork_value(Cond condition, Place place, const std::function<Value()>& yes,
                               const std::function<Value()>& no) {
   Value first, second;
@@ -112,6 +135,8 @@ Value Interpreter::fork_value(Cond condition, Place place, const std::function<V
     return heap().external("", place);
   }
   if (decided || !first || !second) return first ? first : second;
+  second = with_equal_sizes(heap(), second, first, symbols().logical_not(condition));
+  first = with_equal_sizes(heap(), first, second, condition);
   return heap().one_of_alike(heap().choose(condition, first, second));
 }
 

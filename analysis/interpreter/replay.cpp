@@ -295,11 +295,13 @@ void Interpreter::take_over(Unit& unit) {
     range[0] = begin;
     range[1] = to.size();
   };
+  const std::size_t old_root = unit.roots[0];
   move_roots(replay_.old_roots, record_.roots, unit.roots);
   move_roots(replay_.old_default_roots, record_.default_roots, unit.default_roots);
   const std::size_t begin = record_.facts.size();
   const auto facts = replay_.old_facts.begin();
   record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(unit.facts[0]), facts + static_cast<std::ptrdiff_t>(unit.facts[1]));
+  for (std::size_t i = begin; i < record_.facts.size(); ++i) record_.facts[i].root = static_cast<std::uint32_t>(record_.facts[i].root - old_root + unit.roots[0]);
   unit.facts[0] = begin;
   unit.facts[1] = record_.facts.size();
   for (const FunctionStmt* stmt : unit.executed) note_reached(stmt);

@@ -8,6 +8,21 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
+namespace {
+constexpr std::size_t not_spread = static_cast<std::size_t>(-1);
+
+// Of `a, b, c, d = *sizes, e` the place of the part that is spread out over several names; `not_spread` for what is written otherwise.
+std::size_t spread_part(const Expr& target, const Expr& value) {
+  if (target.kind != ExprKind::tuple || value.kind != ExprKind::tuple) return not_spread;
+  const auto& targets = as<TupleExpr>(target).elements;
+  const auto& parts = as<TupleExpr>(value).elements;
+  const auto starred = [](const Expr* part) { return part->kind == ExprKind::starred; };
+  if (std::any_of(targets.begin(), targets.end(), starred) || std::count_if(parts.begin(), parts.end(), starred) != 1 || targets.size() < parts.size())
+    return not_spread;
+  return static_cast<std::size_t>(std::find_if(parts.begin(), parts.end(), starred) - parts.begin());
+}
+} // namespace
+
 bool Interpreter::step(std::uint64_t cost) {
   record_.steps += cost;
   if (limits_.cancelled && (record_.steps & 1023) < cost && limits_.cancelled->load(std::memory_order_relaxed)) {
@@ -75,6 +90,29 @@ Flow Interpreter::run(const Stmt& stmt) {
   }
   case StmtKind::assign: {
     const auto& assign = as<AssignStmt>(stmt);
+    // b, n, d, h = *x.shape, self.heads: that so many sizes are asked for tells of how many dimensions x is.
+    if (const std::size_t star = assign.targets.size() == 1 ? spread_part(*assign.targets[0], *assign.value) : not_spread; star != not_spread) {
+      const auto& targets = as<TupleExpr>(*assign.targets[0]).elements;
+      const auto& parts = as<TupleExpr>(*assign.value).elements;
+      std::vector<Value> given;
+      for (const Expr* part : parts) given.push_back(resolve(evaluate(part->kind == ExprKind::starred ? *as<StarredExpr>(*part).value : *part)));
+      if (killed_) return after_expression();
+      const std::size_t count = targets.size() + 1 - parts.size();
+      std::vector<std::string_view> names;
+      for (std::size_t i = star; i < star + count; ++i) names.push_back(targets[i]->kind == ExprKind::name ? as<NameExpr>(*targets[i]).id.text() : std::string_view());
+      auto sizes = library_.unpack(*this, given[star], names, *assign.value, here(*assign.value));
+      if (!sizes) sizes = take(given[star], here(*assign.value));
+      for (std::size_t i = 0; i < targets.size(); ++i) {
+        const bool of_star = i >= star && i < star + count;
+        const bool of_shape = given[star].is(Kind::unknown) && given[star].as<values::Unknown>()->shape_of;
+        const Value part = !of_star                           ? given[i < star ? i : i - count + 1]
+                           : sizes && sizes->size() == count ? (*sizes)[i - star]
+                           : !sizes && of_shape ? subscript(given[star], heap().integer(static_cast<std::int64_t>(i - star)), *targets[i])
+                                                : heap().external("", here(*targets[i]));
+        run_assign(*targets[i], part);
+      }
+      return after_expression();
+    }
     const Value value = evaluate(*assign.value);
     if (killed_) return after_expression();
     name_by_comment(value, stmt);

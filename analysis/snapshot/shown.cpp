@@ -35,6 +35,20 @@ Shown of_kind(std::string kind) {
   return shown;
 }
 
+// What the tensor's shape was then, with the rank and the sizes that were found out later: it had them all the while.
+values::Shape as_found(const values::TensorState& then, const values::TensorState& last) {
+  const auto &known = then.shape.dims, &found = last.shape.dims;
+  const bool same_rank = then.shape.rank_known ? known.size() == found.size() : known.size() <= found.size();
+  if (!last.shape.rank_known || !same_rank || then.dtype != last.dtype) return then.shape;
+  values::Shape shape = last.shape;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    values::Dim& dim = shape.dims[found.size() - known.size() + i];
+    if (known[i].size && dim.size && known[i].size != dim.size) return then.shape;
+    if (known[i].size) dim = known[i];
+  }
+  return shape;
+}
+
 } // namespace
 
 Shown show(const Record& record, const values::TensorState& state) {
@@ -52,8 +66,11 @@ Shown show(const Record& record, const values::TensorState& state) {
 Shown show(const Record& record, Value value, const values::TensorState* tensor, int depth) {
   if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value) value = value.as<values::Unknown>()->state.value;
   switch (value.kind) {
-  case Kind::tensor:
-    return show(record, tensor ? *tensor : *value.as<values::Tensor>()->now());
+  case Kind::tensor: {
+    values::TensorState state = tensor ? *tensor : *value.as<values::Tensor>()->now();
+    state.shape = as_found(state, *value.as<values::Tensor>()->now());
+    return show(record, state);
+  }
   case Kind::integer: {
     Shown shown = of_kind("int");
     shown.value = record.symbols.text(value.integer());

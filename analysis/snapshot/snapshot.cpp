@@ -23,21 +23,6 @@ bool named(const std::vector<std::string>& list, std::string_view rule) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
 }
 
-// Dimensions, and whatever else differs, are left open. False if nothing is common.
-bool merge(Shown& into, const Shown& other) {
-  if (into.kind != "tensor" || other.kind != "tensor") return into.short_text() == other.short_text();
-  if (into.dtype != other.dtype) into.dtype.clear();
-  if (into.device != other.device) into.device.clear();
-  if (!into.shape || !other.shape || into.shape->size() != other.shape->size()) into.shape.reset();
-  else
-    for (std::size_t d = 0; d < into.shape->size(); ++d) {
-      auto& dim = (*into.shape)[d];
-      const auto& theirs = (*other.shape)[d];
-      if (dim.is_int != theirs.is_int || dim.value != theirs.value || dim.text != theirs.text) dim = {false, 0, "?"};
-    }
-  return true;
-}
-
 bool takes_hint(interpreter::Fact::Role role) {
   using enum interpreter::Fact::Role;
   return role == assignment || role == attribute || role == parameter;
@@ -45,7 +30,8 @@ bool takes_hint(interpreter::Fact::Role role) {
 
 void collect_facts(const Record& record, std::vector<Fact>& facts) {
   using Role = interpreter::Fact::Role;
-  // A place that was reached more than once keeps what is the same each time.
+  // A place that was reached more than once keeps what is the same each time; one that has more than these in turn keeps nothing.
+  constexpr std::size_t most_seen = 64;
   struct Raw {
     syntax::Span span;
     const interpreter::Fact* fact;
@@ -60,38 +46,41 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
   for (std::size_t i = 0; i < raw.size();) {
     std::size_t next = i;
     std::optional<Fact> made;
-    bool same = true;
-    const interpreter::Fact* last = nullptr;
+    std::vector<Seen> seen;
+    const Raw* last = nullptr;
     for (; next < raw.size() && raw[next].span == raw[i].span; ++next) {
       const interpreter::Fact& fact = *raw[next].fact;
       const bool is_place = fact.role != Role::expression;
-      if (made) {
-        made->is_place = made->is_place || is_place;
-        made->is_assignment = made->is_assignment || takes_hint(fact.role);
+      if (!made) {
+        made.emplace();
+        made->span = raw[i].span;
       }
-      if (!same || (last && last->value == fact.value && last->tensor == fact.tensor)) continue;
-      last = &fact;
+      made->is_place = made->is_place || is_place;
+      made->is_assignment = made->is_assignment || takes_hint(fact.role);
+      const std::size_t root = fact.root;
+      const bool general = fact.general;
+      if (last && last->fact->value == fact.value && last->fact->tensor == fact.tensor && last->fact->general == general && last->fact->root == root) continue;
+      last = &raw[next];
       Shown shown = show(record, fact.value, fact.tensor);
-      if (made) {
-        same = merge(made->value, shown);
-        continue;
+      std::string text = shown.short_text() + " " + shown.device;
+      const auto known = [&, in = root, is_general = general](const Seen& other) { return other.general == is_general && other.root == in && other.text == text; };
+      if (std::any_of(seen.begin(), seen.end(), known)) continue;
+      if (seen.size() == most_seen) {
+        seen.clear();
+        break;
       }
-      if (shown.kind.empty()) {
-        same = false;
-        continue;
-      }
-      made.emplace();
-      made->value = std::move(shown);
-      made->span = raw[i].span;
-      made->is_place = is_place;
-      made->is_assignment = takes_hint(fact.role);
-      if (fact.tensor && made->value.kind == "tensor")
+      const bool rooted = root > 0 && root <= record.roots.size();
+      seen.push_back({std::move(shown), std::move(text), general, root, rooted ? record.roots[root - 1]->owner : nullptr});
+      if (made->origins.empty() && fact.tensor)
         for (const values::Dim& dim : fact.tensor->shape.dims)
           if (dim.origin && dim.origin->place && dim.size)
             made->origins.push_back({{record.chunk(dim.origin->place).path, record.span(dim.origin->place)},
                                      record.symbols.text(dim.size) + ": " + std::string(dim.origin->what)});
     }
-    if (made && same) {
+    while (next < raw.size() && raw[next].span == raw[i].span) ++next;
+    if (auto value = agreed(std::move(seen))) {
+      made->value = std::move(*value);
+      if (made->value.kind != "tensor") made->origins.clear();
       if (made->is_place) made->name = std::string(record.text(raw[i].fact->place));
       facts.push_back(std::move(*made));
     }

@@ -1,6 +1,8 @@
 // What operators say of the elements of small tensors: block widths made with arange and pow, rates made with linspace, lists that
 // become tensors and lists again. Floats are known as PyTorch computes them, rounded to their dtype at each step; where its last
 // bits are not the same on all machines, between two bounds. What rounds or compares them is known where both bounds agree.
+#include "torch/contents.hpp"
+
 #include "torch/operators.hpp"
 
 #include <algorithm>
@@ -16,6 +18,20 @@ using Numbers = std::vector<Number>;
 const Content* Op::content(Value value) const {
   const TensorState* state = tensor(value);
   return state ? run.heap().content_of(*state) : nullptr;
+}
+
+Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::int64_t> except) {
+  const Content* content = op.content(indices);
+  const TensorState* state = op.tensor(indices);
+  if (!content || !state->shape.rank_known || !is_integral(state->dtype) || state->dtype == Dtype::boolean) return nullptr;
+  for (const Number& number : content->numbers) {
+    if (!number.integer || (op.s.compare(Compare::lt, number.integer, low) != Answer::yes && op.s.compare(Compare::ge, number.integer, high) != Answer::yes)) continue;
+    if (except && op.s.compare(Compare::eq, number.integer, op.s.constant(*except)) != Answer::no) continue;
+    for (const Dim& d : state->shape.dims)
+      if (op.equal(d, 0) != Answer::no) return nullptr;
+    return number.integer;
+  }
+  return nullptr;
 }
 
 void Op::hold_numbers(Value made, Numbers numbers) {
@@ -386,6 +402,31 @@ void counted(Op& op, Value made) {
   }
   op.hold_numbers(made, std::move(numbers));
 }
+// So many integers, of each of which the bounds are known.
+void drawn_between(Op& op, Value made, Int low, Int high) {
+  const TensorState* state = op.tensor(made);
+  if (!state || state->dtype != Dtype::int64 || !state->shape.rank_known || state->shape.dims.size() > 1 || !low || !high) return;
+  const auto size = state->shape.dims.empty() ? std::optional<std::int64_t>(1) : op.value(state->shape.dims[0]);
+  if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return;
+  Numbers numbers;
+  for (std::int64_t i = 0; i < *size; ++i) {
+    const auto most = op.s.upper(high);
+    constexpr std::int64_t most_assumed = 16;  // each is a fact that all that follows is held against
+    const Int number = op.s.fresh({.name = "", .lower = op.s.lower(low), .upper = most ? std::optional(*most - 1) : std::nullopt, .sharing = symbolic::Sharing::local});
+    if (*size <= most_assumed && !op.run.guarded()) {
+      op.s.assume(op.s.compared(Compare::ge, number, low));
+      op.s.assume(op.s.compared(Compare::lt, number, high));
+    }
+    numbers.push_back({number});
+  }
+  op.hold_numbers(made, std::move(numbers));
+}
+// randint(high, size) or randint(low, high, size)
+void drawn(Op& op, Value made) {
+  const Value second = op.argument("high");
+  const bool two = second && !second.is(Kind::tuple) && !second.is(Kind::list);
+  drawn_between(op, made, two ? op.size("low") : op.s.constant(0), two ? op.size("high") : op.size("low"));
+}
 void evenly_spaced(Op& op, Value made) {
   const TensorState* state = op.tensor(made);
   const auto start = op.real("start"), end = op.real("end");
@@ -434,7 +475,7 @@ struct Named {
   ContentRule rule;
 };
 constexpr Named rules[] = {
-    {"arange", counted}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed},
+    {"arange", counted}, {"randint", drawn}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed},
     {"add", both<arithmetic<0>>}, {"sub", both<arithmetic<1>>}, {"rsub", both<reversed_difference>}, {"mul", both<arithmetic<2>>},
     {"div", both<quotient, true>}, {"floor_divide", both<floor_quotient>}, {"remainder", both<modulo>}, {"pow", both<power>},
     {"maximum", both<extreme_of<true>>}, {"minimum", both<extreme_of<false>>}, {"clamp", clamped}, {"clamp_min", clamped}, {"clamp_max", clamped},

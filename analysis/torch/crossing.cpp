@@ -20,6 +20,7 @@ struct Named {
 constexpr Named names[] = {
     {"sub", Crossing::begins},       {"rsub", Crossing::begins},      {"abs", Crossing::keeps},        {"square", Crossing::keeps},
     {"pow", Crossing::keeps},        {"mul", Crossing::keeps},        {"mean", Crossing::ends},        {"sum", Crossing::ends},
+    {"div", Crossing::keeps},        {"add", Crossing::keeps},        {"neg", Crossing::keeps},        {"clamp", Crossing::keeps},
     {"mse_loss", Crossing::loss},    {"l1_loss", Crossing::loss},     {"smooth_l1_loss", Crossing::loss}, {"huber_loss", Crossing::loss},
     {"MSELoss", Crossing::loss},     {"L1Loss", Crossing::loss},      {"SmoothL1Loss", Crossing::loss},   {"HuberLoss", Crossing::loss},
 };
@@ -67,6 +68,11 @@ void watch_crossing(Op& op, Crossing crossing, Value made) {
     changed.crossed = crossed;
     set_state(op.run, made, changed);
   };
+  // What is computed from it with the same elements goes into the loss as well.
+  const auto keep = [&] {
+    for (std::size_t i = 0; i < 2 && i < op.call.row.parameters.size(); ++i)
+      if (const TensorState* from = op.tensor(op.call.row.parameters[i].text()); from && from->crossed) return mark(from->crossed);
+  };
   switch (crossing) {
   case Crossing::none: return;
   case Crossing::loss: {
@@ -79,7 +85,7 @@ void watch_crossing(Op& op, Crossing crossing, Value made) {
   }
   case Crossing::begins: {
     const auto operands = crossed_operands(op);
-    if (!operands) return;
+    if (!operands) return keep();
     const auto [column, row] = *operands;
     const TensorState *a = op.tensor(column), *b = op.tensor(row);
     // A prediction and a target; two predictions, or none, are compared in pairs on purpose as often as not.
@@ -98,11 +104,7 @@ void watch_crossing(Op& op, Crossing crossing, Value made) {
     mark(kept);
     return;
   }
-  case Crossing::keeps: {
-    const TensorState* from = op.tensor(op.call.row.parameters[0].text());
-    if (from && from->crossed) mark(from->crossed);
-    return;
-  }
+  case Crossing::keeps: return keep();
   case Crossing::ends: {
     const TensorState *from = op.tensor(op.call.row.parameters[0].text()), *to = op.tensor(made);
     if (!from || !from->crossed || !to || !to->shape.rank_known || !to->shape.dims.empty()) return;

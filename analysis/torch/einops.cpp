@@ -126,6 +126,8 @@ struct Transform {
   std::map<std::string, Dim, std::less<>> sizes = {};  // of the axes
   std::vector<Dim> between = {};                       // what the ellipsis stands for
   bool between_known = false;
+  std::vector<Dim> first = {};                         // the first dimensions of a tensor whose rank is not known
+  bool names_sizes = false;  // sizes of the tensor that are not known are called as the pattern calls them, from here on
 
   std::nullopt_t wrong(std::string text, std::initializer_list<Dim> because = {}) {
     op.fail(ProblemKind::reshape, "In '" + std::string(pattern) + "' " + std::move(text), because);
@@ -134,6 +136,7 @@ struct Transform {
 
   bool agree(const Side& left, const Side& right);
   bool take(const Group& group, const Dim& dim);
+  void name_sizes(const Group& group, Dim& dim);
   std::optional<Shape> run(Shape* learned);
 };
 
@@ -206,6 +209,21 @@ bool Transform::take(const Group& group, const Dim& dim) {
   return true;
 }
 
+void Transform::name_sizes(const Group& group, Dim& dim) {
+  if (dim.size) return;
+  Int whole = op.s.constant(1);
+  for (const Axis& axis : group.axes) {
+    if (axis.what == Axis::What::number) {
+      whole = op.s.mul(whole, op.s.constant(axis.number));
+      continue;
+    }
+    Dim& size = sizes[axis.name];
+    if (!size.size) size = op.made(op.s.fresh({.name = axis.name, .lower = 0, .upper = {}, .sharing = symbolic::Sharing::local}));
+    whole = op.s.mul(whole, size.size);
+  }
+  dim = group.axes.size() == 1 && group.axes[0].what == Axis::What::name ? sizes[group.axes[0].name] : op.made(whole);
+}
+
 std::optional<Shape> Transform::run(Shape* learned) {
   const auto arrow = pattern.find("->");
   if (arrow == std::string_view::npos) return wrong("there is no '->'");
@@ -235,6 +253,8 @@ std::optional<Shape> Transform::run(Shape* learned) {
   if (!shape.rank_known && left->ellipsis < 0) {
     shape.dims.insert(shape.dims.begin(), named - shape.dims.size(), Dim{});
     shape.rank_known = true;
+    for (std::size_t i = 0; i < first.size() && i < named; ++i)
+      if (!shape.dims[i].size) shape.dims[i] = first[i];
     if (learned) *learned = shape;
   }
   const auto count = static_cast<std::ptrdiff_t>(left->groups.size());
@@ -246,6 +266,10 @@ std::optional<Shape> Transform::run(Shape* learned) {
     if (left->ellipsis < 0 || i > left->ellipsis) dim = from_right(shape, behind);
     else if (shape.rank_known) dim = shape.dims[static_cast<std::size_t>(i)];
     if (!take(group, dim)) return std::nullopt;
+    if (!names_sizes || dim.size || (!shape.rank_known && behind >= shape.dims.size())) continue;
+    if (left->ellipsis >= 0 && i < left->ellipsis && !shape.rank_known) continue;
+    name_sizes(group, left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - behind] : shape.dims[static_cast<std::size_t>(i)]);
+    if (learned) *learned = shape;
   }
   if (left->ellipsis >= 0 && shape.rank_known) {
     between_known = true;
@@ -311,10 +335,14 @@ Value transform(Op& op, Value pattern, const Lengths& lengths, Deed deed, Value 
   // Even of a tensor that is not known the rank of the result is.
   const Shape shape = from ? *from : Shape{};
   Shape learned;
+  const std::string_view first = op.call.row.parameters[0].text();
+  const bool learns = input && op.tensor(first) == input && !op.run.guarded();
   Transform change{op, shape, pattern.text(), lengths, deed};
+  change.names_sizes = learns;
+  if (input && op.tensor(first) == input) change.first = input->first;
   const auto out = change.run(&learned);
   if (op.failed()) return op.unknown();
-  if (learned.rank_known && input && op.tensor(op.call.row.parameters[0].text()) == input) op.learn(op.call.row.parameters[0].text(), learned);
+  if (learned.rank_known && learns) op.learn(first, learned);
   const Dtype before = input ? input->dtype : Dtype::unknown;
   return op.result(out ? *out : Shape{}, deed == Deed::reduce ? reduced_type(op, before, how) : before);
 }

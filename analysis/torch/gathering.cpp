@@ -1,8 +1,10 @@
 // Operators that pick or replace elements by index, mask or place: gather, scatter, index_select, masked_select, narrow.
+#include "torch/contents.hpp"
 #include "torch/operators.hpp"
 #include "torch/views.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace stepzero::torch {
 
@@ -86,8 +88,34 @@ Value index_select(Op& op) {
   Shape shape = input->shape;
   const auto at = find_dim(op, shape, "dim");
   if (!at) return op.result(op.failed() ? Shape{} : shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
-  if (!shape.dims.empty()) shape.dims[*at] = index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{};
+  if (!shape.dims.empty()) {
+    const Dim& d = shape.dims[*at];
+    if (const Int beyond = d.size ? number_outside(op, op.argument("index"), op.s.constant(0), d.size) : nullptr)
+      return op.fail(ProblemKind::index, op.name("index") + " holds " + op.words(op.dim(beyond)) + ", and " + at_words(*at) + " of " + op.name("input") + ", which is " +
+                                             op.words(input->shape) + ", has " + op.words(d), {d});
+    shape.dims[*at] = index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{};
+  }
   return op.result(shape, input->dtype);
+}
+
+// A row of 0 and 1 for each class.
+Value one_hot(Op& op) {
+  const TensorState* input = op.expect("tensor");
+  if (!input) return op.unknown();
+  if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64) {
+    op.fail(ProblemKind::dtype, "one_hot takes classes as int64, and " + op.name("tensor") + " is " + std::string(values::name(input->dtype)));
+    op.cure_append("tensor", ".long()", is_integral(input->dtype));
+    return op.unknown();
+  }
+  const Int given = op.size("num_classes");
+  const bool found = given && op.s.value(given).value_or(1) > 0;  // -1: as many as the greatest class asks for
+  const Int beyond = number_outside(op, op.argument("tensor"), op.s.constant(0), found ? given : op.s.constant(std::numeric_limits<std::int64_t>::max()));
+  if (beyond)
+    return op.fail(ProblemKind::index, op.name("tensor") + " holds the class " + op.words(op.dim(beyond)) +
+                                           (found ? ", and num_classes is " + op.words(op.dim(given)) : ", and classes are not negative"));
+  Shape shape = input->shape;
+  shape.dims.push_back(found ? op.made(given) : Dim{});
+  return op.result(shape, Dtype::int64);
 }
 
 // index_add, index_copy, index_fill: into parts of the input.
@@ -240,6 +268,7 @@ constexpr Operator operators[] = {
     {"scatter", "input, dim, index, src=None, *, value=None, reduce=None, out=None", "torch method in_place", scatter, Type::own},
     {"scatter_add", "input, dim, index, src, *, out=None", "torch method in_place", scatter, Type::own},
     {"scatter_reduce", "input, dim, index, src, reduce, *, include_self=True, out=None", "torch method in_place", scatter, Type::own},
+    {"one_hot", "tensor, num_classes=-1", "F", one_hot, Type::own},
     {"index_select", "input, dim, index, *, out=None", "torch method", index_select, Type::own},
     {"index_add", "input, dim, index, source, *, alpha=1, out=None", "torch method in_place", index_write, Type::own},
     {"index_copy", "input, dim, index, source, *, out=None", "torch method in_place", index_write, Type::own},

@@ -1,4 +1,5 @@
 // Subscripts: numbers, slices, None, ..., lists, tensors of indices and masks.
+#include "torch/contents.hpp"
 #include "torch/operators.hpp"
 #include "torch/views.hpp"
 
@@ -10,9 +11,19 @@ namespace {
 
 // ---------------------------------------------------------------- slices
 
+// A tensor that holds one integer, as that integer where it is known; other values as they are.
+Value as_index(Op& op, Value value) {
+  value = op.run.resolve(value);
+  const TensorState* state = op.tensor(value);
+  if (!state || !is_integral(state->dtype) || state->dtype == Dtype::boolean) return value;
+  const values::Content* content = op.content(value);
+  if (!content || content->numbers.size() != 1) return value;
+  const Value number = op.run.heap().number(*content, 0);
+  return number ? number : value;
+}
+
 // What a bound of a slice means for a dimension of that size; null if it is not known. `absent` where it is left out.
 Int bound_at(Op& op, Value bound, Int size, Int absent) {
-  bound = op.run.resolve(bound);
   if (!bound || bound.is(Kind::none)) return absent;
   if (!bound.is(Kind::integer)) return nullptr;
   const Int at = bound.integer(), zero = op.s.constant(0);
@@ -32,7 +43,7 @@ bool is_literal(const syntax::Expr* expr) {
 // A dimension after x[lower:upper:step]. `written` is the slice in the text, if it stands there.
 Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const syntax::Expr* written) {
   const Int zero = op.s.constant(0);
-  const Value lower = op.run.resolve(slice.lower), upper = op.run.resolve(slice.upper), step = op.run.resolve(slice.step);
+  const Value lower = as_index(op, slice.lower), upper = as_index(op, slice.upper), step = as_index(op, slice.step);
   const auto left_out = [](const Value& value) { return !value || value.is(Kind::none); };
   Int stride = op.s.constant(1);
   if (!left_out(step)) {
@@ -266,6 +277,7 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
   std::size_t selected_at = 0;              // in `out`
   bool adjacent = true, between = false;
   std::vector<std::pair<const Part*, std::size_t>> lists;  // of numbers, and what they index
+  std::vector<std::pair<const Part*, std::size_t>> indices;  // tensors
   const auto select = [&](const Shape& by) {
     if (!selected) {
       selected = by;
@@ -305,8 +317,8 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
       break;
     case What::integer: {
       const Dim& d = from.dims[at];
-      if (part.value.is(Kind::integer) && d.size) {
-        const Int index = part.value.integer();
+      if (const Value number = as_index(op, part.value); number.is(Kind::integer) && d.size) {
+        const Int index = number.integer();
         if (op.s.compare(Compare::ge, index, d.size) == Answer::yes || op.s.compare(Compare::lt, index, op.s.negate(d.size)) == Answer::yes) {
           outside(op.words(op.dim(index)), at, d);
           return std::nullopt;
@@ -326,6 +338,7 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
       break;
     case What::indices:
       if (!part.numbers.empty()) lists.push_back({&part, at});
+      else if (op.tensor(part.value)) indices.push_back({&part, at});
       if (!select(part.shape)) return std::nullopt;
       ++at;
       break;
@@ -345,7 +358,7 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
     }
   }
   for (; at < rank; ++at) out.dims.push_back(from.dims[at]);
-  if (!lists.empty()) {
+  if (!lists.empty() || !indices.empty()) {
     // PyTorch looks at the numbers only if anything is selected by them.
     bool some = selected && selected->rank_known;
     for (const Dim& d : out.dims) some = some && op.equal(d, 0) == Answer::no;
@@ -357,6 +370,13 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
           outside(std::to_string(number), axis, from.dims[axis]);
           return std::nullopt;
         }
+    }
+    for (const auto& [part, axis] : indices) {
+      const Dim& d = from.dims[axis];
+      const Int beyond = some && d.size ? number_outside(op, part->value, op.s.negate(d.size), d.size) : nullptr;
+      if (!beyond) continue;
+      outside(op.words(op.dim(beyond)), axis, d);
+      return std::nullopt;
     }
   }
   if (selected) {

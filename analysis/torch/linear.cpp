@@ -1,8 +1,11 @@
 // Linear layers, embeddings, and layers that keep, cut or rearrange what they are given: flatten, shuffles, dropout, distances.
+#include "torch/contents.hpp"
 #include "torch/layer.hpp"
 #include "torch/operators.hpp"
 
 #include <cmath>
+
+#include <algorithm>
 
 namespace stepzero::torch {
 
@@ -107,6 +110,16 @@ Value embed(Op& op, std::string_view weight) {
     dtype = table->dtype;
   }
   Shape shape = op.shape("input");
+  Dim rows = op.call.self.is(Kind::instance) ? setting_dim(op, "num_embeddings") : Dim{};
+  if (const TensorState* table = op.tensor(op.call.self.is(Kind::instance) ? op.kept(weight) : op.argument(weight)))
+    if (const Dim of_table = from_right(table->shape, 1); of_table.size) rows = {of_table.size, rows.origin ? rows.origin : of_table.origin, nullptr};
+  if (const Int beyond = rows.size ? number_outside(op, op.argument("input"), op.s.constant(0), rows.size) : nullptr) {
+    op.fail(ProblemKind::index, called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " holds the index " + op.words(op.dim(beyond)), {rows});
+    std::int64_t most = -1;
+    for (const values::Number& number : op.content(op.argument("input"))->numbers) most = std::max(most, number.integer ? op.s.value(number.integer).value_or(-1) : -1);
+    if (op.call.self.is(Kind::instance) && op.s.value(beyond).value_or(-1) >= 0) op.cure_constructor("num_embeddings", op.dim(most + 1), false);
+    return op.unknown();
+  }
   shape.dims.push_back(width);
   return op.result(shape, dtype);
 }

@@ -1,4 +1,5 @@
 // Losses: modules and functions. Their targets are checked; a reduction makes a single number of them.
+#include "torch/contents.hpp"
 #include "torch/layer.hpp"
 
 namespace stepzero::torch {
@@ -29,6 +30,13 @@ bool known_unequal(Op& op, const Shape& a, const Shape& b) {
     if (op.never_equal(a.dims[i], b.dims[i])) return true;
   return false;
 }
+// Is `a` the shape of `b` with one dimension of size 1 more, the last one?
+bool is_column_of(Op& op, const Shape& a, const Shape& b) {
+  if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() + 1 || op.value(a.dims.back()) != 1) return false;
+  for (std::size_t i = 0; i < b.dims.size(); ++i)
+    if (op.equal(a.dims[i], b.dims[i]) != Answer::yes) return false;
+  return true;
+}
 bool certainly_equal(Op& op, const Shape& a, const Shape& b) {
   if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size()) return false;
   for (std::size_t i = 0; i < a.dims.size(); ++i)
@@ -56,9 +64,13 @@ Value elementwise(Op& op) {
 Value same_shapes(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
-  if (known_unequal(op, input->shape, target->shape))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, and " + op.name("input") + " is " + op.words(input->shape) + " while " +
-                                                 op.name("target") + " is " + op.words(target->shape));
+  if (known_unequal(op, input->shape, target->shape)) {
+    op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, and " + op.name("input") + " is " + op.words(input->shape) + " while " +
+                                          op.name("target") + " is " + op.words(target->shape));
+    if (is_column_of(op, input->shape, target->shape)) op.cure_append("target", ".unsqueeze(-1)", false);
+    else if (is_column_of(op, target->shape, input->shape)) op.cure_append("target", ".squeeze(-1)", false);
+    return op.unknown();
+  }
   return reduced(op, better_shape(op, input->shape, target->shape), op.result_type(op.call.row.op->type));
 }
 Value binary_cross_entropy(Op& op) {
@@ -86,8 +98,13 @@ Value classes(Op& op, bool probabilities) {
     if (known_unequal(op, x, y)) {
       std::string advice;
       if (rank == 2 && op.value(y.dims[1]) == 1) advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
-      return op.fail(ProblemKind::loss_target, called(op) + " compares " + op.name("input") + " " + op.words(x) + " with " + op.name("target") + " " + op.words(y) +
-                                                   ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" + advice);
+      op.fail(ProblemKind::loss_target, called(op) + " compares " + op.name("input") + " " + op.words(x) + " with " + op.name("target") + " " + op.words(y) +
+                                            ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" + advice);
+      // Masks that came with a dimension for their one channel.
+      bool is_mask = rank >= 2 && op.value(y.dims[1]) == 1;
+      for (std::size_t i = 0; is_mask && i < rank; ++i) is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+      if (is_mask) op.cure_append("target", target->dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
+      return op.unknown();
     }
     if (certainly_equal(op, x, y) && target->dtype != Dtype::unknown && !values::is_floating(target->dtype))
       return op.fail(ProblemKind::dtype, op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) + ": it would hold a probability for each class, but is " +
@@ -112,13 +129,22 @@ Value classes(Op& op, bool probabilities) {
     if (!moved.empty()) op.cure_append("input", moved, false, "Move the classes to dimension 1: " + std::string(moved.substr(1)));
     return op.unknown();
   }
-  if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8)
-    return op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, and " + op.name("target") + " is " + std::string(values::name(target->dtype)));
+  if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8) {
+    op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, and " + op.name("target") + " is " + std::string(values::name(target->dtype)));
+    op.cure_append("target", ".long()", false);
+    return op.unknown();
+  }
   for (std::size_t i = 0; i < y.dims.size(); ++i) op.must_equal(wanted.dims[i], y.dims[i]);
   if (const TensorState* weight = op.tensor(setting(op, "weight"));
       weight && weight->shape.rank_known && weight->shape.dims.size() == 1 && op.equal(weight->shape.dims[0], x.dims[rank == 1 ? 0 : 1]) == Answer::no)
     return op.fail(ProblemKind::loss_target, called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + op.name("input") + " " + op.words(x) + " has " +
                                                  op.words(x.dims[rank == 1 ? 0 : 1]));
+  const Dim& count = x.dims[rank == 1 ? 0 : 1];
+  const Value ignored = setting(op, "ignore_index");
+  const auto except = ignored.is(Kind::integer) ? op.s.value(ignored.integer()) : std::nullopt;
+  if (const Int beyond = count.size && except ? number_outside(op, op.argument("target"), op.s.constant(0), count.size, except) : nullptr)
+    return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + op.name("input") + " " + op.words(x) + " has scores for " +
+                                           op.words(count) + ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))), {count});
   return reduced(op, better_shape(op, wanted, y), dtype);
 }
 Value cross_entropy(Op& op) { return classes(op, true); }

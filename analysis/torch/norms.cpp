@@ -124,7 +124,9 @@ Value last_dimensions(Op& op) {
   if (!takes_floats(op, "input")) return op.unknown();
   const Value given = setting(op, "normalized_shape");
   std::optional<std::vector<Int>> sizes;
-  if (given.is(Kind::integer) || (given.is(Kind::unknown) && given.as<values::Unknown>()->default_value.is(Kind::integer))) {
+  // One that was calculated with is a number, not a list of them.
+  const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
+  if (given.is(Kind::integer) || (unknown && (unknown->default_value.is(Kind::integer) || unknown->integer))) {
     if (const Int size = op.run.to_int(given)) sizes = std::vector<Int>{size};
   } else if (given.is(Kind::tuple) || given.is(Kind::list)) {
     sizes = torch::sizes(op.run, given, {}, op.call.place);

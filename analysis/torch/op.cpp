@@ -1,6 +1,8 @@
 // The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
 #include "torch/op.hpp"
 
+#include "torch/ranks.hpp"
+
 #include <algorithm>
 
 namespace stepzero::torch {
@@ -282,8 +284,10 @@ void Op::learn(std::string_view name, const Shape& shape) {
   if (!state || run.guarded()) return;
   TensorState learned = *state;
   learned.shape = shape;
+  const Value shape_value = state->shape.rank_known ? Value{} : state->shape_value;
   settle_rank(run, learned);
   set_state(run, argument(name), learned);
+  learn_source(run, shape_value, learned.shape);
 }
 void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
   const TensorState* state = expect(name);

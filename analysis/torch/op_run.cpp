@@ -5,6 +5,7 @@
 #include "torch/history.hpp"
 
 #include "syntax/spelling.hpp"
+#include "torch/ranks.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -109,6 +110,7 @@ Value run_operator(Call& call) {
   }
   if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
     made.as<values::Unknown>()->blamed = true;
+  follow_rank(op, made);
   if (call.row.op->content && !call.spread && op.tensor(made)) call.row.op->content(op, made);
   if (call.row.op->writes)
     for (const Value& value : op.tensors()) {

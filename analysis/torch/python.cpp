@@ -23,6 +23,27 @@ Value end_process(Call& call) {
   call.run.exit_process();
   return Value::none();
 }
+// random.randint(a, b): any integer between them, the ends included; of randrange(start, stop) the end is left out.
+template <bool with_end> Value random_integer(Call& call) {
+  auto& s = call.run.symbols();
+  const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)), step = call.run.resolve(call.at(2));
+  if (call.spread || (step && !step.is(Kind::none))) return call.run.heap().unknown("", Sharing::local, call.place);
+  const bool alone = !second || second.is(Kind::none);
+  const Int low = alone ? s.constant(0) : call.run.to_int(first), high = call.run.to_int(alone ? first : second);
+  if (!low || !high) return call.run.heap().unknown("", Sharing::local, call.place);
+  const auto most = s.upper(high);
+  const Int drawn = s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = Sharing::local});
+  if (!call.run.guarded()) {
+    s.assume(s.compared(symbolic::Compare::ge, drawn, low));
+    s.assume(s.compared(with_end ? symbolic::Compare::le : symbolic::Compare::lt, drawn, high));
+  }
+  return Value::of(drawn);
+}
+Value random_real(Call& call) {
+  const Value made = call.run.heap().unknown("", Sharing::local, call.place);
+  made.as<values::Unknown>()->is_real = true;
+  return made;
+}
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 
 // ---------------------------------------------------------------- argument parsers
@@ -179,10 +200,16 @@ std::vector<Row> python_rows() {
       row("time.time", function, "", per_rank),
       row("time.perf_counter", function, "", per_rank),
       row("time.monotonic", function, "", per_rank),
-      row("random.random", function, "", per_rank),
-      row("random.randint", function, "a, b", per_rank),
+      row("random.random", function, "", random_real),
+      row("random.uniform", function, "a, b", random_real),
+      row("random.gauss", function, "mu=0.0, sigma=1.0", random_real),
+      row("random.normalvariate", function, "mu=0.0, sigma=1.0", random_real),
+      row("random.betavariate", function, "alpha, beta", random_real),
+      row("random.expovariate", function, "lambd=1.0", random_real),
+      row("random.triangular", function, "low=0.0, high=1.0, mode=None", random_real),
+      row("random.randint", function, "a, b", random_integer<true>),
+      row("random.randrange", function, "start, stop=None, step=None", random_integer<false>),
       row("numpy.random.randint", function, "low, high=None, size=None, *more, **options", per_rank),
-      row("random.randrange", function, "start, stop=None, step=1", per_rank),
       row("socket.gethostname", function, "", per_rank),
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),

@@ -1,6 +1,7 @@
 // What Python's operators, assignments and unpacking mean for tensors: which operator each of them calls.
 #include "torch/history.hpp"
 #include "torch/op.hpp"
+#include "torch/ranks.hpp"
 
 namespace stepzero::torch {
 
@@ -134,6 +135,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     }
     learned.shape_value = {};
     set_state(run, tensor, learned);
+    learn_source(run, value, learned.shape);
     return items;
   }
   if (value.is(Kind::tensor)) {

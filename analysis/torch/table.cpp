@@ -1,6 +1,9 @@
 // Finding rows: signatures read once, old homes and re-exports resolved, names that programs give to ranks.
 #include "torch/table.hpp"
 
+#include "torch/autograd.hpp"
+#include "torch/distributions.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -49,6 +52,11 @@ constexpr std::array aliases = {
     Alias{"torch.tensor.Tensor", "torch.Tensor"},
     Alias{"pytorch_lightning.trainer.Trainer", "pytorch_lightning.Trainer"},
     Alias{"typing.OrderedDict", "collections.OrderedDict"},
+    Alias{"torch.autograd.function.Function", "torch.autograd.Function"},
+    Alias{"torch.distributions.categorical.Categorical", "torch.distributions.Categorical"},
+    Alias{"torch.distributions.normal.Normal", "torch.distributions.Normal"},
+    Alias{"torch.distributions.bernoulli.Bernoulli", "torch.distributions.Bernoulli"},
+    Alias{"torch.distributions.uniform.Uniform", "torch.distributions.Uniform"},
     Alias{"torch.nn.parameter.Parameter", "torch.nn.Parameter"},
     Alias{"typing_extensions.NamedTuple", "typing.NamedTuple"},
 };
@@ -249,6 +257,8 @@ Table::Table() {
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
       {array_rows, "NumPy reference"},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
+      {distribution_rows, "PyTorch documentation of torch.distributions"},
+      {autograd_rows, "PyTorch documentation of torch.autograd and torch.utils.checkpoint"},
       {container_rows, "PyTorch documentation of torch.nn.Sequential, ModuleList and ModuleDict"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},

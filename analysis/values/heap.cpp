@@ -120,7 +120,7 @@ void Heap::apply(const Delta& delta) {
 void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
   // What this path alone wrote: the other path still has the value of the mark. In the order of the writes, so that a run is
   // the same each time.
-  Delta theirs = other;
+  Delta theirs = other, learned;
   const std::uint64_t stamp = ++stamp_;
   for (const auto& [slot, value] : other) slot->visited = stamp;
   for (std::size_t i = mark.trail; i < trail_.size(); ++i)
@@ -130,9 +130,16 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
     }
   for (const auto& [slot, value] : theirs) {
     if (slot->refinement && (!slot->value || !value)) set(*slot, {});
+    else if (slot->refinement && slot->value.is(Kind::tensor) && value.is(Kind::tensor)) learned.push_back({slot, value});
     else if (slot->birth <= mark.clock) set(*slot, join_states(slot->value, value, condition, sharing));
     else if (value) set(*slot, value);
   }
+  // Both paths found the same thing to be a tensor: what both know of it. The states of the two are those of now, not of the mark.
+  for (const auto& [slot, value] : learned)
+    if (!(slot->value == value)) {
+      const Tensor *mine = slot->value.as<Tensor>(), *other_one = value.as<Tensor>();
+      set(*slot, tensor(*join_states(mine->state.value, other_one->state.value, condition, sharing).as<TensorState>(), mine->born));
+    }
 }
 
 // ---------------------------------------------------------------- attributes
@@ -323,10 +330,15 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return value;
   const auto *a = yes.as<Tensor>(), *b = no.as<Tensor>();
   const TensorState &x = *a->now(), &y = *b->now();
-  if (!x.shape.rank_known || !same_shape(x.shape, y.shape) || x.dtype != y.dtype) return value;
-  const bool alike = a->role == TensorRole::plain && b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.external == y.external &&
-                     x.crossed == y.crossed && x.scaled_by == y.scaled_by && x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean && x.graph == y.graph &&
-                     x.content == y.content && x.blamed == y.blamed &&
+  const auto same_sizes = [&] {
+    return same_shape(x.shape, y.shape) && x.first.size() == y.first.size() &&
+           std::equal(x.first.begin(), x.first.end(), y.first.begin(), [](const Dim& one, const Dim& other) { return one.size == other.size; });
+  };
+  // What they were computed from may differ, as with and without a bias: the one stands for both.
+  const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain && b->role == TensorRole::plain &&
+                     requires_grad(x) == requires_grad(y) && x.external == y.external && x.maybe_array == y.maybe_array && x.crossed == y.crossed &&
+                     x.scaled_by == y.scaled_by && x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean &&
+                     x.content == y.content && x.strides == y.strides && x.blamed == y.blamed &&
                      (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
   if (!alike && !to_show) return value;
   return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
@@ -393,10 +405,11 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
       joined.graph.clear();
       joined.graph_complete = false;
     }
-    if (mine->content != theirs->content && !(mine->content && theirs->content && mine->content->dtype == theirs->content->dtype &&
-                                              mine->content->is_scalar == theirs->content->is_scalar && mine->content->writes == theirs->content->writes &&
-                                              mine->content->numbers == theirs->content->numbers))
-      joined.content = nullptr;
+    const auto same_content = [](const Content* a, const Content* b) {
+      return a == b || (a && b && a->dtype == b->dtype && a->is_scalar == b->is_scalar && a->writes == b->writes &&
+                        a->numbers == b->numbers);
+    };
+    if (!same_content(mine->content, theirs->content)) joined.content = nullptr;
     if (mine->strides != theirs->strides || joined.shape.dims.size() != joined.strides.size()) joined.strides.clear();
     if (joined.shape.rank_known) joined.first.clear();
     else if (mine->shape.rank_known || theirs->shape.rank_known) joined.first.clear();

@@ -23,8 +23,8 @@ constexpr Rule index_out_of_range = complete({
              "y = x.mean(dim=1)\n",
     .silent = "Slices, which Python cuts to the size; sizes and ranks that are not known; indices that depend on a symbol which may be "
               "large enough; a symbol that may be 0.",
-    .fix = "None: which index was meant cannot be seen.",
-    .fix_kind = FixKind::none,
+    .fix = "Offers to make an embedding as long as the index asks for. Which other index was meant cannot be seen.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 

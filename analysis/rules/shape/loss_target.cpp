@@ -23,7 +23,7 @@ constexpr Rule loss_target = complete({
              "loss = F.cross_entropy(logits.transpose(1, 2), labels)\n",
     .silent = "Sizes that are not known or may be equal; targets that are class probabilities of the input's shape; broadcasting that "
               "a loss allows.",
-    .fix = "Offers to transpose the class dimension to its place, where the target then fits.",
+    .fix = "Offers to transpose the class dimension to its place, or to squeeze or unsqueeze the target, where the two then fit.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });

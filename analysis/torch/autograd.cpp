@@ -1,0 +1,136 @@
+// What programs call to decide themselves how gradients are computed: functions with a backward of their own, activations that are
+// computed again, gradients as values.
+#include "torch/autograd.hpp"
+
+#include "torch/native.hpp"
+
+#include <algorithm>
+
+namespace stepzero::torch {
+
+namespace {
+
+using interpreter::Arguments;
+
+constexpr std::string_view function_class = "torch.autograd.Function", context_class = "torch.autograd.function.FunctionCtx";
+
+// The same tensors, of which it is not known how gradients come through to what they were computed from.
+Value with_own_gradient(Call& call, Value value, const Arguments& given) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::tuple)) {
+    std::vector<Value> items;
+    for (const Value& item : value.as<values::Tuple>()->items) items.push_back(with_own_gradient(call, item, given));
+    return call.run.heap().tuple(std::move(items));
+  }
+  const TensorState* state = tensor_state(call.run, value);
+  if (!state) return value;
+  TensorState made = *state;
+  made.content = nullptr;
+  made.requires_grad = values::Known::unknown;
+  made.graph_complete = false;
+  for (const Value& argument : given.positional)
+    if (const TensorState* from = tensor_state(call.run, argument))
+      for (const values::Object* source : from->graph)
+        if (std::find(made.graph.begin(), made.graph.end(), source) == made.graph.end()) made.graph.push_back(source);
+  return result(call, std::move(made));
+}
+
+// Function.apply(x, …): runs forward(ctx, x, …), or forward(x, …) where setup_context is there.
+Value apply(Call& call) {
+  if (!call.self.is(Kind::class_)) return unknown_of(call);
+  const auto& cls = *call.self.as<values::Class>();
+  const Value forward = call.run.find_in_order(cls.order, Name("forward"));
+  if (!forward.is(Kind::function) || !forward.as<values::Function>()->is_static) return unknown_of(call);
+  Arguments arguments;
+  if (!call.run.find_in_order(cls.order, Name("setup_context"))) {
+    const Value context = Value::of(Kind::instance, call.run.make_native(context_class, call.place));
+    arguments.positional.push_back(context);
+  }
+  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
+  arguments.keywords = call.options;
+  arguments.spread = call.spread;
+  const Arguments given = arguments;
+  return with_own_gradient(call, call.run.call(forward, std::move(arguments), call.place), given);
+}
+
+Value save_for_backward(Call& call) {
+  keep(call, "$saved", call.run.heap().tuple(call.rest));
+  return Value::none();
+}
+Value saved_tensors(Call& call) {
+  const Value saved = kept(call, "$saved");
+  return saved ? saved : call.run.heap().external("", call.place);
+}
+
+// checkpoint(function, x, …): function(x, …).
+Value checkpoint(Call& call) {
+  Arguments arguments;
+  arguments.positional = call.rest;
+  arguments.spread = call.spread;
+  constexpr std::string_view own[] = {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"};
+  for (const auto& option_given : call.options)
+    if (std::find(std::begin(own), std::end(own), option_given.first.text()) == std::end(own)) arguments.keywords.push_back(option_given);
+  return call.run.call(call.at(0), std::move(arguments), call.place);
+}
+// checkpoint_sequential(functions, segments, x)
+Value checkpoint_sequential(Call& call) {
+  const Value functions = call.run.resolve(call.at(0));
+  if (functions.is(Kind::instance) && !functions.as<Instance>()->cls) return call.run.call(functions, {{call.at(2)}, {}, call.spread}, call.place);
+  const auto all = call.run.elements(functions, call.place);
+  if (!all || call.spread) return unknown_of(call);
+  Value value = call.at(2);
+  for (const Value& function : *all) value = call.run.call(function, {{value}, {}, false}, call.place);
+  return value;
+}
+
+// torch.autograd.grad(outputs, inputs): a tensor for each of the inputs, of its shape.
+Value gradients(Call& call) {
+  const Value inputs = call.run.resolve(call.at(1));
+  const Value unused = call.run.resolve(call.at(6));
+  const bool may_lack = !(unused.is(Kind::none) || (unused.is(Kind::boolean) && call.run.symbols().decide(unused.condition()) == symbolic::Answer::no));
+  const auto one = [&](Value input) {
+    const TensorState* state = may_lack ? nullptr : tensor_state(call.run, input);
+    if (!state) return call.run.heap().unknown_from({input}, call.place);
+    TensorState made = *state;
+    made.content = nullptr;
+    made.requires_grad = values::Known::unknown;
+    made.graph.clear();
+    made.graph_complete = false;
+    return result(call, std::move(made));
+  };
+  std::vector<Value> made;
+  if (inputs.is(Kind::tuple) || inputs.is(Kind::list)) {
+    const auto all = call.run.elements(inputs, call.place);
+    if (!all) return unknown_of(call);
+    for (const Value& input : *all) made.push_back(one(input));
+  } else if (tensor_state(call.run, inputs)) {
+    made.push_back(one(inputs));
+  } else {
+    return unknown_of(call);
+  }
+  return call.run.heap().tuple(std::move(made));
+}
+
+} // namespace
+
+std::vector<Row> autograd_rows() {
+  using enum RowKind;
+  return {
+      row(function_class, class_, "*arguments, **options", nullptr),
+      row("torch.autograd.Function.apply", class_method, "*arguments, **options", apply),
+      row(context_class, class_, "", nullptr),
+      row("torch.autograd.function.FunctionCtx.save_for_backward", method, "*tensors", save_for_backward),
+      row("torch.autograd.function.FunctionCtx.save_for_forward", method, "*tensors", nothing),
+      row("torch.autograd.function.FunctionCtx.saved_tensors", property, "", saved_tensors),
+      row("torch.autograd.function.FunctionCtx.mark_dirty", method, "*tensors", nothing),
+      row("torch.autograd.function.FunctionCtx.mark_non_differentiable", method, "*tensors", nothing),
+      row("torch.autograd.function.FunctionCtx.set_materialize_grads", method, "value", nothing),
+      row("torch.autograd.grad", function,
+          "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False",
+          gradients),
+      row("torch.utils.checkpoint.checkpoint", function, "function, *arguments, **options", checkpoint),
+      row("torch.utils.checkpoint.checkpoint_sequential", function, "functions, segments, input, **options", checkpoint_sequential),
+  };
+}
+
+} // namespace stepzero::torch

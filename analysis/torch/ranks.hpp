@@ -1,0 +1,15 @@
+// Tensors of one rank: where a tensor of which not even the rank is known was made from another by an operator that keeps the leading
+// dimensions, what is found out of the one is true of the other.
+#pragma once
+
+#include "torch/op.hpp"
+
+namespace stepzero::torch {
+
+// Behind an operator that answered `made`: remembers what it was made from, if that is worth it.
+void follow_rank(Op& op, Value made);
+
+// The tensor that had this `shape_value` was found to have the shape: so has what it was made from, as far as they agree.
+void learn_source(Interpreter& run, Value shape_value, const Shape& learned);
+
+} // namespace stepzero::torch
