@@ -163,7 +163,8 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
     return Value::none();
   }
   if (name == "id" || name == "hash") return heap().unknown("", Sharing::local, where);
-  if (name == "open") return heap().unknown("", Sharing::local, where);
+  if (name == "open")
+    if (const Value opened = library_symbol("$open"); opened.is(Kind::library)) return call_library(*opened.as<values::LibrarySymbol>(), {}, arguments, where, nullptr);
   return {};
 }
 

@@ -149,7 +149,7 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (static_cast<std::ptrdiff_t>(i) == options_at)
       bound[i] = heap().dict(std::move(options), arguments.spread, arguments.spread ? heap().external("") : Value{});
-    if (!bound[i] && arguments.spread) bound[i] = heap().unknown(list[i].name.text(), Sharing::local);
+    if (!bound[i] && arguments.spread) bound[i] = heap().external(list[i].name.text());
     if (!bound[i] && i < function.defaults.size()) bound[i] = function.defaults[i];
     if (!bound[i]) {
       bound[i] = heap().external(list[i].name.text());

@@ -205,6 +205,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
 
   std::vector<Exit> handled;
   const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::local);
+  event->raised = raised;
   for (const ExceptHandler& handler : stmt.handlers) {
     heap().rollback(mark);
     // The body may have been left anywhere: what it wrote may or may not be there.

@@ -206,7 +206,7 @@ Value Interpreter::element(Value iterable, Place where) {
     } else if (const values::Slot* items = object->attributes.find(Name("$items"))) {
       return element(items->value, where);
     }
-    return heap().unknown("", Sharing::local, where);
+    return heap().external("", where);
   }
   case Kind::tensor: {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
@@ -217,7 +217,7 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(iterable);
-    return heap().unknown("", state->open ? Sharing::local : Sharing::uniform, where);
+    return state->open ? heap().external("", where) : heap().unknown("", Sharing::uniform, where);
   }
   default: return heap().external("", where);
   }

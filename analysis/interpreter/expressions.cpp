@@ -283,8 +283,8 @@ Value Interpreter::lookup(Name name, const Expr& node) {
       event->place = here(node);
       event->calls = site_;
       event->node = &node;
-      event->problem = values::ProblemKind::argument;
-      event->text = "unbound: " + std::string(name.text());
+      event->problem = values::ProblemKind::unbound;
+      event->text = name.text();
       append(event);
       break;
     }

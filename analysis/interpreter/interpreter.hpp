@@ -168,6 +168,10 @@ public:
   bool in_roots() const { return in_roots_; }
   // The program writes the gradient of the value, or takes it away.
   void note_gradient_written(Value of, Place place);
+  // Random numbers are drawn from here on as this seed has it.
+  void note_seed(Value seed);
+  // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
+  Sharing drawn_sharing() const { return limits_.as_rank || seeds_ == Seeds::never || seeds_ == Seeds::by_rank ? Sharing::local : Sharing::uniform; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
@@ -303,6 +307,7 @@ private:
     Sharing trips = Sharing::uniform;
     bool endless = false;                // left by break only
     Int length = nullptr;                // of what is iterated over, if it is known
+    bool any_order = false;
   };
   Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
   bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
@@ -544,6 +549,7 @@ private:
   const values::Instance* unentered_ = nullptr;
   const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
+  enum class Seeds : std::uint8_t { never, alike, by_rank, unknown } seeds_ = Seeds::never;
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()
   std::uint64_t may_raise_ = 0;     // calls so far that may fail

@@ -65,6 +65,10 @@ enum class Operation : std::uint8_t {
   unseen,            // something of which nothing is known is handed objects: the first argument is a tuple of them
   message,           // one rank sends, another receives
   await,             // waits until something that was started has ended
+  poll,              // asks whether it has, or hands it on
+  slow,              // takes long: downloads, sleeps
+  fallible,          // may fail in one process and not in another: it reads files
+  group_settings,    // the default process group is made, with its time limit
 };
 
 // Why an operation cannot succeed.
@@ -92,6 +96,18 @@ enum class ProblemKind : std::uint8_t {
   empty_slice,
   annotation,
   batch_mismatch,
+  // Told to who compares ranks only: a process comes to a name of its function (`text`) that it never bound.
+  unbound,
+};
+
+// Which ranks wait in a collective for the others.
+enum class Waiting : std::uint8_t { all, all_but_root, root };
+
+// Of calls that communicate only sometimes: when they do.
+enum class When : std::uint8_t {
+  always,
+  with_buffers,      // their module has buffers
+  training,          // their module is in training mode
 };
 
 // Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1: none.
@@ -107,6 +123,12 @@ struct CollectiveInfo {
   int group_root = -1;           // src or dst as a rank of the group
   int list = -1;                 // a list with one item for each rank of the group: of all ranks, or of the root only
   bool makes_group = false;
+  int local = -1;                // of those that make groups: where this is true, only the members make it
+  Waiting waits = Waiting::all;
+  bool own_sizes = false;        // what each rank receives may be of another size: these split what they send
+  When when = When::always;
+  int only_if = -1;              // it communicates only where this is true
+  bool joins = false;            // inside Join, those that have ended take part, too
 };
 
 // A message between two ranks. Numbers as in CollectiveInfo.
@@ -155,6 +177,13 @@ struct OperatorInfo;
 // Beside the plain form: `x.add_(y)` writes into its subject, `x.squeeze_()` changes its shape, too.
 enum class Variant : std::uint8_t { plain, in_place, in_shape };
 
+// What a context manager changes of the communication inside.
+enum class Covers : std::uint8_t {
+  nothing,
+  no_sync,           // backward does not reduce the gradients of the module that it keeps
+  join,              // ranks that have ended take part in the collectives of the others
+};
+
 // One name of a library. Rows are data: see torch/. All texts live as long as the process.
 struct Row {
   std::string_view path;         // "torch.nn.Linear", "torch.Tensor.view"
@@ -167,6 +196,8 @@ struct Row {
   const MessageInfo* message = nullptr;
   const OperatorInfo* op = nullptr;  // of an operator: signature and arguments are checked, choices are run side by side
   Variant variant = Variant::plain;
+  const CollectiveInfo* backward = nullptr;  // of a class of modules: what a backward through their forward enters
+  Covers covers = Covers::nothing;           // of a class of context managers
   bool self_first = false;       // of a method: its object is the first parameter of the signature
   std::string_view source;       // where its semantics were read
   bool pure = false;             // it never raises on values that are known
@@ -247,6 +278,8 @@ public:
   // The names of a library module that `from … import *` brings.
   virtual std::vector<syntax::Name> members(std::string_view module_path) const = 0;
   virtual std::optional<Presumption> presume(std::string_view name) const = 0;
+  // Does a function of this name, whose code is not seen, seed the random numbers?
+  virtual bool seeds(std::string_view function) const = 0;
   // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
   virtual std::string_view presume_method(std::string_view name) const = 0;
   // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a tensor.

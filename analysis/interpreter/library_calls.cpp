@@ -315,6 +315,13 @@ void Interpreter::note_gradient_written(Value of, Place where) {
   append(event);
 }
 
+void Interpreter::note_seed(Value seed) {
+  Seeds seeds = Seeds::unknown;
+  seed = resolve(seed);
+  if (seed && !heap().is_external(seed)) seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
+  seeds_ = seeds_ == Seeds::never || seeds_ == seeds ? seeds : Seeds::unknown;
+}
+
 // Objects that are handed to what is not seen may be used there.
 void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
   if (rehearsals_ > 0) return;
@@ -363,6 +370,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
+  if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const Value made = heap().external(name.empty() ? "" : name + "()", where);
   made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
                                        std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });

@@ -29,6 +29,11 @@ bool has_graph(Value value) {
   const values::TensorState* state = value.as<values::Tensor>()->now();
   return state && state->requires_grad != values::Known::no && !state->graph.empty();
 }
+
+// Two texts at least, which lie in a set in an order that differs from process to process.
+bool holds_texts(const values::ListState& set) {
+  return std::count_if(set.items.begin(), set.items.end(), [](const Value& item) { return item.is(Kind::string); }) > 1;
+}
 } // namespace
 
 Sharing Interpreter::trips_of(Value iterable) {
@@ -163,6 +168,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   event->place = shape.place;
   event->calls = site_;
   event->trips = shape.trips;
+  event->any_order = shape.any_order;
   event->stmt = shape.stmt;
   event->length = shape.length;
   block_ = &event->rounds.emplace_back();
@@ -329,6 +335,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   shape.place = {chunk_, stmt.header};
   shape.trips = trips_of(iterable);
   shape.length = known_length(iterable);
+  shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set && holds_texts(*values::Heap::list_state(iterable));
   const Flow flow = run_generic_loop(shape, [&] {
     run_assign(*stmt.target, element(iterable, here(*stmt.iterable)));
     return run_block(stmt.body);

@@ -134,6 +134,7 @@ struct LoopEvent : Event {
   // One round that stands for any number of them or, if `unrolled`, every round.
   std::vector<Block> rounds;
   bool unrolled = false;
+  bool any_order = false;    // each process makes them in an order of its own: over a set of texts
   const syntax::Stmt* stmt = nullptr;  // for or while; null for a comprehension
   Int length = nullptr;                // of what it iterates over, where that is known
 };
@@ -155,6 +156,7 @@ struct AttemptEvent : Event {  // try
   Block body, orelse, finally;
   std::vector<Block> handlers;
   bool caught = false;  // the body fails for certain, and the only handler here takes it
+  Cond raised = nullptr;  // that something in the body fails; null where it cannot, or does for certain
 };
 
 struct Root {

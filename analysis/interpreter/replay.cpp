@@ -333,6 +333,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
   const int switches = switches_;
   const values::Instance* const unentered = unentered_;
+  const Seeds seeds = seeds_;
   unit_ = &unit;
   used_ = &unit.used;
   part_begin_ = heap().mark().clock;
@@ -343,6 +344,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   unit_ = nullptr;
   switches_ = switches;
   unentered_ = unentered;
+  seeds_ = seeds;
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget;
   record_.out_of_budget = record_.out_of_budget || out_of_budget;

@@ -44,6 +44,7 @@ std::span<const Rule> rules() {
       root_mismatch,
       shape_or_dtype,
       skipped_in_except,
+      slow_rank,
       undefined_on_rank,
       uneven_loop,
       unmatched_p2p,

@@ -40,6 +40,7 @@ extern const Rule rank_guarded_collective;
 extern const Rule root_mismatch;
 extern const Rule shape_or_dtype;
 extern const Rule skipped_in_except;
+extern const Rule slow_rank;
 extern const Rule undefined_on_rank;
 extern const Rule uneven_loop;
 extern const Rule unmatched_p2p;

@@ -1,5 +1,5 @@
-// torch.distributed: who is who, the collectives, process groups, and the wrappers that communicate (DDP, FSDP). Semantics
-// as in the documentation of torch.distributed, torch.nn.parallel and torch.distributed.fsdp.
+// torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its documentation; what wraps
+// modules is in parallel.cpp.
 #include "torch/native.hpp"
 
 #include <deque>
@@ -7,6 +7,7 @@
 namespace stepzero::torch {
 
 using symbolic::Role;
+using values::Waiting;
 
 namespace {
 
@@ -156,9 +157,23 @@ Value first_differs(Call& call) {
   differ_by_rank(call, call.at(0));
   return handle(call);
 }
+// A new tensor of the same shape, with the same content on all ranks.
+Value alike(Call& call) {
+  TensorState state = computed(call.run, {call.at(0)});
+  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
+  state.sharing = Sharing::uniform;
+  state.external = false;
+  state.content = nullptr;
+  return result(call, state);
+}
 Value objects_gathered(Call& call) {
   agree_list(call, call.at(0));
   return Value::none();
+}
+// The group of this rank, and all of them.
+Value subgroups(Call& call) {
+  const Value groups = call.run.heap().open_list(call.run.heap().external("group", call.place));
+  return call.run.heap().tuple({call.run.heap().external("group", call.place), groups});
 }
 Value new_group(Call& call) {
   const Value ranks = call.run.resolve(call.at(0));
@@ -176,35 +191,6 @@ Value new_group(Call& call) {
       call.run.heap().set(call.run.heap().slot_of(group->attributes, Name("$ranks")), call.run.heap().tuple(std::move(numbers)));
   }
   return Value::of(Kind::instance, group);
-}
-
-// ---------------------------------------------------------------- wrappers
-
-Value wrapped_init(Call& call) {
-  call.run.set_attribute(call.self, Name("module"), call.at(0));
-  // What its state_dict() puts in front of each name.
-  if (call.row.path.starts_with("torch.nn.parallel.")) keep(call, "$prefix", call.run.heap().string("module."));
-  return {};
-}
-Value wrapped_forward(Call& call) {
-  interpreter::Arguments arguments;
-  for (const Value& argument : call.arguments)
-    if (argument) arguments.positional.push_back(argument);
-  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
-  arguments.keywords = call.options;
-  arguments.spread = call.spread;
-  // Wrappers move what they are given to the devices of their modules.
-  for (const Value& argument : arguments.positional)
-    if (const TensorState* state = tensor_state(call.run, argument); state && state->device) {
-      TensorState moved = *state;
-      moved.device = nullptr;
-      set_state(call.run, argument, moved);
-    }
-  const Value module = call.run.attribute(call.self, Name("module"), call.place);
-  return call.run.call(module, std::move(arguments), call.place, call.expr);
-}
-Value state_dict(Call& call) {
-  return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
 
 struct Message {
@@ -234,46 +220,47 @@ struct Collective {
 };
 
 constexpr std::string_view all_make_group = "process groups are made by all ranks together, members or not";
-constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
-      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None", handle, {"barrier", -1, -1, 0, false, false, {}, 1}},
-      {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle, {"monitored_barrier", -1, -1, 0}},
-      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", first_agrees, {"broadcast", 0, 1, 2, true, false, {}, 3, 4}},
-      {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {"all_reduce", 0, -1, 2, false, false, {}, 3}},
-      {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {"all_reduce_coalesced", -1, -1, 2, false, false, {}, 3}},
-      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False", first_differs, {"reduce", 0, 1, 3, false, false, {}, 4}},
-      {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {"all_gather", 1, -1, 2, false, false, {}, 3, -1, 0}},
-      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {"all_gather_into_tensor", 1, -1, 2, false, false, {}, 3}},
-      {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {"all_gather_object", -1, -1, 2}},
-      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False", handle, {"gather", 0, 2, 3, false, false, {}, 4, -1, 1}},
-      {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None", handle, {"gather_object", -1, 2, 3}},
-      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False", first_differs, {"scatter", 0, 2, 3, false, false, {}, 4, -1, 1}},
-      {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None", handle, {"scatter_object_list", -1, 2, 3}},
-      {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {"reduce_scatter", 0, -1, 3, false, false, {}, 4, -1, 1}},
-      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {"reduce_scatter_tensor", 0, -1, 3, false, false, {}, 4}},
-      {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {"all_to_all", -1, -1, 2, false, false, {}, 3, -1, 0}},
-      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {"all_to_all_single", 0, -1, 4, false, false, {}, 5}},
-      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None", objects_gathered, {"broadcast_object_list", -1, 1, 2}},
+      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None", handle, {.name = "barrier", .group = 0, .async = 1}},
+      {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle, {.name = "monitored_barrier", .group = 0}},
+      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", first_agrees, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2, .sends_from_root = true, .async = 3, .group_root = 4, .waits = Waiting::all_but_root}},
+      {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3}},
+      {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
+      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
+      {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0}},
+      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3}},
+      {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {.name = "all_gather_object", .group = 2}},
+      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False", handle, {.name = "gather", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::root}},
+      {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None", handle, {.name = "gather_object", .root = 2, .group = 3}},
+      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False", first_differs, {.name = "scatter", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::all_but_root}},
+      {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None", handle, {.name = "scatter_object_list", .root = 2, .group = 3}},
+      {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
+      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .own_sizes = true}},
+      {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0}},
+      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
+      {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
+      {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", alike, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.all_gather", "tensor, group=None", uniform, {.name = "all_gather", .tensor = 0, .group = 1}},
+      {"torch.distributed.nn.functional.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None", unknown_of, {.name = "all_to_all_single", .group = 4, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
+      {"torch.distributed._functional_collectives.broadcast", "self, src, group, tag=''", alike, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed._functional_collectives.all_gather_tensor", "self, gather_dim, group, tag=''", uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
+      {"torch.distributed._functional_collectives.reduce_scatter_tensor", "self, reduceOp, scatter_dim, group, tag=''", unknown_of, {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
+      {"torch.distributed._functional_collectives.all_to_all_single", "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of, {.name = "all_to_all_single", .group = 3, .own_sizes = true}},
+      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None", objects_gathered, {.name = "broadcast_object_list", .root = 1, .group = 2}},
 
       {"torch.distributed.new_group", "ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False", new_group,
-       {"new_group", -1, -1, -1, false, true, all_make_group, -1, -1, -1, true}},
-      {"torch.distributed.new_subgroups", "group_size=None, group=None, timeout=None, backend=None", handle, {"new_subgroups", -1, -1, -1, false, true, all_make_group}},
-      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None", unknown_group, {"init_device_mesh", -1, -1, -1, false, true, all_make_group}},
-      {"torch.distributed.checkpoint.save", "state_dict, *more, **options", nothing, {"torch.distributed.checkpoint.save", -1, -1, -1, false, true, "each rank writes its shards, and the ranks agree on the plan"}},
-      {"torch.distributed.checkpoint.load", "state_dict, *more, **options", nothing, {"torch.distributed.checkpoint.load", -1, -1, -1, false, true, "each rank reads its shards, and the ranks agree on the plan"}},
-
-      {"torch.nn.parallel.DistributedDataParallel", "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, **options",
-       wrapped_init, {"DistributedDataParallel", -1, -1, 5, false, true, "wrapping compares and broadcasts the parameters among the ranks"}, RowKind::class_, "torch.nn.Module"},
-      {"torch.distributed.fsdp.FullyShardedDataParallel", "module, process_group=None, *more, **options", wrapped_init,
-       {"FullyShardedDataParallel", -1, -1, 1, false, true, "wrapping shards the parameters among the ranks"}, RowKind::class_, "torch.nn.Module"},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict, {"FSDP state_dict", -1, -1, -1, false, true, sharded_state}, RowKind::method},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", wrapped_forward, {"the forward of an FSDP module", -1, -1, -1, false, true, "each layer's parameters are gathered from all ranks"}, RowKind::method},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", "max_norm, norm_type=2.0", handle, {"FSDP clip_grad_norm_", -1, -1, -1, false, true, "the norm is summed over the shards of all ranks"}, RowKind::method},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params", "module=None, *more, **options", context, {"summon_full_params", -1, -1, -1, false, true, sharded_state}, RowKind::method},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options", state_dict, {"FSDP optim_state_dict", -1, -1, -1, false, true, sharded_state}, RowKind::method},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options", state_dict, {"FSDP full_optim_state_dict", -1, -1, -1, false, true, sharded_state}, RowKind::method},
+       {.name = "new_group", .hidden = true, .because = all_make_group, .makes_group = true, .local = 4}},
+      {"torch.distributed.new_subgroups", "group_size=None, group=None, timeout=None, backend=None", subgroups, {.name = "new_subgroups", .hidden = true, .because = all_make_group}},
+      {"torch.distributed.new_subgroups_by_enumeration", "ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None", subgroups,
+       {.name = "new_subgroups_by_enumeration", .hidden = true, .because = all_make_group}},
+      {"torch.distributed.split_group", "parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None", unknown_group,
+       {.name = "split_group", .group = 0, .hidden = true, .because = all_make_group}},
+      {"torch.distributed.device_mesh.DeviceMesh", "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
+       {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
+      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None", unknown_group, {.name = "init_device_mesh", .hidden = true, .because = all_make_group}},
   };
   return list;
 }
@@ -288,7 +275,7 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.get_node_local_rank", function, "fallback_rank=None", role_value<Role::local_rank>),
       row("torch.distributed.is_available", function, "", is_available),
       row("torch.distributed.is_initialized", function, "", is_initialized),
-      row("torch.distributed.init_process_group", function, "backend=None, *more, **options", nothing),
+      row("torch.distributed.init_process_group", function, "backend=None, init_method=None, timeout=None, **options", nothing, {}, Operation::group_settings),
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed.group.WORLD", constant, "", nothing),
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),
@@ -297,18 +284,13 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None", message_of_batch),
       row("torch.distributed.Work", class_, "*arguments", nullptr),
       row("torch.distributed.Work.wait", method, "timeout=None", nothing, {}, Operation::await),
-      row("torch.distributed.Work.is_completed", method, "", [](Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }),
+      row("torch.distributed.Work.is_completed", method, "", [](Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }, {}, Operation::poll),
+      row("torch.distributed.Work.get_future", method, "", unknown_of, {}, Operation::poll),
       row("torch.distributed.ProcessGroup", class_, "*arguments", nullptr),
       row("torch.distributed.ReduceOp.SUM", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MAX", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MIN", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.AVG", constant, "", reduce_op),
-      row("torch.nn.parallel.DistributedDataParallel.forward", method, "*arguments, **options", wrapped_forward, {}, Operation::parallel_forward),
-      row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", context),
-      row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", context),
-      row("torch.nn.parallel.DataParallel", class_, "module, *more, **options", wrapped_init, "torch.nn.Module"),
-      row("torch.nn.parallel.DataParallel.forward", method, "*arguments, **options", wrapped_forward),
-      row("torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type", method, "*arguments, **options", context),
       row("torch.multiprocessing.spawn", function, "fn, args=(), nprocs=1, join=True, daemon=False, start_method='spawn'",
           [](Call& call) {
             // Every process runs the function with its rank in front.

@@ -46,6 +46,7 @@ struct Hidden {
   Value (*run)(Call&);
   CollectiveInfo info;
   RowKind kind = RowKind::method;
+  Operation operation = Operation::collective;
 };
 
 constexpr std::string_view gathers = "it gathers from all processes";
@@ -53,30 +54,44 @@ constexpr std::string_view shards = "every rank holds a part of what is saved";
 
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
-      {"accelerate.Accelerator.gather", "tensor", gathered, {"accelerator.gather", -1, -1, -1, false, true, gathers}},
-      {"accelerate.Accelerator.gather_for_metrics", "input_data, use_gather_object=False", gathered, {"accelerator.gather_for_metrics", -1, -1, -1, false, true, gathers}},
-      {"accelerate.Accelerator.reduce", "tensor, reduction='sum', scale=1.0", gathered, {"accelerator.reduce", -1, -1, -1, false, true, gathers}},
-      {"accelerate.Accelerator.pad_across_processes", "tensor, dim=0, pad_index=0, pad_first=False", gathered, {"accelerator.pad_across_processes", -1, -1, -1, false, true, "it gathers the sizes of all processes"}},
-      {"accelerate.Accelerator.wait_for_everyone", "", nothing, {"accelerator.wait_for_everyone", -1, -1, -1, false, true, "it is a barrier"}},
-      {"accelerate.Accelerator.save_state", "output_dir=None, *more, **options", nothing, {"accelerator.save_state", -1, -1, -1, false, true, shards}},
-      {"accelerate.Accelerator.load_state", "input_dir=None, *more, **options", nothing, {"accelerator.load_state", -1, -1, -1, false, true, shards}},
-      {"accelerate.Accelerator.get_state_dict", "model, unwrap=True", uniform, {"accelerator.get_state_dict", -1, -1, -1, false, true, "under FSDP and ZeRO-3 it gathers the parameters of all ranks"}},
-      {"accelerate.utils.gather_object", "object", uniform, {"gather_object", -1, -1, -1, false, true, gathers}, RowKind::function},
-      {"accelerate.utils.gather", "tensor", gathered, {"gather", -1, -1, -1, false, true, gathers}, RowKind::function},
-      {"accelerate.utils.wait_for_everyone", "", nothing, {"wait_for_everyone", -1, -1, -1, false, true, "it is a barrier"}, RowKind::function},
-      {"accelerate.utils.broadcast_object_list", "object_list, from_process=0", uniform, {"broadcast_object_list", -1, -1, -1, false, true, "the other processes receive"}, RowKind::function},
+      {"accelerate.Accelerator.gather", "tensor", gathered, {.name = "accelerator.gather", .hidden = true, .because = gathers}},
+      {"accelerate.Accelerator.gather_for_metrics", "input_data, use_gather_object=False", gathered, {.name = "accelerator.gather_for_metrics", .hidden = true, .because = gathers}},
+      {"accelerate.Accelerator.reduce", "tensor, reduction='sum', scale=1.0", gathered, {.name = "accelerator.reduce", .hidden = true, .because = gathers}},
+      {"accelerate.Accelerator.pad_across_processes", "tensor, dim=0, pad_index=0, pad_first=False", gathered, {.name = "accelerator.pad_across_processes", .hidden = true, .because = "it gathers the sizes of all processes"}},
+      {"accelerate.Accelerator.wait_for_everyone", "", nothing, {.name = "accelerator.wait_for_everyone", .hidden = true, .because = "it is a barrier"}},
+      {"accelerate.Accelerator.save_state", "output_dir=None, *more, **options", nothing, {.name = "accelerator.save_state", .hidden = true, .because = shards}},
+      {"accelerate.Accelerator.load_state", "input_dir=None, *more, **options", nothing, {.name = "accelerator.load_state", .hidden = true, .because = shards}},
+      {"accelerate.Accelerator.get_state_dict", "model, unwrap=True", uniform, {.name = "accelerator.get_state_dict", .hidden = true, .because = "under FSDP and ZeRO-3 it gathers the parameters of all ranks"}},
+      {"accelerate.utils.gather_object", "object", uniform, {.name = "gather_object", .hidden = true, .because = gathers}, RowKind::function},
+      {"accelerate.utils.gather", "tensor", gathered, {.name = "accelerate.utils.gather", .hidden = true, .because = gathers}, RowKind::function},
+      {"accelerate.utils.wait_for_everyone", "", nothing, {.name = "wait_for_everyone", .hidden = true, .because = "it is a barrier"}, RowKind::function},
+      {"accelerate.utils.broadcast_object_list", "object_list, from_process=0", uniform, {.name = "broadcast_object_list", .hidden = true, .because = "the other processes receive"}, RowKind::function},
 
-      {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing, {"save_checkpoint", -1, -1, -1, false, true, shards}},
-      {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, **options", uniform, {"load_checkpoint", -1, -1, -1, false, true, shards}},
-      {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, **options", nothing, {"save_16bit_model", -1, -1, -1, false, true, shards}},
-      {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", nothing, {"engine.step", -1, -1, -1, false, true, "the optimizer's state is shared among the ranks"}},
+      {"accelerate.Accelerator.backward", "loss, **options", nothing, {.name = "accelerator.backward", .hidden = true, .because = "it averages the gradients of all processes"}, RowKind::method, Operation::framework},
+      {"accelerate.PartialState.wait_for_everyone", "", nothing, {.name = "wait_for_everyone", .hidden = true, .because = "it is a barrier"}},
+      {"accelerate.Accelerator.check_trigger", "", uniform, {.name = "accelerator.check_trigger", .hidden = true, .because = "it sums the flags of all processes"}},
+      {"accelerate.Accelerator.main_process_first", "", context, {.name = "accelerator.main_process_first", .hidden = true, .because = "the other processes wait in it for the main one"}},
 
-      {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing, {"trainer.save_checkpoint", -1, -1, -1, false, true, "it gathers sharded states and ends in a barrier"}},
-      {"pytorch_lightning.Trainer.log_dir", "", uniform, {"trainer.log_dir", -1, -1, -1, false, true, "reading it broadcasts the path from rank 0"}, RowKind::property},
-      {"pytorch_lightning.Strategy.barrier", "name=None", nothing, {"strategy.barrier", -1, -1, -1, false, true, "it is a barrier"}},
-      {"pytorch_lightning.LightningModule.all_gather", "data, *more, **options", gathered, {"self.all_gather", -1, -1, -1, false, true, gathers}},
+      {"deepspeed.initialize", "*arguments, **options", deepspeed_initialize, {.name = "deepspeed.initialize", .hidden = true, .because = "it broadcasts the parameters to all ranks"}, RowKind::function, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.backward", "loss, *more, **options", nothing, {.name = "engine.backward", .hidden = true, .because = "it reduces the gradients of all ranks"}, RowKind::method, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing, {.name = "save_checkpoint", .hidden = true, .because = shards}},
+      {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, **options", uniform, {.name = "load_checkpoint", .hidden = true, .because = shards}},
+      {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, **options", nothing, {.name = "save_16bit_model", .hidden = true, .because = shards}},
+      {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", nothing, {.name = "engine.step", .hidden = true, .because = "the optimizer's state is shared among the ranks"}},
 
-      {"torchmetrics.Metric.compute", "", uniform, {"metric.compute", -1, -1, -1, false, true, "it gathers the metric's state from all ranks"}},
+      {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing, {.name = "trainer.save_checkpoint", .hidden = true, .because = "it gathers sharded states and ends in a barrier"}},
+      {"pytorch_lightning.Trainer.log_dir", "", uniform, {.name = "trainer.log_dir", .hidden = true, .because = "reading it broadcasts the path from rank 0"}, RowKind::property},
+      {"pytorch_lightning.LightningModule.log", "name, value, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", nothing,
+       {.name = "self.log with sync_dist", .hidden = true, .because = "it reduces the value over all ranks", .only_if = 8}},
+      {"pytorch_lightning.LightningModule.log_dict", "dictionary, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", nothing,
+       {.name = "self.log_dict with sync_dist", .hidden = true, .because = "it reduces the values over all ranks", .only_if = 7}},
+      {"pytorch_lightning.Strategy.broadcast", "obj, src=0", uniform, {.name = "strategy.broadcast", .root = 1, .hidden = true, .because = "the other ranks receive"}},
+      {"pytorch_lightning.Strategy.reduce", "tensor, group=None, reduce_op='mean'", gathered, {.name = "strategy.reduce", .hidden = true, .because = "it reduces over all ranks"}},
+      {"pytorch_lightning.Strategy.all_gather", "tensor, group=None, sync_grads=False", gathered, {.name = "strategy.all_gather", .hidden = true, .because = gathers}},
+      {"pytorch_lightning.Strategy.barrier", "name=None", nothing, {.name = "strategy.barrier", .hidden = true, .because = "it is a barrier"}},
+      {"pytorch_lightning.LightningModule.all_gather", "data, *more, **options", gathered, {.name = "self.all_gather", .hidden = true, .because = gathers}},
+
+      {"torchmetrics.Metric.compute", "", uniform, {.name = "metric.compute", .hidden = true, .because = "it gathers the metric's state from all ranks"}},
   };
   return list;
 }
@@ -95,8 +110,6 @@ std::vector<Row> framework_rows() {
       row("accelerate.Accelerator.prepare", method, "*arguments, **options", prepare, {}, Operation::framework),
       row("accelerate.Accelerator.prepare_model", method, "model, *more, **options", prepare),
       row("accelerate.Accelerator.unwrap_model", method, "model, *more, **options", first_argument),
-      row("accelerate.Accelerator.backward", method, "loss, **options", nothing, {}, Operation::framework),
-      row("accelerate.Accelerator.main_process_first", method, "", context),
       row("accelerate.Accelerator.local_main_process_first", method, "", context),
       row("accelerate.Accelerator.accumulate", method, "*models", context, {}, Operation::framework),
       row("accelerate.Accelerator.autocast", method, "*arguments, **options", context),
@@ -104,9 +117,15 @@ std::vector<Row> framework_rows() {
       row("accelerate.Accelerator.save", method, "obj, f, *more, **options", nothing),
       row("accelerate.Accelerator.clip_grad_norm_", method, "parameters, max_norm, norm_type=2", uniform),
 
+      row("accelerate.PartialState", class_, "*arguments, **options", nullptr),
+      row("accelerate.PartialState.is_main_process", property, "", is_first),
+      row("accelerate.PartialState.is_local_main_process", property, "", is_local_first),
+      row("accelerate.PartialState.process_index", property, "", role_value<Role::rank>),
+      row("accelerate.PartialState.local_process_index", property, "", role_value<Role::local_rank>),
+      row("accelerate.PartialState.num_processes", property, "", role_value<Role::world_size>),
+
       row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
-      row("deepspeed.initialize", function, "*arguments, **options", deepspeed_initialize, {}, Operation::framework),
-      row("deepspeed.DeepSpeedEngine.backward", method, "loss, *more, **options", nothing, {}, Operation::framework),
+      row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options", nothing, {}, Operation::group_settings),
 
       row("pytorch_lightning.Trainer", class_, "*arguments, **options", nullptr, {}, Operation::framework),
       row("pytorch_lightning.Trainer.is_global_zero", property, "", is_first),
@@ -128,7 +147,7 @@ std::vector<Row> framework_rows() {
                                         "torchmetrics.MeanSquaredError"})
     rows.push_back(row(metric, class_, "*arguments, **options", nullptr, "torchmetrics.Metric"));
   for (const Hidden& call : hidden()) {
-    Row made = row(call.path, call.kind, call.signature, call.run, {}, Operation::collective);
+    Row made = row(call.path, call.kind, call.signature, call.run, {}, call.operation);
     made.collective = &call.info;
     rows.push_back(made);
   }

@@ -337,7 +337,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
 
 Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   TensorState state;
-  state.sharing = random ? Sharing::local : Sharing::uniform;
+  state.sharing = random ? run.drawn_sharing() : Sharing::uniform;
   state.shape = shape;
   state.dtype = dtype;
   state.graph_complete = true;

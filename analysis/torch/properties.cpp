@@ -277,12 +277,11 @@ Value filled_copy(Op& op) {
   (void)filled(op);
   return input && !op.failed() ? op.result(input->shape, input->dtype) : op.unknown();
 }
-// Each rank draws its own numbers.
 Value filled_at_random(Op& op) {
   const std::string_view first = op.call.row.parameters[0].text();
   if (const TensorState* input = op.expect(first)) {
     TensorState state = *input;
-    state.sharing = Sharing::local;
+    state.sharing = op.run.drawn_sharing();
     state.content = nullptr;
     state.outcome = nullptr;
     state.mean = nullptr;

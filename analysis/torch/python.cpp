@@ -27,12 +27,12 @@ Value end_process(Call& call) {
 template <bool with_end> Value random_integer(Call& call) {
   auto& s = call.run.symbols();
   const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)), step = call.run.resolve(call.at(2));
-  if (call.spread || (step && !step.is(Kind::none))) return call.run.heap().unknown("", Sharing::local, call.place);
+  if (call.spread || (step && !step.is(Kind::none))) return call.run.heap().unknown("", call.run.drawn_sharing(), call.place);
   const bool alone = !second || second.is(Kind::none);
   const Int low = alone ? s.constant(0) : call.run.to_int(first), high = call.run.to_int(alone ? first : second);
-  if (!low || !high) return call.run.heap().unknown("", Sharing::local, call.place);
+  if (!low || !high) return call.run.heap().unknown("", call.run.drawn_sharing(), call.place);
   const auto most = s.upper(high);
-  const Int drawn = s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = Sharing::local});
+  const Int drawn = s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = call.run.drawn_sharing()});
   if (!call.run.guarded()) {
     s.assume(s.compared(symbolic::Compare::ge, drawn, low));
     s.assume(s.compared(with_end ? symbolic::Compare::le : symbolic::Compare::lt, drawn, high));
@@ -40,11 +40,29 @@ template <bool with_end> Value random_integer(Call& call) {
   return Value::of(drawn);
 }
 Value random_real(Call& call) {
-  const Value made = call.run.heap().unknown("", Sharing::local, call.place);
+  const Value made = call.run.heap().unknown("", call.run.drawn_sharing(), call.place);
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
+
+// A span of time, which keeps its seconds.
+Value time_span(Call& call) {
+  constexpr double seconds_in[] = {86400, 1, 1e-6, 1e-3, 60, 3600, 604800};
+  double all = 0;
+  for (std::size_t i = 0; i < std::size(seconds_in); ++i) {
+    const Value part = call.run.resolve(call.at(i));
+    if (part.is(Kind::real)) all += part.real() * seconds_in[i];
+    else if (const auto whole = call.run.to_constant(part)) all += static_cast<double>(*whole) * seconds_in[i];
+    else return {};
+  }
+  keep(call, "$seconds", Value::of(all));
+  return {};
+}
+Value seeded(Call& call) {
+  call.run.note_seed(call.at(0));
+  return Value::none();
+}
 
 // ---------------------------------------------------------------- argument parsers
 
@@ -197,6 +215,12 @@ std::vector<Row> python_rows() {
       row("os.path.isfile", function, "path", per_rank),
       row("os.path.isdir", function, "path", per_rank),
       row("os.listdir", function, "path", per_rank),
+      row("$open", function, "file, *more, **options", per_rank, {}, Operation::fallible),
+      row("time.sleep", function, "seconds", nothing, {}, Operation::slow),
+      row("urllib.request.urlretrieve", function, "url, filename=None, *more", nothing, {}, Operation::slow),
+      row("huggingface_hub.snapshot_download", function, "repo_id, *more, **options", uniform, {}, Operation::slow),
+      row("torch.hub.download_url_to_file", function, "url, dst, *more, **options", nothing, {}, Operation::slow),
+      row("datetime.timedelta", class_, "days=0, seconds=0, microseconds=0, milliseconds=0, minutes=0, hours=0, weeks=0", time_span),
       row("time.time", function, "", per_rank),
       row("time.perf_counter", function, "", per_rank),
       row("time.monotonic", function, "", per_rank),
@@ -210,6 +234,7 @@ std::vector<Row> python_rows() {
       row("random.randint", function, "a, b", random_integer<true>),
       row("random.randrange", function, "start, stop=None, step=None", random_integer<false>),
       row("numpy.random.randint", function, "low, high=None, size=None, *more, **options", per_rank),
+      row("random.seed", function, "a=None, *more", seeded),
       row("socket.gethostname", function, "", per_rank),
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),

@@ -116,7 +116,6 @@ std::vector<Row> python_tool_rows() {
       row("os.path.join", function, "*paths", joined_path),
       row("os.path.basename", function, "path", base_name),
       row("random.choice", function, "seq", random_element),
-      row("random.seed", function, "a=None, *more", nothing),
   };
   for (const std::string_view name : {"logging.debug", "logging.info", "logging.warning", "logging.error", "logging.exception", "logging.critical"})
     rows.push_back(row(name, function, "message, *arguments, **options", nothing));

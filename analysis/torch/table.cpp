@@ -38,6 +38,7 @@ constexpr std::array prefixes = {
     Prefix{"lightning.fabric.utilities.rank_zero.", "pytorch_lightning.utilities."},
     Prefix{"lightning_utilities.core.rank_zero.", "pytorch_lightning.utilities."},
     Prefix{"accelerate.accelerator.", "accelerate."},
+    Prefix{"accelerate.state.", "accelerate."},
 };
 
 struct Alias {
@@ -110,10 +111,14 @@ constexpr std::array rank_names = {
 struct MethodName {
   std::string_view name, path;
 };
+// numpy.random.seed, accelerate and transformers' set_seed, Lightning's seed_everything, and what programs call their own.
+constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "seed_everything", "manual_seed_all", "set_random_seed", "setup_seed", "seed_all", "init_seeds"};
+
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"grad", "torch.Tensor.grad"},
+    MethodName{"wait", "torch.distributed.Work.wait"},
     MethodName{"shape", "torch.Tensor.shape"},
     MethodName{"view", "torch.Tensor.view"},
     MethodName{"unsqueeze", "torch.Tensor.unsqueeze"},
@@ -263,6 +268,7 @@ Table::Table() {
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
+      {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},
   };
   rows_ = rows_of_families(families);
@@ -338,6 +344,8 @@ std::optional<interpreter::Presumption> Table::presume(std::string_view name) co
     return interpreter::Presumption{Role::none, false, "torch.optim.Optimizer"};
   return std::nullopt;
 }
+
+bool Table::seeds(std::string_view function) const { return std::find(seeding_names.begin(), seeding_names.end(), function) != seeding_names.end(); }
 
 std::string_view Table::presume_method(std::string_view name) const {
   for (const MethodName& known : method_names)

@@ -73,7 +73,8 @@ std::vector<Row> module_rows();       // nn.Module itself
 std::vector<Row> container_rows();    // Sequential, ModuleList, ModuleDict
 std::vector<Row> training_rows();     // backward, optimizers, GradScaler, autocast, schedulers, loaders
 std::vector<Row> file_rows();         // checkpoints, files of samples, what learns from data elsewhere
-std::vector<Row> distributed_rows();  // torch.distributed and its wrappers
+std::vector<Row> distributed_rows();  // torch.distributed
+std::vector<Row> parallel_rows();     // its wrappers of modules and optimizers
 std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics
 
 class Table : public interpreter::Library {
@@ -89,6 +90,7 @@ public:
   const interpreter::TypeNames& types() const override;
   std::vector<syntax::Name> members(std::string_view module_path) const override;
   std::optional<interpreter::Presumption> presume(std::string_view name) const override;
+  bool seeds(std::string_view function) const override;
   std::string_view presume_method(std::string_view name) const override;
   bool only_of_tensors(std::string_view method) const override;
   Value part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const override;

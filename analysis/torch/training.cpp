@@ -125,6 +125,10 @@ Value device_made(Call& call) {
   return call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
 }
 template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
+Value seeded(Call& call) {
+  call.run.note_seed(call.at(0));
+  return Value::none();
+}
 Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
 Value device_count(Call& call) { return call.run.heap().unknown("device_count", Sharing::uniform, call.place); }
 
@@ -201,7 +205,9 @@ std::vector<Row> training_rows() {
       row("torch.cuda.set_device", function, "device", nothing),
       row("torch.cuda.synchronize", function, "device=None", nothing),
       row("torch.cuda.empty_cache", function, "", nothing),
-      row("torch.manual_seed", function, "seed", nothing),
+      row("torch.manual_seed", function, "seed", seeded),
+      row("torch.cuda.manual_seed", function, "seed", seeded),
+      row("torch.cuda.manual_seed_all", function, "seed", seeded),
       row("torch.float64", constant, "", dtype_value<Dtype::float64>),
       row("torch.double", constant, "", dtype_value<Dtype::float64>),
       row("torch.float32", constant, "", dtype_value<Dtype::float32>),

@@ -9,11 +9,12 @@
 
 namespace stepzero::rules {
 
-enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler, name, request };
+enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler, name, request, slow };
 
 // Something that goes wrong in every run that gets there. Places are those of the file's own record.
 struct Mismatch {
   Cause cause{};
+  bool by_surprise = false;                // of runs in which something fails that may fail on one rank alone
   bool certain = true;                     // else it depends on how much the network buffers
   std::string name;                        // "broadcast"
   Place place;                             // where it belongs

@@ -4,7 +4,9 @@
 #include "rules/deadlock/rank_guarded_collective.hpp"
 
 #include "rules/list.hpp"
+#include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/match.hpp"
+#include "rules/deadlock/module_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -22,6 +24,7 @@ namespace {
 bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
+  if (event.row->collective->only_if >= 0) return false;
   const int group = event.row->collective->group;
   if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;
   const Value value = event.arguments[static_cast<std::size_t>(group)];
@@ -31,23 +34,7 @@ bool on_all_ranks(const OperationEvent& event) {
   return all && all->value;
 }
 
-// Has the module, or one in it, buffers that DDP sends before a forward?
-bool has_buffers(Value module, int depth = 0) {
-  if (!module.is(Kind::instance) || depth > 6) return false;
-  for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) {
-    if (name.text() == "$has_buffers") return true;
-    const Value part = slot->value;
-    if (part.is(Kind::instance) && has_buffers(part, depth + 1)) return true;
-    if (part.is(Kind::list) && name.text() == "$items")
-      for (const Value& item : values::Heap::list_state(part)->items)
-        if (has_buffers(item, depth + 1)) return true;
-  }
-  return false;
-}
-
-std::string_view collective_name(const OperationEvent& event) {
-  return event.row->collective ? event.row->collective->name : std::string_view("the forward of a DDP module");
-}
+std::string_view collective_name(const OperationEvent& event) { return Acts::name_of(event); }
 
 // Do two steps of different ranks meet?
 bool meet(const Step& a, const Step& b) { return collective_name(*a.event) == collective_name(*b.event); }

@@ -28,6 +28,7 @@ struct Decision {
   bool local = false;   // this process decided by what only it has
   bool open = false;    // neither way is known to be the only one
   bool unseen = false;  // … or by code that was not seen
+  bool surprise = false; // … or whether something fails that may fail in one process and not in another
   bool attempt = false; // it is a try: was its body run to the end? Else the handler was
   const interpreter::BranchEvent* branch = nullptr;
   Place place;
@@ -48,6 +49,7 @@ struct Act {
   enum class What : std::uint8_t { collective, send, receive, await };
   What what = What::collective;
   const OperationEvent* event = nullptr;
+  const values::CollectiveInfo* info = nullptr;  // of collectives
   std::string_view name;
   Place place;                      // in the chunks of the file's own record
   const interpreter::CallSite* calls = nullptr;
@@ -56,7 +58,7 @@ struct Act {
   std::vector<std::size_t> turns;   // the decisions around, outermost first: places in Trace::decisions
   std::vector<Round> rounds;        // the loops around
   bool starts = false;              // and is waited for later, by `request`
-  const void* request = nullptr;
+  const values::Object* request = nullptr;
   // Of collectives.
   std::string group;                // the same text for the same group
   std::vector<int> members;
@@ -88,9 +90,12 @@ struct Leaving {
 struct LoopRun {
   int site = 0;
   int nth = 0;
-  int rounds = 0;
+  int rounds = 0;                     // that were walked
   Place place;
   const interpreter::CallSite* calls = nullptr;
+  bool stands_for_many = false;       // one round was walked for any number of them
+  std::optional<std::int64_t> count;  // … this one, if it is known and no round leaves the loop
+  bool any_order = false;             // each process makes the rounds in an order of its own
 };
 
 // A name that was used without a value.
@@ -102,8 +107,19 @@ struct Missing {
   std::vector<std::size_t> turns;
 };
 
+// Work that takes long.
+struct Work {
+  int site = 0;
+  Place place;
+  const interpreter::CallSite* calls = nullptr;
+  std::size_t at = 0;               // acts before
+  std::optional<double> seconds;    // where it is known
+};
+
 struct Trace {
   std::vector<Missing> missing;
+  std::vector<Work> works;
+  std::map<std::string, std::optional<double>> limits;  // by group: how many seconds its ranks wait, where that is set; none: not known
   std::vector<Act> acts;
   std::vector<Decision> decisions;
   std::vector<Leaving> exits;
@@ -115,6 +131,8 @@ struct Trace {
 };
 
 using World = std::vector<Trace>;   // by rank
+
+class Runs;
 
 // Runs of the program by small worlds.
 class Worlds {
@@ -128,8 +146,7 @@ public:
   const Record& of(int rank, int world);
 
 private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<Runs> runs_;
 };
 
 } // namespace stepzero::rules

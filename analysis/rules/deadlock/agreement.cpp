@@ -1,0 +1,102 @@
+#include "rules/deadlock/agreement.hpp"
+
+#include "rules/deadlock/player.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+namespace {
+
+bool has_root(const values::CollectiveInfo& info) { return info.root >= 0 || info.group_root >= 0; }
+
+// Do two ranks send the same sizes through the same collectives, in whatever order?
+bool same_tensors(const Story& story, int a, int b, const std::string& group) {
+  const auto of = [&](int rank) {
+    std::vector<std::pair<std::string_view, std::int64_t>> sizes;
+    for (const Act& act : story.trace(rank).acts)
+      if (act.what == Act::What::collective && act.group == group && act.elements) sizes.push_back({act.name, *act.elements});
+    std::sort(sizes.begin(), sizes.end());
+    return sizes;
+  };
+  return of(a) == of(b);
+}
+
+} // namespace
+
+bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
+  std::map<std::pair<std::string, std::size_t>, std::map<int, const Act*>> meetings;
+  for (int rank = 0; rank < story.size(); ++rank) {
+    std::map<std::string, std::size_t> entered;
+    for (const Act& act : story.trace(rank).acts)
+      if (act.what == Act::What::collective && is_member(act, rank))
+        meetings[{act.group, entered[act.group]++}][rank] = &act;
+  }
+  std::set<std::string> apart;  // groups whose ranks have parted
+  for (const auto& [key, meeting] : meetings) {
+    const Act& first = *meeting.begin()->second;
+    const int first_rank = meeting.begin()->first;
+    if (stops) {
+      const bool together = !apart.contains(key.first) && meeting.size() == first.members.size() &&
+                            std::all_of(meeting.begin(), meeting.end(), [&](const auto& each) { return each.second->site == first.site; });
+      if (!together) {
+        apart.insert(key.first);
+        continue;
+      }
+    }
+    for (const auto& [rank, pointer] : meeting) {
+      const Act& act = *pointer;
+      const std::string me = "rank " + std::to_string(rank), her = "rank " + std::to_string(first_rank);
+      if (act.makes_group && act.made != first.made && !act.made.empty() && !first.made.empty()) {
+        mismatch.cause = Cause::making_groups;
+        story.place(mismatch, act);
+        mismatch.text = "All ranks make the same groups in the same order: here " + me + " makes one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ".";
+        return true;
+      }
+      if (act.root && !is_member(act, static_cast<int>(*act.root))) {
+        if (*act.root >= story.size() || *act.root < 0) return false;
+        mismatch.cause = Cause::root;
+        story.place(mismatch, act);
+        mismatch.text = "Rank " + std::to_string(*act.root) + ", which " + mismatch.name + " is told to use here on " + me + ", is no member of the group of " + rank_words(act.members, 0) +
+                        ": src and dst are ranks of the whole job.";
+        return true;
+      }
+      if (act.root && first.root && *act.root != *first.root) {
+        mismatch.cause = Cause::root;
+        story.place(mismatch, act);
+        mismatch.text = "The ranks disagree in the root of this " + mismatch.name + ": it is rank " + std::to_string(*act.root) + " on " + me + " and rank " + std::to_string(*first.root) + " on " + her + ".";
+        if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
+        return true;
+      }
+      const bool sizes_differ = act.elements && first.elements && *act.elements != *first.elements && act.list_even && first.list_even && !act.info->own_sizes;
+      const bool types_differ = act.dtype != values::Dtype::unknown && first.dtype != values::Dtype::unknown && act.dtype != first.dtype;
+      if (sizes_differ && same_tensors(story, rank, first_rank, key.first)) {
+        mismatch.cause = Cause::order;
+        story.place(mismatch, act);
+        mismatch.text = "The ranks go through their tensors in different orders: in this " + mismatch.name + " a tensor of " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me +
+                        " meets one of " + std::to_string(*first.elements) + " on " + her + ".";
+        return true;
+      }
+      if (sizes_differ || types_differ) {
+        mismatch.cause = Cause::size;
+        story.place(mismatch, act);
+        if (sizes_differ) mismatch.text = "The tensors of this " + mismatch.name + " differ in size: " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me + ", " + std::to_string(*first.elements) + " on " + her + ".";
+        else mismatch.text = "The tensors of this " + mismatch.name + " differ in dtype: " + std::string(name(act.dtype)) + " on " + me + ", " + std::string(name(first.dtype)) + " on " + her + ".";
+        if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
+        return true;
+      }
+      // Of those with a root only that one has a list.
+      const bool needs_list = act.list_length && (!has_root(*act.info) || act.root == rank);
+      if (needs_list && *act.list_length != static_cast<std::int64_t>(act.members.size())) {
+        mismatch.cause = Cause::size;
+        story.place(mismatch, act);
+        mismatch.text = "The list of this " + mismatch.name + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
+                        std::to_string(act.members.size()) + " ranks: one for each is needed.";
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+} // namespace stepzero::rules

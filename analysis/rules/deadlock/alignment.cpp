@@ -1,0 +1,54 @@
+#include "rules/deadlock/alignment.hpp"
+
+#include "rules/deadlock/player.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+namespace {
+constexpr std::size_t longest_aligned = 300;
+} // namespace
+
+std::vector<Extra> extras(const Trace& first, const Trace& second, const std::string& group) {
+  const auto of_group = [&](const Trace& trace) {
+    std::vector<std::size_t> acts;
+    for (std::size_t i = 0; i < trace.acts.size(); ++i)
+      if (trace.acts[i].what == Act::What::collective && trace.acts[i].group == group) acts.push_back(i);
+    return acts;
+  };
+  const auto a = of_group(first), b = of_group(second);
+  if (a.size() > longest_aligned || b.size() > longest_aligned) return {};
+  constexpr int alone = 7, elsewhere = 1, never = 1 << 20;
+  std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  const auto pair_cost = [&](std::size_t i, std::size_t j) {
+    const Act &x = first.acts[a[i]], &y = second.acts[b[j]];
+    if (!same_kind(x, y)) return never;
+    return x.site == y.site ? 0 : elsewhere;
+  };
+  for (std::size_t i = a.size() + 1; i-- > 0;)
+    for (std::size_t j = b.size() + 1; j-- > 0;) {
+      if (i == a.size() && j == b.size()) continue;
+      int best = never;
+      if (i < a.size()) best = std::min(best, alone + cost[i + 1][j]);
+      if (j < b.size()) best = std::min(best, alone + cost[i][j + 1]);
+      if (i < a.size() && j < b.size()) best = std::min(best, pair_cost(i, j) + cost[i + 1][j + 1]);
+      cost[i][j] = best;
+    }
+  std::vector<Extra> left;
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && cost[i][j] == pair_cost(i, j) + cost[i + 1][j + 1]) {
+      ++i, ++j;
+    } else if (i < a.size() && cost[i][j] == alone + cost[i + 1][j]) {
+      left.push_back({true, a[i], j < b.size() ? b[j] : second.acts.size()});
+      ++i;
+    } else {
+      left.push_back({false, b[j], i < a.size() ? a[i] : first.acts.size()});
+      ++j;
+    }
+  }
+  return left;
+}
+
+} // namespace stepzero::rules

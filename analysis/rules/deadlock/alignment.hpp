@@ -1,0 +1,18 @@
+// The collectives of a group that two ranks enter, side by side.
+#pragma once
+
+#include "rules/deadlock/trace.hpp"
+
+namespace stepzero::rules {
+
+// An act of one rank that the other has no partner for.
+struct Extra {
+  bool of_first = true;
+  std::size_t act = 0;      // in the trace of the rank that has it
+  std::size_t before = 0;   // in the other's trace: its acts that come before
+};
+
+// The collectives of a group, side by side with as few left over as possible; of equal ways, calls at the same place go together.
+std::vector<Extra> extras(const Trace& first, const Trace& second, const std::string& group);
+
+} // namespace stepzero::rules

@@ -1,0 +1,328 @@
+#include "rules/deadlock/causes.hpp"
+
+#include "rules/deadlock/alignment.hpp"
+#include "rules/deadlock/point_to_point.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+namespace {
+
+class Search {
+public:
+  Search(const Story& story, const Player& player, const Stop& stop) : story_(story), player_(player), stop_(stop) {}
+
+  bool explain(Mismatch& mismatch) {
+    if (stop_.kind == Stop::Kind::different) return side_by_side(stop_.group, stop_.a, stop_.b, mismatch);
+    if (stop_.kind == Stop::Kind::blocked && never_answered(story_, player_, stop_, mismatch)) return true;
+    // Groups are made first: what is wrong there comes before what it leads to.
+    auto incomplete = player_.incomplete();
+    std::stable_sort(incomplete.begin(), incomplete.end(), [](const auto& a, const auto& b) { return (a.first == "world") > (b.first == "world"); });
+    for (const auto& [group, i] : incomplete) {
+      const auto& there = player_.meeting(group, i);
+      for (const int member : player_.members(group)) {
+        if (there.contains(member)) continue;
+        if (side_by_side(group, there.begin()->first, member, mismatch)) return true;
+      }
+    }
+    if (stop_.kind != Stop::Kind::blocked) return false;
+    if (explain_messages(story_, player_, stop_, mismatch)) return true;
+    // Every group fits by itself: ranks enter those of different groups in different orders.
+    for (const auto& [group, i] : incomplete) {
+      const auto& there = player_.meeting(group, i);
+      const auto& [rank, at] = *there.begin();
+      const Act& act = story_.trace(rank).acts[at];
+      story_.place(mismatch, act);
+      mismatch.cause = Cause::order;
+      mismatch.text = "Rank " + std::to_string(rank) + " waits in " + std::string(act.name) + " here for ever:";
+      for (const int member : player_.members(group))
+        if (!there.contains(member)) {
+          mismatch.text += " " + story_.doing(member, stop_.at) + ", and comes to it only behind that.";
+          break;
+        }
+      return true;
+    }
+    return false;
+  }
+
+private:
+  // A way out, and its condition if each rank decides that for itself.
+  struct Exit {
+    const Leaving* leaving = nullptr;
+    Place own_condition;
+  };
+
+  // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
+  bool of_own_data(Place condition) const {
+    bool own = false;
+    for (const interpreter::Fact& fact : story_.record.facts) {
+      if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
+      if (story_.record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
+      if (fact.tensor) own = own || fact.tensor->sharing != symbolic::Sharing::uniform;
+      else if (fact.value.is(values::Kind::unknown) || fact.value.is(values::Kind::list)) own = own || story_.record.heap.sharing(fact.value) == symbolic::Sharing::local;
+    }
+    return own;
+  }
+
+  // The call that stands in the frame of the guard.
+  static std::pair<Place, const CallSite*> seen_from(const Act& act, const Decision& guard) {
+    const CallSite *own = act.own_calls, *calls = act.calls;
+    Place place = act.place;
+    while (own && own != guard.own_calls) {
+      place = calls->place;
+      own = own->outer;
+      calls = calls->outer;
+    }
+    return {place, calls};
+  }
+
+  const Decision* decided(const Trace& trace, const Decision& like) const {
+    for (const Decision& decision : trace.decisions)
+      if (decision.site == like.site && decision.nth == like.nth) return &decision;
+    return nullptr;
+  }
+
+  // Two ranks of a group, of which one waits for the other: what has one of them that the other has not?
+  bool side_by_side(const std::string& group, int a, int b, Mismatch& mismatch) {
+    const auto left = extras(story_.trace(a), story_.trace(b), group);
+    if (left.empty()) return false;
+    // A group that is missing comes before what it leads to.
+    const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return story_.trace(each.of_first ? a : b).acts[each.act].makes_group; });
+    // So does what an exception leads to, of what the two have alone at the same point.
+    const auto other_side = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return each.of_first != left.front().of_first; });
+    const auto in_handler = [&](const Extra& each) {
+      const Trace& own = story_.trace(each.of_first ? a : b);
+      const auto& turns = own.acts[each.act].turns;
+      return std::any_of(turns.begin(), turns.end(), [&](std::size_t turn) { return own.decisions[turn].attempt && !own.decisions[turn].yes; });
+    };
+    const Extra& extra = missing_group != left.end()                                                           ? *missing_group
+                         : other_side != left.end() && in_handler(*other_side) && !in_handler(left.front()) ? *other_side
+                                                                                                               : left.front();
+    const int owner = extra.of_first ? a : b, other = extra.of_first ? b : a;
+    const Act& act = story_.trace(owner).acts[extra.act];
+    const auto& members = player_.members(group);
+    // Who else makes this call?
+    std::vector<int> entering;
+    for (const int rank : members)
+      if (std::any_of(story_.trace(rank).acts.begin(), story_.trace(rank).acts.end(), [&](const Act& each) { return each.site == act.site; })) entering.push_back(rank);
+    mismatch.ranks = entering;
+    const auto next_of_other = [&]() -> const Act* {
+      for (std::size_t i = extra.before; i < story_.trace(other).acts.size(); ++i)
+        if (story_.trace(other).acts[i].what == Act::What::collective && story_.trace(other).acts[i].group == group) return &story_.trace(other).acts[i];
+      return nullptr;
+    };
+    const Act* next = next_of_other();
+
+    // Is there a branch around it of which the other took the other side?
+    const Decision* guard = nullptr;
+    for (const std::size_t turn : act.turns) {
+      const Decision& mine = story_.trace(owner).decisions[turn];
+      const Decision* theirs = decided(story_.trace(other), mine);
+      if (!theirs) break;
+      if (theirs->yes != mine.yes) {
+        guard = &mine;
+        break;
+      }
+    }
+    if (guard && (guard->local || guard->unseen)) {
+      if (!guard->local || guard->unseen) return false;
+      if (!of_own_data(guard->place)) return false;
+      mismatch.cause = Cause::local;
+      const auto [where, calls] = seen_from(act, *guard);
+      return tell_local(guard->place, where, calls, owner, other, act, mismatch);
+    }
+    // The same call elsewhere among what the other has alone: then it is the order that differs.
+    const Extra* swapped = nullptr;
+    for (const Extra& each : left)
+      if (each.of_first != extra.of_first) {
+        const Act& theirs = story_.trace(other).acts[each.act];
+        if (same_kind(theirs, act) || (guard && each.before <= extra.act + 1)) {
+          swapped = &each;
+          break;
+        }
+      }
+    if (act.makes_group) {
+      mismatch.cause = Cause::making_groups;
+    } else if (swapped) {
+      mismatch.cause = Cause::order;
+    } else if (group == "world" && is_subgroup(entering) && !knows_group(owner, other, extra, entering)) {
+      mismatch.cause = Cause::other_group;
+    } else if (guard && guard->attempt) {
+      mismatch.cause = Cause::handler;
+      mismatch.by_surprise = guard->surprise;
+      story_.place(mismatch, act);
+      std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
+      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips this " + mismatch.name + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
+                                 : "Rank " + std::to_string(owner) + " enters this " + mismatch.name + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
+                                       (next ? "goes on to " + std::string(next->name) + story_.at_line(next->place) : std::string("never enters it")) + ".";
+      mismatch.related.push_back({guard->place, "the try"});
+      return true;
+    } else if (guard) {
+      mismatch.cause = Cause::guard;
+    } else if (const auto [exit, own_condition] = exit_of(owner, other, extra); exit) {
+      if (own_condition) {
+        if (!of_own_data(own_condition)) return false;
+        mismatch.cause = Cause::local;
+        return tell_local(own_condition, exit->place, exit->calls, owner, other, act, mismatch);
+      }
+      const auto& decisions = story_.trace(other).decisions;
+      const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
+      if (exit->kind == ExitKind::raise) {
+        // Who raises again means to end the job. What raises by what is not known here may not raise at all.
+        if (handling) return false;
+        for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
+      }
+      mismatch.cause = handling ? Cause::handler : Cause::exit;
+      return tell_exit(*exit, owner, other, act, mismatch);
+    } else if (const auto loop = shorter_loop(act, other)) {
+      mismatch.cause = Cause::rounds;
+      story_.place(mismatch, act);
+      mismatch.place = loop->place;
+      mismatch.calls = loop->calls;
+      mismatch.text = "Rank " + std::to_string(owner) + " makes more rounds than rank " + std::to_string(other) + ", which makes " + std::to_string(loop->rounds) +
+                      ": in the next one it waits in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+      mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+      return true;
+    } else {
+      mismatch.cause = Cause::guard;
+    }
+    story_.place(mismatch, act);
+    mismatch.event = story_.of_main(act);
+    const std::string owner_words = "rank " + std::to_string(owner), other_words = "rank " + std::to_string(other);
+    if (guard && mismatch.cause == Cause::making_groups) std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
+    switch (mismatch.cause) {
+    case Cause::guard:
+      if (guard) {
+        std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
+        mismatch.guard = story_.of_main(*guard->branch, mismatch.place);
+        mismatch.guard_side = guard->yes;
+      }
+      if (next) mismatch.next_of_others = story_.of_main(*next);
+      mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " for ever: " +
+                      (next ? other_words + " goes on to " + (next->name == act.name ? "another " : "") + std::string(next->name) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
+      break;
+    case Cause::order: {
+      // Where the paths to what comes first and to what comes next part.
+      const Act* following = nullptr;
+      for (std::size_t i = extra.act + 1; i < story_.trace(owner).acts.size() && !following; ++i)
+        if (story_.trace(owner).acts[i].what == Act::What::collective && story_.trace(owner).acts[i].group == group) following = &story_.trace(owner).acts[i];
+      if (following) {
+        std::vector<const CallSite*> around;
+        for (const CallSite* site = following->own_calls; site; site = site->outer) around.push_back(site);
+        const CallSite *own = act.own_calls, *calls = act.calls;
+        // … unless that is where the guard stands.
+        while (own && (!guard || own != guard->own_calls) && own->outer && (!guard || own->outer != guard->own_calls) && std::find(around.begin(), around.end(), own) == around.end()) {
+          mismatch.place = calls->place;
+          own = own->outer;
+          calls = calls->outer;
+        }
+        mismatch.calls = calls;
+      }
+      const Act* theirs = swapped ? &story_.trace(other).acts[swapped->act] : next;
+      mismatch.text = "The ranks enter collectives in different orders: " + owner_words + " enters " + mismatch.name + " here" +
+                      (next ? ", where " + other_words + " enters " + std::string(next->name) + story_.at_line(next->place) : std::string()) + ". They wait for each other for ever, or exchange garbage.";
+      if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words + " enters " + std::string(theirs->name) + " here"});
+      break;
+    }
+    case Cause::making_groups:
+      mismatch.text = "Process groups are made by all ranks together, members or not, in the same order: " + owner_words + " calls " + mismatch.name + " here, and " + other_words +
+                      (next ? " goes on to " + std::string(next->name) + story_.at_line(next->place) : " never does") + ". Make every group on every rank.";
+      break;
+    case Cause::other_group:
+      mismatch.text = "This " + mismatch.name + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) +
+                      (entering.size() == 1 ? " enters" : " enter") + " it, the members of a smaller group: " + (next ? other_words + " goes on to " + std::string(next->name) + story_.at_line(next->place) : story_.doing(other, stop_.at)) +
+                      ". Pass that group.";
+      break;
+    default: break;
+    }
+    return true;
+  }
+
+  // Are these the members of a group that the program has made, and more than one?
+  bool is_subgroup(const std::vector<int>& ranks) const {
+    if (ranks.size() < 2) return false;
+    for (const Act& act : story_.trace(ranks[0]).acts)
+      if (act.makes_group && act.made == ranks && act.made.size() < story_.world.size()) return true;
+    return false;
+  }
+
+  // Have the members used their group between the way out of the others and this call? Then they mean all ranks here.
+  bool knows_group(int owner, int other, const Extra& extra, const std::vector<int>& members) const {
+    if (!exit_of(owner, other, extra).leaving) return false;
+    for (std::size_t i = 0; i < extra.act; ++i) {
+      const Act& act = story_.trace(owner).acts[i];
+      if (act.what == Act::What::collective && act.group != "world" && act.members == members) return true;
+    }
+    return false;
+  }
+
+  // The way out by which `other` missed what `owner` did next.
+  Exit exit_of(int owner, int other, const Extra& extra) const {
+    Exit found;
+    for (const Leaving& exit : story_.trace(other).exits) {
+      if (exit.at > extra.before || exit.caught) continue;
+      for (auto turn = exit.turns.rbegin(); turn != exit.turns.rend(); ++turn) {
+        const Decision& theirs = story_.trace(other).decisions[*turn];
+        if (theirs.unseen) return {};
+        const Decision* mine = decided(story_.trace(owner), theirs);
+        if (mine && mine->yes != theirs.yes) {
+          found = {&exit, theirs.local ? theirs.place : Place{}};
+          break;
+        }
+      }
+    }
+    return found;
+  }
+
+  bool tell_exit(const Leaving& exit, int owner, int other, const Act& act, Mismatch& mismatch) {
+    story_.place(mismatch, act);
+    mismatch.key = exit.site;
+    mismatch.place = exit.place;
+    mismatch.calls = exit.calls;
+    std::vector<int> leaving;
+    for (int rank = 0; rank < story_.size(); ++rank)
+      if (std::any_of(story_.trace(rank).exits.begin(), story_.trace(rank).exits.end(), [&](const Leaving& each) { return each.site == exit.site; })) leaving.push_back(rank);
+    const char* how = exit.kind == ExitKind::return_ ? "returns" : exit.kind == ExitKind::break_ ? "leaves the loop" : exit.kind == ExitKind::continue_ ? "goes on to the next round" : "ends";
+    mismatch.ranks = leaving;
+    mismatch.text = "Rank " + std::to_string(other) + " " + how + " here, and rank " + std::to_string(owner) + " waits for it in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+    mismatch.related.push_back({act.place, "rank " + std::to_string(owner) + " enters " + mismatch.name + " here"});
+    return true;
+  }
+
+  // Ranks that decide each by itself, and may decide differently.
+  bool tell_local(Place condition, Place where, const CallSite* calls, int owner, int other, const Act& act, Mismatch& mismatch) {
+    story_.place(mismatch, act);
+    mismatch.place = where;
+    mismatch.calls = calls;
+    mismatch.text = "Each rank decides this by data of its own: where rank " + std::to_string(owner) + " enters " + mismatch.name + (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " + std::to_string(other) +
+                    " does not, it waits for ever. Let the ranks agree first: all_reduce what decides.";
+    if (!(condition == where)) mismatch.related.push_back({condition, "this condition may differ among the ranks"});
+    if (!(act.place == where)) mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+    return true;
+  }
+
+  std::optional<LoopRun> shorter_loop(const Act& act, int other) const {
+    for (const Round& round : act.rounds) {
+      for (const LoopRun& loop : story_.trace(other).loops)
+        if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round) return loop;
+      // Loops of no rounds leave nothing behind.
+      if (round.place && std::none_of(story_.trace(other).loops.begin(), story_.trace(other).loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth; })) {
+        return LoopRun{round.site, round.nth, 0, round.place, act.calls, false, {}, false};
+      }
+    }
+    return std::nullopt;
+  }
+
+  const Story& story_;
+  const Player& player_;
+  const Stop& stop_;
+};
+
+} // namespace
+
+bool explain(const Story& story, const Player& player, const Stop& stop, Mismatch& mismatch) { return Search(story, player, stop).explain(mismatch); }
+
+} // namespace stepzero::rules

@@ -1,0 +1,21 @@
+#include "rules/deadlock/module_state.hpp"
+
+namespace stepzero::rules {
+
+using values::Kind;
+using values::Value;
+
+bool has_buffers(Value module, int depth) {
+  if (!module.is(Kind::instance) || depth > 6) return false;
+  for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) {
+    if (name.text() == "$has_buffers") return true;
+    const Value part = slot->value;
+    if (part.is(Kind::instance) && has_buffers(part, depth + 1)) return true;
+    if (part.is(Kind::list) && name.text() == "$items")
+      for (const Value& item : values::Heap::list_state(part)->items)
+        if (has_buffers(item, depth + 1)) return true;
+  }
+  return false;
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,11 @@
+// What a wrapped module holds that its forward or backward sends.
+#pragma once
+
+#include "values/heap.hpp"
+
+namespace stepzero::rules {
+
+// Has the module, or one in it, buffers that DDP sends before a forward?
+bool has_buffers(values::Value module, int depth = 0);
+
+} // namespace stepzero::rules

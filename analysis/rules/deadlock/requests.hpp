@@ -1,0 +1,27 @@
+// Communication that is started and waited for later: is it? Knows no rule.
+#pragma once
+
+#include "rules/deadlock/story.hpp"
+
+#include <set>
+
+namespace stepzero::rules {
+
+// Of one root, over all its runs that end well.
+class Requests {
+public:
+  void note(const Story& story);
+  // What no run waits for, in a program that is seen wholly.
+  std::vector<Mismatch> never_waited(Worlds& worlds) const;
+
+private:
+  struct Started {
+    Mismatch told;
+    int rank = 0;
+    const values::Object* request = nullptr;
+  };
+  std::map<int, Started> started_;  // by site
+  std::set<int> awaited_;
+};
+
+} // namespace stepzero::rules

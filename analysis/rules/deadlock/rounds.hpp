@@ -1,0 +1,13 @@
+// Loops of which one round was walked for any number of them: do the ranks make as many, in the same order?
+#pragma once
+
+#include "rules/deadlock/story.hpp"
+
+namespace stepzero::rules {
+
+// Ranks that make different numbers of rounds, and so enter a collective a different number of times in all.
+bool uneven(const Story& story, Mismatch& mismatch);
+// Rounds that communicate, in an order that differs from process to process.
+bool unordered(const Story& story, Mismatch& mismatch);
+
+} // namespace stepzero::rules

@@ -1,0 +1,156 @@
+#include "rules/deadlock/runs.hpp"
+
+#include "rules/deadlock/acts.hpp"
+#include "rules/report.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+Runs::Runs(const Record& whole) : main_(whole) {
+  for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace({main_.chunks[i].path, main_.chunks[i].offset}, i);
+  for (const auto& root : main_.roots)
+    visit(root->block, [&](const Event& event) {
+      if (event.kind != EventKind::loop) return;
+      const auto& loop = static_cast<const LoopEvent&>(event);
+      if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(loop.stmt);
+    });
+  for (const auto& root : main_.roots)
+    if (note(root->block)) {
+      if (root->function) roots_.insert(root->function->stmt);
+      else if (root->owner) roots_.insert(root->owner->stmt);
+    }
+}
+
+// Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
+bool Runs::differs(const RankRun& own, const Event& branch) const {
+  return branch.place && differing_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+}
+
+bool Runs::is_about_rank(const RankRun& own, const Event& branch) const {
+  return branch.place && about_rank_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+}
+
+bool Runs::may_fail(const RankRun& own, const Event& operation) const {
+  return operation.place && !fallible_.empty() && fallible_.contains({own.record->chunk(operation.place).path, own.record->span(operation.place).begin});
+}
+
+int Runs::one_of(int site, std::int64_t value) {
+  const int key = this->site("=", {static_cast<std::uint32_t>(site), static_cast<std::uint32_t>(value)}, 0);
+  site_of_key_[key] = site;
+  keys_at_[site].insert(key);
+  return key;
+}
+
+bool Runs::is_excluded(int key, const std::map<int, bool>& chosen) const {
+  const auto site = site_of_key_.find(key);
+  if (site == site_of_key_.end()) return false;
+  for (const int other : keys_at_.at(site->second))
+    if (const auto it = chosen.find(other); other != key && it != chosen.end() && it->second) return true;
+  return false;
+}
+
+bool Runs::note(const Block& block) {
+  bool any = false;
+  for (const Event* event : block.events) {
+    bool here = false;
+    switch (event->kind) {
+    case EventKind::operation: {
+      const auto& operation = static_cast<const OperationEvent&>(*event);
+      here = Acts::wanted(operation);
+      if (operation.row->operation == values::Operation::fallible && event->place)
+        for (const Value& argument : operation.arguments)
+          if (argument && !main_.heap.is_external(argument) && main_.heap.sharing(argument) != symbolic::Sharing::uniform)
+            fallible_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      break;
+    }
+    case EventKind::branch: {
+      const auto& branch = static_cast<const BranchEvent&>(*event);
+      const bool yes = note(branch.yes), no = note(branch.no);
+      here = yes || no;
+      if (!event->place) break;
+      if (here) branches_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      // Of what compares numbers the runs of the ranks know all that can be known.
+      const auto form = main_.symbols.form(branch.condition);
+      const auto sharing = main_.symbols.sharing(branch.condition);
+      if (sharing == symbolic::Sharing::divergent) about_rank_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && form == symbolic::Context::Form::opaque)))
+        differing_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      break;
+    }
+    case EventKind::loop:
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) here = note(round) || here;
+      break;
+    case EventKind::call: {
+      const auto& call = static_cast<const CallEvent&>(*event);
+      here = note(call.body);
+      if (here && call.function && call.function->stmt) functions_.insert(call.function->stmt);
+      break;
+    }
+    case EventKind::attempt: {
+      const auto& attempt = static_cast<const AttemptEvent&>(*event);
+      here = note(attempt.body);
+      here = note(attempt.orelse) || here;
+      here = note(attempt.finally) || here;
+      for (const Block& handler : attempt.handlers) here = note(handler) || here;
+      if (here && event->place) branches_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      break;
+    }
+    default: break;
+    }
+    any = any || here;
+  }
+  return any;
+}
+
+bool Runs::leads_on(const RankRun& own, const Event& branch) const {
+  return branch.place && branches_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+}
+
+RankRun& Runs::of(int rank, int world) {
+  auto& slot = runs_[{rank, world}];
+  if (!slot) {
+    slot = std::make_unique<RankRun>();
+    slot->record = main_.as_rank(rank, world, roots_);
+  }
+  return *slot;
+}
+
+int Runs::site(const std::string& path, syntax::Span span, int calls) {
+  return sites_.try_emplace({path, span.begin, span.end, calls}, static_cast<int>(sites_.size()) + 1).first->second;
+}
+
+int Runs::site(RankRun& own, Place place, const CallSite* calls) {
+  int around = 0;
+  if (calls) {
+    const auto it = own.call_sites.find(calls);
+    if (it != own.call_sites.end()) around = it->second;
+    else {
+      around = site(own, calls->place, calls->outer);
+      own.call_sites[calls] = around;
+    }
+  }
+  if (!place) return site("", {}, around);
+  return site(own.record->chunk(place).path, own.record->span(place), around);
+}
+
+Place Runs::translate(RankRun& own, Place place) const {
+  if (!place) return {};
+  const ChunkOf& chunk = own.record->chunk(place);
+  const auto it = chunks_.find({chunk.path, chunk.offset});
+  return it == chunks_.end() ? Place{} : Place{it->second, place.span};
+}
+
+const CallSite* Runs::translate(RankRun& own, const CallSite* calls) {
+  if (!calls) return nullptr;
+  if (const auto it = own.translated.find(calls); it != own.translated.end()) return it->second;
+  auto made = std::make_unique<CallSite>();
+  made->place = translate(own, calls->place);
+  made->function = calls->function;
+  made->outer = translate(own, calls->outer);
+  const CallSite* raw = made.get();
+  call_sites_.push_back(std::move(made));
+  return own.translated[calls] = raw;
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,75 @@
+// The runs of a program by the ranks of small worlds, and names for their places that are alike in all runs. Knows no rule.
+#pragma once
+
+#include "rules/deadlock/trace.hpp"
+
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace stepzero::rules {
+
+// The run of one rank, and what was found out about its places.
+struct RankRun {
+  std::shared_ptr<Record> record;
+  std::vector<std::uint32_t> chunk_of;                             // the same chunk in the main record; 0: not there
+  std::unordered_map<const interpreter::CallSite*, int> call_sites;
+  std::unordered_map<const interpreter::CallSite*, const interpreter::CallSite*> translated;
+  std::unordered_map<values::Cond, int> keys;
+  std::unordered_map<int, int> keys_at;                            // by site: conditions first met there
+  std::unordered_map<const interpreter::Block*, bool> matters, communicates;
+};
+
+class Runs {
+public:
+  explicit Runs(const Record& whole);
+  const Record& main() const { return main_; }
+  // The program as one rank runs it; made when first asked for.
+  RankRun& of(int rank, int world);
+
+  // Does the branch lead to communication on some rank?
+  bool leads_on(const RankRun& own, const interpreter::Event& branch) const;
+  // Is the function one that communicates on some rank?
+  bool leads_on(const interpreter::CallEvent& call) const { return call.function && call.function->stmt && functions_.contains(call.function->stmt); }
+  // A loop whose rounds are fewer on some ranks than on others.
+  bool is_divergent(const interpreter::LoopEvent& loop) const { return loop.stmt && divergent_loops_.contains(loop.stmt); }
+
+  // Is the branch decided by what the ranks' data are, though one rank by itself cannot tell?
+  bool differs(const RankRun& own, const interpreter::Event& branch) const;
+
+  bool is_about_rank(const RankRun& own, const interpreter::Event& branch) const;
+  // Does it read a file that is another one on each rank?
+  bool may_fail(const RankRun& own, const interpreter::Event& operation) const;
+  // A key for "the value asked about there is this one"; of all keys of a site one holds at most.
+  int one_of(int site, std::int64_t value);
+  // Does another key of the same site hold?
+  bool is_excluded(int key, const std::map<int, bool>& chosen) const;
+
+  // A number for a place with the calls that led there: the same in the runs of all ranks.
+  int site(RankRun& own, Place place, const interpreter::CallSite* calls);
+  int site(const std::string& path, syntax::Span span, int calls);
+  // The same place, and the same calls, in the file's own record.
+  Place translate(RankRun& own, Place place) const;
+  const interpreter::CallSite* translate(RankRun& own, const interpreter::CallSite* calls);
+
+private:
+  bool note(const interpreter::Block& block);
+
+  const Record& main_;
+  std::set<std::pair<std::string, std::uint32_t>> branches_;
+  std::set<std::pair<std::string, std::uint32_t>> differing_;  // branches
+  std::set<std::pair<std::string, std::uint32_t>> about_rank_;  // branches
+  std::set<std::pair<std::string, std::uint32_t>> fallible_;    // operations
+  std::map<int, int> site_of_key_;
+  std::map<int, std::set<int>> keys_at_;  // by site
+  std::set<const syntax::FunctionStmt*> functions_;
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> chunks_;
+  std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
+  std::set<const syntax::Stmt*> divergent_loops_;
+  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, int>, int> sites_;
+  std::vector<std::unique_ptr<interpreter::CallSite>> call_sites_;
+  std::map<std::pair<int, int>, std::unique_ptr<RankRun>> runs_;
+};
+
+} // namespace stepzero::rules

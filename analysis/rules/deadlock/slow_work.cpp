@@ -1,0 +1,69 @@
+#include "rules/deadlock/slow_work.hpp"
+
+#include "rules/deadlock/player.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+namespace {
+
+constexpr double usual_limit = 600;  // seconds: NCCL's; gloo's is three times as long
+
+bool works_there(const Trace& trace, const Work& work) {
+  return std::any_of(trace.works.begin(), trace.works.end(), [&](const Work& each) { return each.site == work.site; });
+}
+
+std::string in_seconds(double seconds) {
+  std::string text = std::to_string(seconds);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + (text == "1" ? " second" : " seconds");
+}
+
+} // namespace
+
+std::vector<Mismatch> slow_ranks(const Story& story) {
+  std::vector<Mismatch> found;
+  for (int rank = 0; rank < story.size(); ++rank) {
+    const Trace& own = story.trace(rank);
+    for (std::size_t i = 0; i < own.acts.size(); ++i) {
+      const Act& act = own.acts[i];
+      if (act.what != Act::What::collective || !is_member(act, rank)) continue;
+      for (const int other : act.members) {
+        if (other == rank || other >= story.size()) continue;
+        // What this rank does alone since it met the others last.
+        double seconds = 0;
+        bool unknown = false;
+        const Work* first = nullptr;
+        for (const Work& work : own.works) {
+          if (work.at > i || works_there(story.trace(other), work)) continue;
+          const auto met = std::find_if(own.acts.begin() + static_cast<std::ptrdiff_t>(work.at), own.acts.end(),
+                                        [&](const Act& each) { return each.what == Act::What::collective && is_member(each, other); });
+          if (met == own.acts.end() || &*met != &act) continue;
+          if (!first) first = &work;
+          unknown = unknown || !work.seconds;
+          seconds += work.seconds.value_or(0);
+        }
+        if (!first) continue;
+        const auto set = own.limits.find(act.group);
+        const bool is_set = set != own.limits.end();
+        if (is_set && !set->second) continue;
+        const double limit = is_set ? *set->second : usual_limit;
+        if (unknown ? is_set && limit >= usual_limit : seconds < limit) continue;
+        Mismatch made;
+        made.cause = Cause::slow;
+        made.world = story.size();
+        story.place(made, act);
+        made.text = "Rank " + std::to_string(rank) + " comes here only behind its own work" + story.at_line(first->place) + (unknown ? std::string() : ", which takes " + in_seconds(seconds)) + ": rank " +
+                    std::to_string(other) + " waits in this " + made.name + " and gives up after " + in_seconds(limit) + ". Give the process group a longer timeout.";
+        made.related.push_back({first->place, "the work of rank " + std::to_string(rank)});
+        found.push_back(std::move(made));
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+} // namespace stepzero::rules

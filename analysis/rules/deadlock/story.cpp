@@ -1,0 +1,62 @@
+#include "rules/deadlock/story.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+void Story::place(Mismatch& mismatch, const Act& act) const {
+  mismatch.name = std::string(act.name);
+  mismatch.place = act.place;
+  mismatch.calls = act.calls;
+  mismatch.key = act.site;
+}
+
+const OperationEvent* Story::of_main(const Act& act) const {
+  const OperationEvent* found = nullptr;
+  for (const auto& root : record.roots)
+    visit(root->block, [&](const Event& event) {
+      if (!found && event.kind == EventKind::operation && event.place == act.place && static_cast<const OperationEvent&>(event).row == act.event->row)
+        found = static_cast<const OperationEvent*>(&event);
+    });
+  return found;
+}
+
+const BranchEvent* Story::of_main(const BranchEvent& branch, Place place) const {
+  const BranchEvent* found = nullptr;
+  for (const auto& root : record.roots)
+    visit(root->block, [&](const Event& event) {
+      if (!found && event.kind == EventKind::branch && event.place.chunk == place.chunk && event.place.span == branch.place.span)
+        found = static_cast<const BranchEvent*>(&event);
+    });
+  return found;
+}
+
+std::string Story::at_line(Place place) const {
+  if (!place) return {};
+  const auto& chunk = record.chunk(place);
+  return " (line " + std::to_string(chunk.module->text->position(record.span(place).begin, syntax::Encoding::utf8).line + 1) + ")";
+}
+
+std::string Story::doing(int rank, const std::vector<std::size_t>& at) const {
+  const Trace& own = trace(rank);
+  const std::size_t where = at[static_cast<std::size_t>(rank)];
+  if (where >= own.acts.size()) return own.raised ? "rank " + std::to_string(rank) + " has failed" : "rank " + std::to_string(rank) + " has ended";
+  const Act& act = own.acts[where];
+  return "rank " + std::to_string(rank) + " waits in " + std::string(act.name) + at_line(act.place);
+}
+
+std::string plural(std::size_t count) { return count == 1 ? "" : "s"; }
+
+std::string rank_words(const std::vector<int>& ranks, int world) {
+  if (ranks.size() == 1) return "rank " + std::to_string(ranks[0]);
+  if (world > 0 && static_cast<int>(ranks.size()) == world - 1)
+    for (int rank = 0; rank < world; ++rank)
+      if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) return "the ranks but " + std::to_string(rank);
+  std::string text = "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
+  return text;
+}
+
+} // namespace stepzero::rules

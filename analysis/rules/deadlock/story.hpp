@@ -1,0 +1,29 @@
+// One possible run of a small world as it is told to the user: lines, who does what, and the file's own events. Knows no rule.
+#pragma once
+
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+struct Story {
+  const Record& record;
+  const World& world;
+  bool of_function = false;  // that nobody calls: what it leaves open others may answer
+
+  int size() const { return static_cast<int>(world.size()); }
+  const Trace& trace(int rank) const { return world[static_cast<std::size_t>(rank)]; }
+
+  // Tells a mismatch of an act.
+  void place(Mismatch& mismatch, const Act& act) const;
+  // The same in the file's own record; may be null.
+  const OperationEvent* of_main(const Act& act) const;
+  const interpreter::BranchEvent* of_main(const interpreter::BranchEvent& branch, Place place) const;
+  // " (line 7)"; empty for nowhere.
+  std::string at_line(Place place) const;
+  // What a rank does where another waits.
+  std::string doing(int rank, const std::vector<std::size_t>& at) const;
+};
+
+std::string plural(std::size_t count);  // "s", or nothing
+
+} // namespace stepzero::rules

@@ -1,0 +1,423 @@
+#include "rules/deadlock/walker.hpp"
+
+#include "rules/deadlock/acts.hpp"
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using symbolic::Answer;
+using values::Operation;
+
+namespace {
+
+constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
+constexpr int most_rounds_deep = 64;         // blocks in blocks
+
+enum class Left : std::uint8_t { no, round, loop, call, process };
+
+// Walks one process through its record.
+class Walker {
+public:
+  Walker(Runs& runs, RankRun& own, int world, Choices choices, std::uint64_t& walked)
+      : runs_(runs), own_(own), record_(*own.record), symbols_(own.record->symbols), choices_(choices), walked_(walked), acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
+
+  Walked run(const Block& block) {
+    const Left left = walk(block);
+    trace_.raised = left == Left::process && !missing;
+    return {std::move(trace_), missing, missing_is_shared, missing_key, too_long};
+  }
+
+private:
+
+  template <class Each> bool any_in(const Event& event, const Each& each) {
+    switch (event.kind) {
+    case EventKind::branch: return each(static_cast<const BranchEvent&>(event).yes) || each(static_cast<const BranchEvent&>(event).no);
+    case EventKind::loop:
+      for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
+        if (each(round)) return true;
+      return false;
+    case EventKind::attempt: {
+      const auto& attempt = static_cast<const AttemptEvent&>(event);
+      if (each(attempt.body) || each(attempt.orelse) || each(attempt.finally)) return true;
+      for (const Block& handler : attempt.handlers)
+        if (each(handler)) return true;
+      return false;
+    }
+    default: return false;
+    }
+  }
+  // Some other rank may communicate there.
+  bool leads_on(const CallEvent& call) {
+    return runs_.leads_on(call) || communicates(call.body);
+  }
+  bool leads_on(const Event& event) {
+    if (event.kind == EventKind::attempt) return runs_.leads_on(own_, event);
+    if (event.kind != EventKind::branch) return false;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    return symbols_.form(branch.condition) == symbolic::Context::Form::constant && runs_.leads_on(own_, branch);
+  }
+  bool communicates(const Block& block) {
+    if (const auto it = own_.communicates.find(&block); it != own_.communicates.end()) return it->second;
+    bool any = false;
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::operation) any = Acts::wanted(static_cast<const OperationEvent&>(*event));
+      else if (event->kind == EventKind::problem) any = static_cast<const ProblemEvent*>(event)->problem == values::ProblemKind::unbound;
+      else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
+      else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return communicates(part); });
+      if (any) break;
+    }
+    return own_.communicates[&block] = any;
+  }
+  // From here on it is not known what the process sends and receives.
+  bool sends(const Block& block) {
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->operation == Operation::message) return true;
+      if (event->kind == EventKind::call ? sends(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return sends(part); })) return true;
+    }
+    return false;
+  }
+  // Does something in it read what only this rank has?
+  bool fails_in(const Block& block) {
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::operation ? runs_.may_fail(own_, *event)
+          : event->kind == EventKind::call    ? fails_in(static_cast<const CallEvent*>(event)->body)
+                                              : any_in(*event, [&](const Block& part) { return fails_in(part); }))
+        return true;
+    }
+    return false;
+  }
+  // Is there a way out of the loop whose round it is?
+  bool leaves(const Block& round) {
+    for (const Event* event : round.events) {
+      if (event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit != ExitKind::continue_) return true;
+      if (event->kind == EventKind::loop) {
+        for (const Block& inner : static_cast<const LoopEvent*>(event)->rounds)
+          for (const Event* deep : inner.events)
+            if (deep->kind == EventKind::exit && static_cast<const ExitEvent*>(deep)->exit == ExitKind::return_) return true;
+      } else if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return leaves(part); })) {
+        return true;
+      }
+    }
+    return false;
+  }
+  bool raises(const Block& block) {
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise) return true;
+      if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return raises(part); })) return true;
+    }
+    return false;
+  }
+  // Anything that matters to who compares: communication, or a way out that skips some.
+  bool matters(const Block& block) {
+    if (const auto it = own_.matters.find(&block); it != own_.matters.end()) return it->second;
+    bool any = false;
+    for (const Event* event : block.events) {
+      if (event->kind == EventKind::operation) any = Acts::wanted(static_cast<const OperationEvent&>(*event));
+      else if (event->kind == EventKind::exit) any = true;
+      else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
+      else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return matters(part); });
+      if (any) break;
+    }
+    return own_.matters[&block] = any;
+  }
+
+  // Is the rank asked whether it is one that is not known, the same on all ranks? Only one of them is. Else 0.
+  int key_of_rank(Cond condition, int branch_site) {
+    if (!about_rank_) return 0;
+    const auto comparison = symbols_.comparison(condition);
+    if (!comparison || comparison->op != symbolic::Compare::eq) return 0;
+    const auto left = symbols_.value(comparison->left), right = symbols_.value(comparison->right);
+    const values::Int other = left ? comparison->right : comparison->left;
+    return (left || right) && symbols_.is_atom(other) ? runs_.one_of(branch_site, left ? *left : *right) : 0;
+  }
+
+  Answer leaf(Cond condition, int branch_site) {
+    if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
+    // Who communicates has a process group.
+    if (const auto it = record_.conditions.find("torch.distributed.is_initialized"); it != record_.conditions.end() && it->second == condition) return Answer::yes;
+    if (symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition) && !differs_) {
+      auto [it, fresh] = own_.keys.try_emplace(condition, 0);
+      if (fresh) it->second = key_of_rank(condition, branch_site);
+      if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
+      if (!it->second) it->second = runs_.site("?", {static_cast<std::uint32_t>(branch_site), static_cast<std::uint32_t>(own_.keys_at[branch_site]++)}, 0);
+      if (const auto chosen = choices_.shared.find(it->second); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
+      if (!missing) {
+        missing = condition;
+        missing_is_shared = true;
+        missing_key = it->second;
+      }
+      return Answer::unknown;
+    }
+    (symbols_.sharing(condition) != symbolic::Sharing::divergent && !record_.external.contains(condition) ? locally_ : unseen_) = true;
+    if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end()) return chosen->second ? Answer::yes : Answer::no;
+    if (!missing) {
+      missing = condition;
+      missing_is_shared = false;
+    }
+    return Answer::unknown;
+  }
+
+  Answer decide(Cond condition, int branch_site) {
+    using Form = symbolic::Context::Form;
+    switch (symbols_.form(condition)) {
+    case Form::constant: return symbols_.decide(condition);
+    case Form::negation: {
+      const Answer inner = decide(symbols_.operands(condition)[0], branch_site);
+      return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
+    }
+    case Form::conjunction:
+    case Form::disjunction: {
+      const bool all = symbols_.form(condition) == Form::conjunction;
+      const Answer settles = all ? Answer::no : Answer::yes;
+      const Cond asked_before = missing;
+      bool unknown = false;
+      for (const Cond operand : symbols_.operands(condition)) {
+        const Answer answer = decide(operand, branch_site);
+        if (answer == settles) {
+          missing = asked_before;
+          return settles;
+        }
+        unknown = unknown || answer == Answer::unknown;
+      }
+      if (unknown) return Answer::unknown;
+      return all ? Answer::yes : Answer::no;
+    }
+    case Form::compare:
+    case Form::opaque: return leaf(condition, branch_site);
+    }
+    return Answer::unknown;
+  }
+
+  Left walk(const Block& block) {
+    if (++nesting_ > 4 * most_rounds_deep) too_long = true;
+    Left left = Left::no;
+    for (std::size_t i = 0; i < block.events.size() && left == Left::no; ++i) {
+      const Event* event = block.events[i];
+      if (++walked_ > most_walked || too_long) {
+        too_long = true;
+        left = Left::process;
+        break;
+      }
+      switch (event->kind) {
+      case EventKind::operation: {
+        const auto& operation = static_cast<const OperationEvent&>(*event);
+        if (fails_ && runs_.may_fail(own_, operation)) {
+          fails_ = false;
+          left = Left::process;
+          break;
+        }
+        if (!Acts::wanted(operation)) break;
+        acts_site_ = runs_.site(own_, operation.place, operation.calls);
+        differs_ = false;
+        if (!acts_.add(operation, turns_, rounds_)) too_long = true;
+        break;
+      }
+      case EventKind::branch: left = walk_branch(static_cast<const BranchEvent&>(*event)); break;
+      case EventKind::loop: left = walk_loop(static_cast<const LoopEvent&>(*event)); break;
+      case EventKind::call: {
+        const auto& call = static_cast<const CallEvent&>(*event);
+        const bool quiet = !leads_on(call);
+        if (quiet && fails_ && fails_in(call.body)) {
+          fails_ = false;
+          left = Left::process;
+          break;
+        }
+        if (quiet && !raises(call.body)) break;
+        if (quiet) {
+          // Only what is known for certain ends the process here.
+          left = certain_end(call.body);
+          break;
+        }
+        left = walk(call.body);
+        if (left == Left::call) left = Left::no;
+        break;
+      }
+      case EventKind::attempt: left = walk_attempt(static_cast<const AttemptEvent&>(*event)); break;
+      case EventKind::exit: left = leave(static_cast<const ExitEvent&>(*event)); break;
+      case EventKind::problem: {
+        const auto& problem = static_cast<const ProblemEvent&>(*event);
+        if (problem.problem == values::ProblemKind::unbound)
+          trace_.missing.push_back({problem.text, runs_.site(own_, event->place, event->calls), runs_.translate(own_, event->place),
+                                    runs_.translate(own_, event->calls), turns_});
+        break;
+      }
+      }
+      if (missing) left = Left::process;
+    }
+    --nesting_;
+    return left;
+  }
+
+  // Of a call without communication: does it end the process whatever is not known? Then its way out is kept.
+  Left certain_end(const Block& block) {
+    for (const Event* event : block.events) {
+      ++walked_;
+      if (event->kind == EventKind::exit) {
+        const auto& exit = static_cast<const ExitEvent&>(*event);
+        if (exit.exit == ExitKind::raise) return leave(exit);
+        return Left::no;
+      }
+      if (event->kind == EventKind::branch) {
+        const auto& branch = static_cast<const BranchEvent&>(*event);
+        const Answer answer = symbols_.form(branch.condition) == symbolic::Context::Form::constant ? symbols_.decide(branch.condition) : Answer::unknown;
+        if (answer == Answer::unknown) {
+          if (matters(branch.yes) || matters(branch.no)) return Left::no;
+          continue;
+        }
+        push_decision(branch, answer == Answer::yes, runs_.site(own_, branch.place, branch.calls), false);
+        const Block& side = answer == Answer::yes ? branch.yes : branch.no;
+        const bool leaves = !side.events.empty() && matters(side);
+        const Left left = leaves ? certain_end(side) : Left::no;
+        turns_.pop_back();
+        if (leaves) return left;
+        continue;
+      }
+      if (event->kind == EventKind::call) {
+        if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no) return left;
+        continue;
+      }
+      if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
+    }
+    return Left::no;
+  }
+
+  void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
+    trace_.decisions.push_back({site, times_[site]++, yes, local, symbols_.form(branch.condition) != symbolic::Context::Form::constant, unseen_, false, false, &branch, runs_.translate(own_, branch.place), branch.calls});
+    turns_.push_back(trace_.decisions.size() - 1);
+  }
+
+  Left walk_branch(const BranchEvent& branch) {
+    const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
+    if (!constant && !matters(branch.yes) && !matters(branch.no)) return Left::no;
+    const int site = runs_.site(own_, branch.place, branch.calls);
+    locally_ = unseen_ = false;
+    differs_ = runs_.differs(own_, branch);
+    about_rank_ = runs_.is_about_rank(own_, branch);
+    const Answer answer = decide(branch.condition, site);
+    differs_ = about_rank_ = false;
+    if (answer == Answer::unknown) return Left::process;
+    missing = nullptr;
+    push_decision(branch, answer == Answer::yes, site, locally_);
+    const Left left = walk(answer == Answer::yes ? branch.yes : branch.no);
+    turns_.pop_back();
+    return left;
+  }
+
+  Left walk_loop(const LoopEvent& loop) {
+    bool any = false;
+    for (const Block& round : loop.rounds) any = any || matters(round);
+    if (!any) return Left::no;
+    const int site = runs_.site(own_, loop.place, loop.calls);
+    const int nth = times_[site]++;
+    const Place place = runs_.translate(own_, loop.place);
+    if (!loop.unrolled && runs_.is_divergent(loop))
+      for (const Block& round : loop.rounds) if (communicates(round)) acts_.unsettle();
+    // How many messages there are is not known.
+    if (!loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
+      for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
+    const std::size_t entry = trace_.loops.size();
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order};
+    if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
+    const bool none = run.count && *run.count <= 0;
+    trace_.loops.push_back(std::move(run));
+    if (none) return Left::no;
+    int number = 0;
+    for (const Block& round : loop.rounds) {
+      rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
+      trace_.loops[entry].rounds = number;
+      const Left left = walk(round);
+      rounds_.pop_back();
+      if (left == Left::round || left == Left::no) continue;
+      if (left == Left::loop) return Left::no;
+      return left;
+    }
+    return Left::no;
+  }
+
+  Left walk_attempt(const AttemptEvent& attempt) {
+    // The run in which nothing is raised by surprise.
+    const bool handles = !attempt.handlers.empty();
+    const std::size_t decision = trace_.decisions.size();
+    const int site = runs_.site(own_, attempt.place, attempt.calls);
+    trace_.decisions.push_back({site, times_[site]++, true, false, false, false, false, true, nullptr, runs_.translate(own_, attempt.place), attempt.calls});
+    // The other run, in which a file of this rank cannot be read, is of interest where that leads past communication.
+    const bool may_fail = attempt.raised && attempt.handlers.size() == 1 && !fails_ && fails_in(attempt.body) && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(attempt.handlers[0]));
+    bool fails = false;
+    if (may_fail) {
+      const Answer answer = leaf(attempt.raised, site);
+      if (answer == Answer::unknown) return Left::process;
+      fails_ = fails = answer == Answer::yes;
+      trace_.decisions[decision].open = trace_.decisions[decision].surprise = true;
+    }
+    turns_.push_back(decision);
+    const std::size_t exits = trace_.exits.size();
+    Left left = walk(attempt.body);
+    fails = fails && !fails_;
+    fails_ = false;
+    if (!missing && !too_long) {
+      if (left == Left::process && handles) {
+        trace_.decisions[decision].yes = false;
+        for (std::size_t i = exits; i < trace_.exits.size(); ++i)
+          trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
+        if (attempt.caught || fails) left = walk(attempt.handlers.back());
+        else acts_.unsettle();
+      } else if (left == Left::no) {
+        left = walk(attempt.orelse);
+      }
+    }
+    turns_.pop_back();
+    if (missing || too_long) return left;
+    // What is left runs what stands in `finally`, too.
+    const Left last = walk(attempt.finally);
+    return last == Left::no ? left : last;
+  }
+
+  Left leave(const ExitEvent& exit) {
+    Leaving leaving;
+    leaving.kind = exit.exit;
+    leaving.site = runs_.site(own_, exit.place, exit.calls);
+    leaving.place = runs_.translate(own_, exit.place);
+    leaving.calls = runs_.translate(own_, exit.calls);
+    leaving.turns = turns_;
+    leaving.rounds = rounds_;
+    leaving.at = trace_.acts.size();
+    trace_.exits.push_back(std::move(leaving));
+    switch (exit.exit) {
+    case ExitKind::return_: return Left::call;
+    case ExitKind::break_: return Left::loop;
+    case ExitKind::continue_: return Left::round;
+    case ExitKind::raise: return Left::process;
+    }
+    return Left::no;
+  }
+
+  Runs& runs_;
+  RankRun& own_;
+  const Record& record_;
+  symbolic::Context& symbols_;
+  Choices choices_;
+  std::uint64_t& walked_;
+  Trace trace_;
+  Acts acts_;
+  std::vector<std::size_t> turns_;
+  std::vector<Round> rounds_;
+  std::unordered_map<int, int> times_;  // by site
+  Cond missing = nullptr;
+  bool missing_is_shared = false;
+  int missing_key = 0;
+  bool too_long = false;
+  bool locally_ = false, unseen_ = false;
+  bool differs_ = false;                // the condition that is decided is known to differ among ranks by their data
+  bool about_rank_ = false;             // it is a comparison with the rank
+  int acts_site_ = 0;                   // of the operation that is looked at
+  bool fails_ = false;                  // the next thing that may fail in this process does
+  int nesting_ = 0;
+};
+
+} // namespace
+
+Walked walk_rank(Runs& runs, RankRun& own, int world, const Block& block, Choices choices, std::uint64_t& walked) {
+  return Walker(runs, own, world, choices, walked).run(block);
+}
+
+} // namespace stepzero::rules

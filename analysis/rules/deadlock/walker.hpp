@@ -1,0 +1,25 @@
+// Walks one rank through its record: which side of each branch it takes, which loops it runs, where it leaves.
+#pragma once
+
+#include "rules/deadlock/runs.hpp"
+
+namespace stepzero::rules {
+
+// What was chosen of the conditions that the record does not decide: by all ranks alike, and by this one for itself.
+struct Choices {
+  const std::map<int, bool>& shared;
+  const std::map<values::Cond, bool>& own;
+};
+
+struct Walked {
+  Trace trace;
+  values::Cond missing = nullptr;  // a condition that was asked for and is not chosen
+  bool missing_is_shared = false;
+  int missing_key = 0;
+  bool too_long = false;
+};
+
+// `walked` counts events.
+Walked walk_rank(Runs& runs, RankRun& own, int world, const interpreter::Block& block, Choices choices, std::uint64_t& walked);
+
+} // namespace stepzero::rules
