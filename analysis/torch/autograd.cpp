@@ -127,7 +127,7 @@ std::vector<Row> autograd_rows() {
       row("torch.autograd.function.FunctionCtx.set_materialize_grads", method, "value", nothing),
       row("torch.autograd.grad", function,
           "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False",
-          gradients),
+          gradients, {}, values::Operation::gradient_asked),
       row("torch.utils.checkpoint.checkpoint", function, "function, *arguments, **options", checkpoint),
       row("torch.utils.checkpoint.checkpoint_sequential", function, "functions, segments, input, **options", checkpoint_sequential),
   };

@@ -44,6 +44,7 @@ Value random_real(Call& call) {
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
+Value unseen(Call& call) { return call.run.heap().external("", call.place); }
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 
 // A span of time, which keeps its seconds.
@@ -214,7 +215,7 @@ std::vector<Row> python_rows() {
       row("os.path.exists", function, "path", per_rank),
       row("os.path.isfile", function, "path", per_rank),
       row("os.path.isdir", function, "path", per_rank),
-      row("os.listdir", function, "path", per_rank),
+      row("os.listdir", function, "path", unseen),  // of folders that all ranks see, mostly
       row("$open", function, "file, *more, **options", per_rank, {}, Operation::fallible),
       row("time.sleep", function, "seconds", nothing, {}, Operation::slow),
       row("urllib.request.urlretrieve", function, "url, filename=None, *more", nothing, {}, Operation::slow),

@@ -174,7 +174,6 @@ std::vector<Row> training_rows() {
       row("torch.inference_mode", function, "mode=True", grad_mode),
       row("torch.enable_grad", function, "function=None", grad_mode),
       row("torch.set_grad_enabled", function, "mode", grad_mode),
-      row("torch.autograd.grad", function, "outputs, inputs, *more, **options", gradients_asked, {}, Operation::gradient_asked),
       row("torch.autograd.backward", function, "tensors, *more, **options", nothing, {}, Operation::gradient_asked),
       row("torch.autograd.functional.jacobian", function, "func, inputs, **options", gradients_asked, {}, Operation::gradient_asked),
       row("torch.autograd.functional.hessian", function, "func, inputs, **options", gradients_asked, {}, Operation::gradient_asked),

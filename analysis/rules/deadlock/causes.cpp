@@ -62,7 +62,13 @@ private:
       if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
       if (story_.record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
       if (fact.tensor) own = own || fact.tensor->sharing != symbolic::Sharing::uniform;
-      else if (fact.value.is(values::Kind::unknown) || fact.value.is(values::Kind::list)) own = own || story_.record.heap.sharing(fact.value) == symbolic::Sharing::local;
+      // A number that a loop counts is the same on all ranks while they are in the same round.
+      else if (fact.value.is(values::Kind::integer) && story_.record.heap.sharing(fact.value) == symbolic::Sharing::local) return false;
+      // Of what was made nowhere in the program it is not known where it comes from.
+      else if (fact.value.is(values::Kind::unknown) && !fact.value.object()->born) return false;
+      // Where a variable has its value from is not known: one that a loop changes is as local as what the loop runs over. Calls tell.
+      else if ((fact.value.is(values::Kind::unknown) || fact.value.is(values::Kind::list)) && story_.record.text(fact.place).ends_with(')'))
+        own = own || story_.record.heap.sharing(fact.value) == symbolic::Sharing::local;
     }
     return own;
   }

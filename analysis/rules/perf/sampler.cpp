@@ -12,12 +12,21 @@ using values::Operation;
 
 namespace {
 
+// Is it a list of which some differ among the ranks, as the numbers of a rank's own samples do?
+bool differs(const Record& record, Value list) {
+  if (!list.is(Kind::list)) return false;
+  const values::ListState& state = *values::Heap::list_state(list);
+  const auto own = [&](Value item) { return item.is(Kind::integer) && record.heap.sharing(item) != symbolic::Sharing::uniform; };
+  return std::any_of(state.items.begin(), state.items.end(), own) || own(state.rest) || (state.length && record.symbols.sharing(state.length) != symbolic::Sharing::uniform);
+}
+
 // Does a data set hold a number that differs among the ranks? Then it may be a rank's own part.
 bool is_parted(const Record& record, Value dataset) {
   for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries()) {
     const Value value = slot->value;
     if ((value.is(Kind::integer) || value.is(Kind::unknown) || value.is(Kind::string)) && record.heap.sharing(value) != symbolic::Sharing::uniform) return true;
     if (value.is(Kind::unknown) && value.as<values::Unknown>()->external) return true;
+    if (differs(record, value)) return true;
   }
   return false;
 }
