@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <string_view>
+
 namespace stepzero::server {
 namespace {
 
@@ -35,8 +37,8 @@ struct Asked {
 
 Asked read(const std::vector<protocol::Any>& arguments) {
   Asked asked;
-  const auto refuse = [&](std::string why) {
-    asked.wrong = std::string(schedule_command) + ": " + std::move(why);
+  const auto refuse = [&](std::string_view why) {
+    asked.wrong.append(schedule_command).append(": ").append(why);
     return asked;
   };
   if (arguments.empty() || !arguments[0].json().is_object()) return refuse(R"(the argument is {"uri": …, "world": …})");
