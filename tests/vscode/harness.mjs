@@ -275,8 +275,12 @@ export class Workbench {
   }
 
   async actions(title) {
-    await this.page.keyboard.press("Control+.");
-    await this.page.locator(".action-widget").waitFor();
+    // A menu that is still closing swallows the keys: they are pressed again until the menu is there.
+    const menu = this.page.locator(".action-widget");
+    await until("menu of actions", async () => {
+      await this.page.keyboard.press("Control+.");
+      return menu.waitFor({ timeout: 3000 }).then(() => true);
+    });
     const titles = await this.page.locator(".action-widget .monaco-list-row.action .title").allTextContents();
     if (!title) return titles;
     // The first row has the focus; the pointer does not reach the menu.

@@ -50,6 +50,7 @@ describe("the workbench", { timeout: 500_000 }, () => {
     assert.equal(titles[0], "Run broadcast on all ranks");
     assert.match(titles.at(-1), /^Ignore deadlock\/rank-guarded-collective in this file$/);
     await page.keyboard.press("Escape");
+    await page.locator(".action-widget").waitFor({ state: "hidden" });
   });
 
   test("applies the fix in one step that one undo takes back", async () => {

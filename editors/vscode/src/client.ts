@@ -72,6 +72,7 @@ export class Server implements vscode.Disposable {
     this.status.set("starting");
     this.log.info(`starting ${this.program.path}`);
     const client = new QuietClient("stepzero", "stepzero", { command: this.program.path, args: ["lsp"] }, this.options());
+    linkRules(client.protocol2CodeConverter);
     client.onDidChangeState(({ newState }) => {
       if (this.client === client && newState === ClientState.Running) this.status.set("ready");
     });
@@ -165,19 +166,13 @@ export class Server implements vscode.Disposable {
         },
         handleDiagnostics: (uri, diagnostics, next) => {
           answered(uri);
-          next(uri, diagnostics.map(linked));
+          next(uri, diagnostics);
         },
         provideDiagnostics: async (document, previous, token, next) => {
           const report = await next(document, previous, token);
           answered(document instanceof vscode.Uri ? document : document.uri);
-          if (report && "items" in report) report.items = report.items.map(linked);
           return report;
         },
-        provideWorkspaceDiagnostics: (previous, token, reporter, next) =>
-          next(previous, token, (chunk) => {
-            for (const report of chunk?.items ?? []) if ("items" in report) report.items = report.items.map(linked);
-            reporter(chunk);
-          }),
         // A code lens asks for the schedule: it is shown here, and not only computed.
         executeCommand: (command, words, next) => {
           const [asked] = words as { uri?: string }[];
@@ -198,13 +193,21 @@ export class Server implements vscode.Disposable {
   }
 }
 
-// The link of a problem opens the page of its rule here, rendered, and not the file of the page.
-function linked(diagnostic: vscode.Diagnostic): vscode.Diagnostic {
+// The link of a problem opens the page of its rule here, rendered, and not the file of the page. Every way that problems
+// take passes this converter; the middleware cannot change what the workspace is told.
+function linkRules(converter: LanguageClient["protocol2CodeConverter"]): void {
+  const convert = converter.asDiagnostics.bind(converter);
+  converter.asDiagnostics = async (diagnostics, token) => {
+    const converted = await convert(diagnostics, token);
+    for (const diagnostic of converted) link(diagnostic);
+    return converted;
+  };
+}
+
+function link(diagnostic: vscode.Diagnostic): void {
   const { code } = diagnostic;
   const rule = typeof code === "object" ? code.value : code;
-  if (typeof rule === "string" && rule.includes("/")) {
-    const target = vscode.Uri.parse(`command:stepzero.explainRule?${encodeURIComponent(JSON.stringify([rule]))}`);
-    diagnostic.code = { value: rule, target };
-  }
-  return diagnostic;
+  if (typeof rule !== "string" || !rule.includes("/")) return;
+  const target = vscode.Uri.parse(`command:stepzero.explainRule?${encodeURIComponent(JSON.stringify([rule]))}`);
+  diagnostic.code = { value: rule, target };
 }
