@@ -4,6 +4,7 @@
 #include "rules/deadlock/point_to_point.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::rules {
 
@@ -49,10 +50,11 @@ public:
   }
 
 private:
-  // A way out, and its condition if each rank decides that for itself.
+  // A way out, and the condition by which ranks take it.
   struct Exit {
     const Leaving* leaving = nullptr;
-    Place own_condition;
+    Place condition;
+    bool own_condition = false;  // each rank decides it for itself
   };
 
   // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
@@ -138,6 +140,7 @@ private:
       if (!of_own_data(guard->place)) return false;
       mismatch.cause = Cause::local;
       const auto [where, calls] = seen_from(act, *guard);
+      mismatch.whole_job = group == "world";
       return tell_local(guard->place, where, calls, owner, other, act, mismatch);
     }
     // The same call elsewhere among what the other has alone: then it is the order that differs.
@@ -168,11 +171,15 @@ private:
       return true;
     } else if (guard) {
       mismatch.cause = Cause::guard;
-    } else if (const auto [exit, own_condition] = exit_of(owner, other, extra); exit) {
+    } else if (const auto [exit, condition, own_condition] = exit_of(owner, other, extra); exit) {
+      mismatch.exit = exit->kind;
+      mismatch.condition = condition;
+      mismatch.whole_job = group == "world";
+      mismatch.missed = static_cast<int>(left.size());
       if (own_condition) {
-        if (!of_own_data(own_condition)) return false;
+        if (!of_own_data(condition)) return false;
         mismatch.cause = Cause::local;
-        return tell_local(own_condition, exit->place, exit->calls, owner, other, act, mismatch);
+        return tell_local(condition, exit->place, exit->calls, owner, other, act, mismatch);
       }
       const auto& decisions = story_.trace(other).decisions;
       const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
@@ -182,14 +189,15 @@ private:
         for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
       }
       mismatch.cause = handling ? Cause::handler : Cause::exit;
-      return tell_exit(*exit, owner, other, act, mismatch);
+      return tell_exit(*exit, owner, act, mismatch);
     } else if (const auto loop = shorter_loop(act, other)) {
       mismatch.cause = Cause::rounds;
       story_.place(mismatch, act);
       mismatch.place = loop->place;
       mismatch.calls = loop->calls;
       mismatch.text = "Rank " + std::to_string(owner) + " makes more rounds than rank " + std::to_string(other) + ", which makes " + std::to_string(loop->rounds) +
-                      ": in the next one it waits in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+                      ": in the next one it waits in " + mismatch.name + story_.at_line(act.place) + " for ever, and " + story_.doing(other, stop_.at) + ".";
+      mismatch.event = story_.of_main(act);
       mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
       return true;
     } else {
@@ -198,7 +206,11 @@ private:
     story_.place(mismatch, act);
     mismatch.event = story_.of_main(act);
     const std::string owner_words = "rank " + std::to_string(owner), other_words = "rank " + std::to_string(other);
-    if (guard && mismatch.cause == Cause::making_groups) std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
+    if (guard && mismatch.cause == Cause::making_groups) {
+      std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
+      if (guard->branch) mismatch.guard = story_.of_main(*guard->branch, mismatch.place);
+      mismatch.guard_side = guard->yes;
+    }
     switch (mismatch.cause) {
     case Cause::guard:
       if (guard) {
@@ -275,7 +287,7 @@ private:
         if (theirs.unseen) return {};
         const Decision* mine = decided(story_.trace(owner), theirs);
         if (mine && mine->yes != theirs.yes) {
-          found = {&exit, theirs.local ? theirs.place : Place{}};
+          found = {&exit, theirs.place, theirs.local};
           break;
         }
       }
@@ -283,7 +295,7 @@ private:
     return found;
   }
 
-  bool tell_exit(const Leaving& exit, int owner, int other, const Act& act, Mismatch& mismatch) {
+  bool tell_exit(const Leaving& exit, int owner, const Act& act, Mismatch& mismatch) {
     story_.place(mismatch, act);
     mismatch.key = exit.site;
     mismatch.place = exit.place;
@@ -291,10 +303,25 @@ private:
     std::vector<int> leaving;
     for (int rank = 0; rank < story_.size(); ++rank)
       if (std::any_of(story_.trace(rank).exits.begin(), story_.trace(rank).exits.end(), [&](const Leaving& each) { return each.site == exit.site; })) leaving.push_back(rank);
-    const char* how = exit.kind == ExitKind::return_ ? "returns" : exit.kind == ExitKind::break_ ? "leaves the loop" : exit.kind == ExitKind::continue_ ? "goes on to the next round" : "ends";
+    // What the others wait in is entered by those that are there.
+    std::vector<int> waiting;
+    for (const int rank : act.members)
+      if (std::find(leaving.begin(), leaving.end(), rank) == leaving.end()) waiting.push_back(rank);
+    if (waiting.empty()) waiting.push_back(owner);
+    struct Verb {
+      const char *singular, *plural;
+    };
+    const Verb verb = exit.kind == ExitKind::return_     ? Verb{"returns", "return"}
+                      : exit.kind == ExitKind::break_    ? Verb{"leaves the loop", "leave the loop"}
+                      : exit.kind == ExitKind::continue_ ? Verb{"goes on to the next round", "go on to the next round"}
+                                                         : Verb{"ends", "end"};
     mismatch.ranks = leaving;
-    mismatch.text = "Rank " + std::to_string(other) + " " + how + " here, and rank " + std::to_string(owner) + " waits for it in " + mismatch.name + story_.at_line(act.place) + " for ever.";
-    mismatch.related.push_back({act.place, "rank " + std::to_string(owner) + " enters " + mismatch.name + " here"});
+    mismatch.event = story_.of_main(act);
+    const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural), wait = ranks_do(waiting, story_.size(), "waits", "wait");
+    mismatch.text = leave + " here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+    mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
+    if (mismatch.condition) mismatch.related.push_back({mismatch.condition, "by this condition"});
+    mismatch.related.push_back({act.place, wait + " here"});
     return true;
   }
 
@@ -303,6 +330,7 @@ private:
     story_.place(mismatch, act);
     mismatch.place = where;
     mismatch.calls = calls;
+    mismatch.condition = condition;
     mismatch.text = "Each rank decides this by data of its own: where rank " + std::to_string(owner) + " enters " + mismatch.name + (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " + std::to_string(other) +
                     " does not, it waits for ever. Let the ranks agree first: all_reduce what decides.";
     if (!(condition == where)) mismatch.related.push_back({condition, "this condition may differ among the ranks"});

@@ -1,12 +1,12 @@
 // deadlock/early-exit: a way out (return, continue, break, raise) that only some ranks take, in front of a collective that the others enter. Every possible run of two,
 // three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/list.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::exit, Severity::error); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::exit, Severity::error, leave_together); }
 } // namespace
 
 constexpr Rule early_exit = complete({
@@ -28,9 +28,9 @@ constexpr Rule early_exit = complete({
     .silent = "An exit that all ranks take together (configuration, epoch, a value that was broadcast or reduced); an exit behind the"
               " last collective; an exit in front of which the rank entered the same collectives as the others; programs that end on "
               "the spare ranks.",
-    .fix = "None: whether the collective moves in front of the exit, or the ranks agree on leaving first, is yours to decide. To "
-           "agree: `flag = torch.tensor(float(stop)); dist.all_reduce(flag, dist.ReduceOp.MAX); if flag.item(): break`.",
-    .fix_kind = FixKind::none,
+    .fix = "Lets the ranks that leave enter a barrier first, if that is all that they miss; or lets the ranks agree first, by an all_reduce "
+           "of what decides, so that all leave where one does. Which of them you mean is yours to decide.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 

@@ -1,12 +1,12 @@
 // deadlock/group-creation: `new_group` that some ranks do not call, or that ranks call in different orders or with different members. Every possible run of two,
 // three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/list.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::making_groups, Severity::error); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::making_groups, Severity::error, make_group_on_all); }
 } // namespace
 
 constexpr Rule group_creation = complete({
@@ -24,8 +24,9 @@ constexpr Rule group_creation = complete({
              "    if rank in ranks:\n"
              "        group = made\n",
     .silent = "Loops in which every rank makes every group; `use_local_synchronization=True`; members that are not known.",
-    .fix = "None: the loop over all groups needs their members, which only the program knows.",
-    .fix_kind = FixKind::none,
+    .fix = "Makes the group outside the guard. Where each rank makes a group of its own, the loop over all groups needs their members, which "
+           "only the program knows.",
+    .fix_kind = FixKind::always_right,
     .check = check,
 });
 

@@ -1,12 +1,12 @@
 // deadlock/local-condition: a collective that each rank enters or skips by data of its own. Told where the possible runs of two
 // processes (see match.hpp) have one that hangs because such a condition came out differently.
 #include "rules/list.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::local, Severity::warning); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::local, Severity::warning, agree_first); }
 } // namespace
 
 constexpr Rule local_condition = complete({
@@ -26,8 +26,9 @@ constexpr Rule local_condition = complete({
              "    continue\n",
     .silent = "Conditions on values that were reduced, broadcast or gathered; configuration, epochs and steps; conditions that come from "
               "code that was not seen; both sides with the same collectives.",
-    .fix = "None: what the ranks agree on (any, all, the mean) is yours to decide. `dist.all_reduce(flag, op=dist.ReduceOp.MAX)` is any.",
-    .fix_kind = FixKind::none,
+    .fix = "Lets the ranks agree first: an all_reduce of what decides in front of the `if`, so that all do it where one does. Whether you mean any, "
+           "all or the mean is yours to decide.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 

@@ -27,6 +27,11 @@ struct Mismatch {
   const interpreter::BranchEvent* guard = nullptr;  // of the file's own record; may be null
   bool guard_side = true;
   const OperationEvent* next_of_others = nullptr;   // of the file's own record
+  Place condition;                         // by which ranks part, where that is an exit or local data
+  std::optional<interpreter::ExitKind> exit;  // that some ranks take
+  int missed = 0;                          // collectives that they miss by it
+  bool whole_job = false;                  // all ranks are to enter
+  bool exchange = false;                   // two ranks both send first, or both receive first
   int key = 0;                             // the site that decides whether some run gets past
 };
 
@@ -42,7 +47,9 @@ const Comparison& compare_ranks(const Record& record);
 // The findings of one cause, told by a rule.
 void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&) = nullptr);
 
-// "rank 0", "ranks 1 and 2", "every rank but 0".
+// "rank 0", "ranks 1 and 2", "the ranks but 0".
 std::string rank_words(const std::vector<int>& ranks, int world);
+// The same as the subject of a sentence: "rank 0 waits", "every rank but 0 waits", "ranks 1 and 2 wait".
+std::string ranks_do(const std::vector<int>& ranks, int world, std::string_view singular, std::string_view plural_form);
 
 } // namespace stepzero::rules

@@ -84,6 +84,7 @@ bool explain_messages(const Story& story, const Player& player, const Stop& stop
   const Act* other = theirs < story.trace(first->peer).acts.size() ? &story.trace(first->peer).acts[theirs] : nullptr;
   const Act* other_message = other ? player.message_of(first->peer, theirs) : nullptr;
   if (other_message && other_message->what == first->what) {
+    mismatch.exchange = true;
     mismatch.text = std::string("Rank ") + std::to_string(who) + " and rank " + std::to_string(first->peer) + " both " + (sends ? "send" : "receive") + " first" +
                     (other_message->place == first->place ? "" : story.at_line(other_message->place)) + ": each waits for the other" +
                     (sends ? " as soon as the message is not buffered." : ".") + " Let one of them " + (sends ? "receive" : "send") + " first, or use batch_isend_irecv.";

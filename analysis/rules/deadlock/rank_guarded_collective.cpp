@@ -5,6 +5,7 @@
 
 #include "rules/list.hpp"
 #include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/fixes.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/module_state.hpp"
 
@@ -223,7 +224,7 @@ private:
       const bool one = seen.guarded.ranks.size() == 1;
       message = entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
                 " for ever: the other ranks ";
-      if (seen.next_of_others) message += std::string("go on to ") + (collective_name(*seen.next_of_others) == name ? "another " : "") + std::string(collective_name(*seen.next_of_others)) + ".";
+      if (seen.next_of_others) message += std::string("go on to ") + (collective_name(*seen.next_of_others) == name ? "another " : "") + std::string(collective_name(*seen.next_of_others)) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       message += " Call it on all ranks.";
@@ -235,7 +236,14 @@ private:
                    (seen.guarded.on_yes ? "" : "the other side of ") + std::string(seen.guarded.on_yes ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") + " on from here" : "this condition: " + who));
     if (!(place == event.place)) report_.relate(*finding, event.place, name + " is entered here");
     if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
-    if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
+    if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
+    else if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
+  }
+
+  // Elsewhere the related location says where.
+  std::string at_line(Place at) const {
+    if (!record_.in_file(at)) return {};
+    return " (line " + std::to_string(record_.chunk(at).module->text->position(record_.span(at).begin, syntax::Encoding::utf8).line + 1) + ")";
   }
 
   // Else it is a forward that works, for now.

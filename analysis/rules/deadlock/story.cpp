@@ -49,6 +49,13 @@ std::string Story::doing(int rank, const std::vector<std::size_t>& at) const {
 
 std::string plural(std::size_t count) { return count == 1 ? "" : "s"; }
 
+std::string ranks_do(const std::vector<int>& ranks, int world, std::string_view singular, std::string_view plural_form) {
+  std::string text = rank_words(ranks, world);
+  const bool all_but_one = ranks.size() > 1 && text.starts_with("the ranks but ");
+  if (all_but_one) text.replace(0, std::string_view("the ranks but").size(), "every rank but");
+  return text + " " + std::string(ranks.size() == 1 || all_but_one ? singular : plural_form);
+}
+
 std::string rank_words(const std::vector<int>& ranks, int world) {
   if (ranks.size() == 1) return "rank " + std::to_string(ranks[0]);
   if (world > 0 && static_cast<int>(ranks.size()) == world - 1)

@@ -1,12 +1,12 @@
 // deadlock/uneven-loop: a loop with collectives whose number of rounds depends on the rank. Every possible run of two,
 // three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/list.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::rounds, Severity::error); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::rounds, Severity::error, join_loop); }
 } // namespace
 
 constexpr Rule uneven_loop = complete({
@@ -22,8 +22,8 @@ constexpr Rule uneven_loop = complete({
              "    dist.all_reduce(value)\n",
     .silent = "Loops over the same number of rounds on all ranks, also where it is not known; loops without collectives; rounds that "
               "were agreed by a reduction.",
-    .fix = "None: drop the last rounds, pad the shards, or wrap the model in a `Join` context.",
-    .fix_kind = FixKind::none,
+    .fix = "Wraps a loop whose only communication is a DDP module's into its `join()` context. Else: drop the last rounds, or pad the shards.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 

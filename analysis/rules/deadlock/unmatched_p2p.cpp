@@ -1,12 +1,12 @@
 // deadlock/unmatched-p2p: a receive without its send or a send without its receive, and ranks that wait for each other in both. Every possible run of two,
 // three and four processes is played (see match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/list.hpp"
-#include "rules/deadlock/match.hpp"
+#include "rules/deadlock/fixes.hpp"
 
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::message, Severity::error); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::message, Severity::error, exchange_at_once); }
 } // namespace
 
 constexpr Rule unmatched_p2p = complete({
@@ -23,8 +23,9 @@ constexpr Rule unmatched_p2p = complete({
              "    request.wait()\n",
     .silent = "Rings that alternate by parity, isend or irecv that is waited for later, receives from any source, peers that are not "
               "known, programs made for more ranks than four.",
-    .fix = "None: which side is wrong is yours to decide. In rings and exchanges `batch_isend_irecv` needs no order.",
-    .fix_kind = FixKind::none,
+    .fix = "Where both sides send first, or both receive first, in two lines: makes one `batch_isend_irecv` of them, which needs no order, or lets "
+           "the lower rank of a pair send first. Else which side is wrong is yours to decide.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
