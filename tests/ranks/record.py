@@ -3,7 +3,7 @@
 
     tests/ranks/record.py --record [NAME…]   run them and write outcomes.json
     tests/ranks/record.py --check [NAME…]    run them and compare with outcomes.json (the messages apart: gloo's vary)
-    tests/ranks/record.py --fixed [NAME…]    run each wrong.py that $STEPZERO changes with check --fix: it has to end then
+    tests/ranks/record.py --fixed [NAME…]    run what each quick-fix makes of each wrong.py, and write fixed.json: it has to end then
 
 An outcome is one of
     success   every rank ran to its end
@@ -17,10 +17,7 @@ import argparse
 import concurrent.futures
 import hashlib
 import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,10 +28,12 @@ PROGRAMS = HERE / "programs"
 BUGS = HERE / "bugs.json"
 OUTCOMES = HERE / "outcomes.json"
 SECONDS = 20
+SECONDS_OF_FIXED = 90  # these should end: only those that do not take so long
 GAVE_UP = re.compile(r"connection (closed by peer|reset by peer|refused)|broken pipe|timed out|timeout|socket closed"
                      r"|monitoredBarrier", re.I)
 
 sys.path.insert(0, str(HERE.parent / "oracle"))
+import fixed  # noqa: E402
 import launch as oracle  # noqa: E402
 
 oracle.RANK = str(HERE / "rank.py")
@@ -85,26 +84,29 @@ def run(program, ranks, seconds=SECONDS):
     return {"outcome": outcome(each), "ranks": [rank for rank, _ in each]}
 
 
-def fixed(names, stepzero):
-    """How many of the wrong programs that stepzero mends end then; complains of the others."""
-    with tempfile.TemporaryDirectory() as folder:
+def run_fixed(names):
+    """Runs what each fix that is offered makes of the wrong programs, and writes the outcomes; complains of those that do not end."""
+    wrong = [each for each in programs(names) if each[0].endswith("wrong.py")]
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as two:
 
-        def mend(each):
-            key, path, ranks, _ = each
-            copy = Path(folder, key.replace("/", "-"))
-            shutil.copy(path, copy)
-            subprocess.run([stepzero, "check", "--fix", copy], capture_output=True)
-            return key, run(copy, ranks) if copy.read_bytes() != path.read_bytes() else None
+        def mended(each):
+            _, path, ranks, _ = each
+            seen = {}
+            for title, (text, left) in fixed.texts(fixed.program(), path).items():
+                copy = Path(folder, f"{path.parent.name}-{len(seen)}.py")
+                copy.write_text(text)
+                seen[fixed.key(path.parent.name, title)] = {"hash": fixed.text_hash(text), **run(copy, ranks, SECONDS_OF_FIXED), "left": left}
+            return seen
 
-        wrong = [each for each in programs(names) if each[0].endswith("wrong.py")]
-        with concurrent.futures.ThreadPoolExecutor(2) as two:
-            ends = [(key, seen) for key, seen in two.map(mend, wrong) if seen]
-    for key, seen in ends:
-        if seen["outcome"] != "success":
-            print(f"{key}: after the fix it was {seen['outcome']}: {json.dumps(seen['ranks'])}")
-    good = sum(seen["outcome"] == "success" for _, seen in ends)
-    print(f"{len(wrong)} wrong programs, {len(ends)} changed by check --fix, {good} of these end")
-    return good == len(ends)
+        outcomes = {at: seen for each in two.map(mended, wrong) for at, seen in each.items()}
+    before = json.loads(fixed.FIXED.read_text()) if fixed.FIXED.exists() and names else {}
+    kept = {at: seen for at, seen in before.items() if at.split(":")[0] not in names}
+    fixed.FIXED.write_text(written(kept | outcomes))
+    bad = {at: seen for at, seen in outcomes.items() if seen["outcome"] != "success"}
+    for at, seen in bad.items():
+        print(f"{at}: {seen['outcome']}: {json.dumps(seen['ranks'])}" + (f", still found: {', '.join(seen['left'])}" if seen["left"] else ""))
+    print(f"{len(outcomes)} fixes of {len(wrong)} wrong programs, {len(outcomes) - len(bad)} after which the program ends")
+    return not any(not seen["left"] for seen in bad.values())
 
 
 def text_hash(file):
@@ -141,7 +143,7 @@ def main():
         print("no PyTorch for this Python: run make oracle")
         return 77
     if options.fixed:
-        return int(not fixed(options.names, os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))))
+        return int(not run_fixed(options.names))
     listed = list(programs(options.names))
     before = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
     outcomes, troubles = {}, 0

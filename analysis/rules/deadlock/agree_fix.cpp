@@ -53,9 +53,18 @@ bool can_be_agreed_on(const Record& record, std::uint32_t chunk, const Expr& tes
 }
 
 // Where the flag lives: with what decides, or where the function keeps its tensors; NCCL takes none of the CPU.
-std::string device_of(const Record& record, const SourceLines& source, std::uint32_t chunk, const Stmt& scope, Span test) {
+std::string device_of(const Record& record, const SourceLines& source, std::uint32_t chunk, const Stmt& scope, const Expr& test) {
+  // What may be None has no device.
+  const auto compared = [&](Span span) {
+    bool any = false;
+    for_each_expression(test, [&](const Expr& part) {
+      if (part.kind == ExprKind::compare && as<CompareExpr>(part).left->span == span)
+        any = any || as<CompareExpr>(part).ops.front() == CompareOp::is || as<CompareExpr>(part).ops.front() == CompareOp::is_not;
+    });
+    return any;
+  };
   for (const Fact& fact : record.facts)
-    if (fact.place.chunk == chunk && holds(test, fact.place.span) && fact.tensor) {
+    if (fact.place.chunk == chunk && holds(test.span, fact.place.span) && fact.tensor && fact.value.is(values::Kind::tensor) && !compared(fact.place.span)) {
       const std::string_view text = source.text(fact.place.span);
       if (!text.empty() && text.find_first_of("()[] ") == std::string_view::npos) return ", device=" + std::string(text) + ".device";
     }
@@ -64,7 +73,7 @@ std::string device_of(const Record& record, const SourceLines& source, std::uint
   if (scope.kind == StmtKind::function)
     for (const Parameter& parameter : as<FunctionStmt>(scope).parameters->list) bound = bound || parameter.name == device;
   for_each_statement(scope, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::assign || stmt.span.end > test.begin) return;
+    if (stmt.kind != StmtKind::assign || stmt.span.end > test.span.begin) return;
     for (const Expr* target : as<AssignStmt>(stmt).targets) bound = bound || (target->kind == ExprKind::name && as<NameExpr>(*target).id == device);
   });
   if (bound) return ", device=device";
@@ -119,7 +128,7 @@ std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch) {
   Fix fix;
   fix.title = "Agree on it first: all ranks do it if one does";
   fix.edits.push_back({{source.path(), {line.begin, line.begin}},
-                       indent + flag + " = " + torch + ".tensor([float(" + (plain ? text : "bool(" + text + ")") + ")]" + device_of(record, source, where.chunk, scope_of(path), branch->test->span) + ")" + end +
+                       indent + flag + " = " + torch + ".tensor([float(" + (plain ? text : "bool(" + text + ")") + ")]" + device_of(record, source, where.chunk, scope_of(path), *branch->test) + ")" + end +
                            indent + dist + ".all_reduce(" + flag + ", op=" + dist + ".ReduceOp.MAX)" + end});
   fix.edits.push_back({{source.path(), test}, flag + ".item()"});
   return {fix};
