@@ -255,6 +255,7 @@ export class Workbench {
 
   // The whole text of the active editor becomes this, as by a paste: nothing completes or indents it.
   async replace(text) {
+    await this.page.locator(".editor-group-container.active .monaco-editor.focused").waitFor();
     await this.page.evaluate((said) => navigator.clipboard.writeText(said), text);
     await this.page.keyboard.press("Control+A");
     await this.page.keyboard.press("Control+V");

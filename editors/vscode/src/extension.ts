@@ -25,6 +25,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(
     vscode.workspace.registerTextDocumentContentProvider(ruleScheme, new RulePages(explain)),
     vscode.workspace.registerTextDocumentContentProvider(scheduleScheme, schedules),
+    vscode.languages.registerDocumentLinkProvider({ scheme: scheduleScheme }, schedules),
   );
 
   const command = (name: string, action: (...words: never[]) => unknown) =>

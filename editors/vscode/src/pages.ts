@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 
 export const ruleScheme = "stepzero-rule";
 export const scheduleScheme = "stepzero-schedule";
+const scheduleLanguage = "stepzero-schedule";
 
 export class RulePages implements vscode.TextDocumentContentProvider {
   constructor(private readonly explain: (rule: string) => Promise<string>) {}
@@ -22,7 +23,7 @@ function ruleOf(page: vscode.Uri): string {
 }
 
 // The schedule of a document, beside it; made anew whenever the document was analysed again.
-export class Schedules implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class Schedules implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
   private timer: NodeJS.Timeout | undefined;
@@ -33,6 +34,18 @@ export class Schedules implements vscode.TextDocumentContentProvider, vscode.Dis
     return this.ask(page.query);
   }
 
+  // Each line of the file that the schedule names leads there.
+  provideDocumentLinks(page: vscode.TextDocument): vscode.DocumentLink[] {
+    const file = vscode.Uri.parse(page.uri.query);
+    if (file.scheme !== "file") return [];
+    const links: vscode.DocumentLink[] = [];
+    for (const named of page.getText().matchAll(/(?<=^ *)\d+(?=  )|(?<=\(line )\d+(?=\))/gm)) {
+      const range = new vscode.Range(page.positionAt(named.index), page.positionAt(named.index + named[0].length));
+      links.push(new vscode.DocumentLink(range, file.with({ fragment: `L${named[0]}` })));
+    }
+    return links;
+  }
+
   static pageOf(uri: vscode.Uri): vscode.Uri {
     const name = uri.path.split("/").pop() ?? "";
     return vscode.Uri.from({ scheme: scheduleScheme, path: `/Schedule of ${name}`, query: uri.toString() });
@@ -41,7 +54,9 @@ export class Schedules implements vscode.TextDocumentContentProvider, vscode.Dis
   async show(uri: vscode.Uri): Promise<void> {
     const page = Schedules.pageOf(uri);
     this.changed.fire(page);
-    const document = await vscode.workspace.openTextDocument(page);
+    let document = await vscode.workspace.openTextDocument(page);
+    // Its name ends like that of the file, and so its language would.
+    if (document.languageId !== scheduleLanguage) document = await vscode.languages.setTextDocumentLanguage(document, scheduleLanguage);
     await vscode.window.showTextDocument(document, {
       viewColumn: vscode.ViewColumn.Beside,
       preserveFocus: true,
