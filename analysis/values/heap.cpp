@@ -376,6 +376,15 @@ Value Heap::merge(Value a, Value b, Sharing how) {
 
 Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
   if (now == other) return now;
+  const Value ran = now ? now : other;
+  if ((!now || !other) && ran.is(Kind::state) && dynamic_cast<ListState*>(ran.object())) {
+    // A generator that ran on one side only: what it gives on the other is not known.
+    auto* open = make<ListState>();
+    open->open = true;
+    open->rest = unknown("", symbolic::mix(how, condition ? symbols_.sharing(condition) : how));
+    open->rest.as<Unknown>()->external = true;
+    return Value::of(Kind::state, open);
+  }
   if (!now.is(Kind::state) || !other.is(Kind::state))
     return condition ? choose(condition, other, now) : merge(now, other, how);
   const auto either = [&](Value a, Value b) { return condition ? choose(condition, b, a) : merge(a, b, how); };
