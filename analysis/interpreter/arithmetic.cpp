@@ -1,6 +1,8 @@
 // Numbers and operators: sizes, roles, constants, and what `+` and its like do to everything but tensors.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/unseen.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -99,6 +101,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     Value made = heap().unknown(name, symbolic::mix(heap().sharing(left), heap().sharing(right)), here(node));
     made.as<values::Unknown>()->external = heap().is_external(left) || heap().is_external(right);
     made.as<values::Unknown>()->blamed = heap().is_blamed(left) || heap().is_blamed(right);
+    note_operands(heap(), made, left, right);
     return made;
   };
   if (left.is(Kind::instance) || right.is(Kind::instance)) {

@@ -1,6 +1,8 @@
 // Classes, objects and their attributes: inheritance, properties, bound methods, library bases, symbols' attributes.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/unseen.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -356,6 +358,7 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
   } else {
     made = symbol(text.empty() ? name.text() : std::string_view(text), object.sharing, where);
   }
+  note_part(heap(), made, object);
   if (object.blamed && made.is(Kind::unknown)) made.as<values::Unknown>()->blamed = true;
   heap().slot_of(object.attributes, name).value = made;  // it was always there: no write
   return made;

@@ -1,6 +1,8 @@
 // What lies in things: iterating, elements, and subscripts.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/unseen.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -86,6 +88,11 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
       generic_depth_ = 0;
       drain(iterable, where, collect);
       generic_depth_ = generic;
+      // It never comes to its end, which does not keep the program from taking what it yields.
+      if (killed_ && seen > 0) {
+        killed_ = false;
+        certain = false;
+      }
       values::ListState state;
       if (certain) {
         state.items = std::move(items);
@@ -190,6 +197,7 @@ Value Interpreter::element(Value iterable, Place where) {
   case Kind::unknown: {
     Value made = heap().unknown_from({iterable}, where);
     made.as<values::Unknown>()->of_many = true;
+    note_part(heap(), made, *iterable.as<values::Unknown>());
     return made;
   }
   case Kind::choice: {
@@ -353,6 +361,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     if (made.is(Kind::unknown)) {
       made.as<values::Unknown>()->external = unknown->external;
       made.as<values::Unknown>()->of_many = unknown->of_many;
+      note_part(heap(), made, *unknown);
       made.as<values::Unknown>()->blamed = unknown->blamed;
     }
     unknown->items.push_back({index, made});

@@ -272,6 +272,21 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (ModuleRun* module = installed_module(frame_->scope->globals))
       if (const Value found = lazy_name(*module, name)) return found;
   if (const Value found = builtin(name)) return found;
+  // What nothing binds, as in a piece of a program: an import that was left out, or something with a role.
+  const auto is_local = [&] {
+    const auto* info = frame_->scope->info;
+    return info && std::find(info->locals.begin(), info->locals.end(), name) != info->locals.end();
+  };
+  if (frame_->scope->globals && !is_local()) {
+    const Row* import = library_.find("$import." + std::string(name.text()));
+    if (import || library_.presume(name.text())) {
+      Value& meant = heap().slot_of(frame_->scope->globals->names, Name("$free." + std::string(name.text()))).value;
+      if (!meant) meant = import ? library_symbol(import->base) : symbol(name.text(), Sharing::uniform, {});
+      // It was there before all that runs.
+      if (meant.is(Kind::instance)) meant.as<values::Instance>()->attributes.birth = 0;
+      return meant;
+    }
+  }
   // A process that never came to bind one of its function's names: other ranks may have.
   if (limits_.as_rank && rehearsals_ == 0)
     for (const values::Scope* scope = frame_->scope; scope; scope = scope->parent) {

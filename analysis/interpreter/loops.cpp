@@ -106,8 +106,56 @@ bool Interpreter::covers(Value wide, Value value) const {
   }
 }
 
+namespace {
+
+// Does every round leave a tensor with a history there?
+bool has_history(Value value, int depth = 0) {
+  switch (value.kind) {
+  case Kind::tuple: {
+    const auto& items = value.as<values::Tuple>()->items;
+    return depth == 0 && std::any_of(items.begin(), items.end(), [](const Value& item) { return has_history(item, 1); });
+  }
+  case Kind::choice: return has_history(value.as<values::Choice>()->yes, depth + 1) && has_history(value.as<values::Choice>()->no, depth + 1);
+  case Kind::tensor: return value.as<values::Tensor>()->now() && value.as<values::Tensor>()->now()->requires_grad == values::Known::yes;
+  default: return false;
+  }
+}
+
+// What an earlier round of one loop left in a slot gets the mark of that loop: what is computed from it has it, too.
+bool mark_carried(values::Heap& heap, const values::Object* earlier, const values::Object* mark, Value value, int depth = 0) {
+  if (value.is(Kind::tuple) && depth == 0) {
+    bool any = false;
+    for (const Value& item : value.as<values::Tuple>()->items) any = mark_carried(heap, earlier, mark, item, depth + 1) || any;
+    return any;
+  }
+  if (value.is(Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    const bool yes = mark_carried(heap, earlier, mark, choice->yes, depth + 1), no = mark_carried(heap, earlier, mark, choice->no, depth + 1);
+    return yes || no;
+  }
+  if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return false;
+  auto* tensor = value.as<values::Tensor>();
+  if (!tensor->now() || tensor->now()->requires_grad == values::Known::no) return false;
+  values::TensorState state = *tensor->now();
+  if (std::find(state.graph.begin(), state.graph.end(), earlier) == state.graph.end()) return false;
+  state.graph.push_back(mark);
+  heap.set(tensor->state, Value::of(Kind::state, heap.state(state)));
+  return true;
+}
+
+} // namespace
+
 Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
-  if (target.rounds++ > 0 && rehearsals_ == 0) mark_earlier(target.round_mark);
+  if (target.rounds++ > 0 && rehearsals_ == 0) {
+    mark_earlier(target.round_mark);
+    auto* mark = record_.earlier ? heap().make<values::Unknown>() : nullptr;
+    bool any = false;
+    if (mark)
+      for (const auto& [slot, before] : heap().written(target.round_mark))
+        if (slot->birth <= target.mark.clock && has_history(slot->value)) any = mark_carried(heap(), record_.earlier, mark, slot->value) || any;
+    if (any)
+      if (OperationEvent* event = record_implied("$carried", {}, {Value::of(Kind::unknown, mark)}, {}, {})) append(event);
+  }
   const Moment begin = moment();
   target.round_mark = begin.mark;
   target.kept.clear();
@@ -122,6 +170,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   ++generic_depth_;
   std::unordered_set<values::Slot*> widened;  // what a round changes
   std::vector<values::Slot*> carries;         // what of it holds a tensor with a graph
+  std::unordered_set<values::Slot*> histories;  // and one with a history, after every round
   // Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
   const int passes = rehearsals_ > 0 ? 1 : max_rehearsals;
   for (int pass = 0; pass < passes; ++pass) {
@@ -141,6 +190,8 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
       if (base && slot->birth <= mark.clock) {
         ends.push_back({slot, slot->value});
         if (has_graph(slot->value)) carries.push_back(slot);
+        if (has_history(slot->value)) histories.insert(slot);
+        else histories.erase(slot);
       }
     heap().rollback(mark);
     symbols().rewind(facts);
@@ -162,8 +213,14 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     if (!changed || !step()) break;
   }
 
+  values::Unknown* carried = nullptr;
   if (rehearsals_ == 0)
-    for (values::Slot* slot : carries) mark_earlier(slot->value);
+    for (values::Slot* slot : carries) {
+      mark_earlier(slot->value);
+      if (!record_.earlier || !histories.contains(slot)) continue;
+      auto* const mark = carried ? carried : heap().make<values::Unknown>();
+      if (mark_carried(heap(), record_.earlier, mark, slot->value)) carried = mark;
+    }
   auto* event = record_.event<LoopEvent>();
   event->place = shape.place;
   event->calls = site_;
@@ -172,6 +229,8 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   event->stmt = shape.stmt;
   event->length = shape.length;
   block_ = &event->rounds.emplace_back();
+  if (carried)
+    if (OperationEvent* left = record_implied("$carried", {}, {Value::of(Kind::unknown, carried)}, {}, {})) append(left);
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   LoopTarget target{mark, mark, depth, {}, {}};

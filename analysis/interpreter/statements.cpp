@@ -120,7 +120,12 @@ Flow Interpreter::run(const Stmt& stmt) {
     bool sums = assign.targets.size() == 1 && assign.value->kind == ExprKind::binary && !killed_;
     if (sums) {
       const auto& sum = as<BinaryExpr>(*assign.value);
-      sums = sum.op == BinaryOp::add && sum.left->kind == assign.targets[0]->kind && record_.text(here(*sum.left)) == record_.text(here(*assign.targets[0]));
+      // Also a running mean: mean = 0.9 * mean + 0.1 * loss.
+      const auto names_target = [&](const Expr& part) { return part.kind == assign.targets[0]->kind && record_.text(here(part)) == record_.text(here(*assign.targets[0])); };
+      const auto weighs_target = [&](const Expr& part) {
+        return part.kind == ExprKind::binary && as<BinaryExpr>(part).op == BinaryOp::mul && (names_target(*as<BinaryExpr>(part).left) || names_target(*as<BinaryExpr>(part).right));
+      };
+      sums = sum.op == BinaryOp::add && (names_target(*sum.left) || weighs_target(*sum.left) || weighs_target(*sum.right));
       if (sums) note_assigned(*assign.targets[0], value, {chunk_, stmt.span});
     }
     for (const Expr* target : assign.targets) run_assign(*target, value);

@@ -2,6 +2,8 @@
 // numbers, reads parts of what it loaded. Recorded as operations whose rows the library names with a '$'.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/unseen.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -24,8 +26,12 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   switch (value.kind) {
   case Kind::tensor: {
     const values::TensorState* state = value.as<values::Tensor>()->now();
-    return state && state->requires_grad == values::Known::yes && !state->graph.empty() ? value : Value{};
+    return state && state->requires_grad != values::Known::no && !state->graph.empty() ? value : Value{};
   }
+  // Whether it is a tensor is seen by what is done with it.
+  case Kind::unknown:
+    if (const Value tensor = value.as<values::Unknown>()->state.value) return tensor_in(run, tensor, depth + 1);
+    return comes_from_unseen(*value.as<values::Unknown>()) ? value : Value{};
   case Kind::tuple: return among(value.as<values::Tuple>()->items);
   case Kind::list: return among(values::Heap::list_state(value)->items);
   case Kind::dict: {
@@ -126,6 +132,11 @@ void Interpreter::record_kept(const LoopTarget& target) {
 void Interpreter::mark_earlier(Value value, int depth) {
   if (value.is(Kind::tuple) && depth == 0) {
     for (const Value& item : value.as<values::Tuple>()->items) mark_earlier(item, depth + 1);
+    return;
+  }
+  if (value.is(Kind::choice)) {
+    mark_earlier(value.as<values::Choice>()->yes, depth + 1);
+    mark_earlier(value.as<values::Choice>()->no, depth + 1);
     return;
   }
   if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return;

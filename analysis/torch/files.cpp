@@ -60,6 +60,14 @@ std::vector<Row> file_rows() {
       row("sentencepiece.SentencePieceTrainer.train", function, "arg=None, *, input=None, **options", nothing, {}, Operation::fitted),
       row("sentencepiece.SentencePieceTrainer.Train", function, "arg=None, *, input=None, **options", nothing, {}, Operation::fitted),
 
+      // The names under which programs import modules.
+      row("$import.torch", constant, "", nullptr, "torch"),
+      row("$import.nn", constant, "", nullptr, "torch.nn"),
+      row("$import.F", constant, "", nullptr, "torch.nn.functional"),
+      row("$import.dist", constant, "", nullptr, "torch.distributed"),
+      row("$import.random", constant, "", nullptr, "random"),
+
+      row("$carried", function, "mark", nullptr, {}, Operation::kept),
       row("$kept", function, "added", nullptr, {}, Operation::kept),
       row("$read", function, "", nullptr, {}, Operation::host_read),
       row("$picked", function, "index", nullptr, {}, Operation::picked),
@@ -71,6 +79,10 @@ std::vector<Row> file_rows() {
         "sklearn.impute.SimpleImputer", "sklearn.feature_extraction.text.CountVectorizer", "sklearn.feature_extraction.text.TfidfVectorizer",
         "sklearn.feature_selection.SelectKBest"})
     rows.push_back(row(path, class_, "*arguments, **options", nullptr, "sklearn.$Estimator"));
+  // What programs call the models that they train.
+  for (const std::string_view path : {"$model.model", "$model.net", "$model.network", "$model.generator", "$model.discriminator", "$model.encoder", "$model.decoder", "$model.classifier",
+                                      "$model.backbone", "$model.policy", "$model.netG", "$model.netD"})
+    rows.push_back(row(path, constant, "", nullptr));
   for (const std::string_view path : {"tokenizers.ByteLevelBPETokenizer", "tokenizers.BertWordPieceTokenizer", "tokenizers.CharBPETokenizer", "tokenizers.SentencePieceBPETokenizer"})
     rows.push_back(row(path, class_, "*arguments, **options", nullptr, "tokenizers.Tokenizer"));
   return rows;

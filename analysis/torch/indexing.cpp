@@ -437,6 +437,17 @@ std::vector<Row> indexing_rows() { return operator_rows(operators); }
 
 Value Table::subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
   index = run.resolve(index);
+  // What turns around in a slice is an array: tensors refuse it.
+  if (const TensorState* state = tensor_state(run, object); state && state->maybe_array) {
+    const auto turns = [&](Value part) {
+      part = run.resolve(part);
+      if (!part.is(Kind::slice)) return false;
+      const Value step = run.resolve(part.as<values::SliceObject>()->step);
+      return step.is(Kind::integer) && run.symbols().compare(Compare::lt, step.integer(), run.symbols().constant(0)) == Answer::yes;
+    };
+    const auto* parts = index.is(Kind::tuple) ? index.as<values::Tuple>() : nullptr;
+    if (parts ? std::any_of(parts->items.begin(), parts->items.end(), turns) : turns(index)) return run.heap().external("", place);
+  }
   // What differs between paths is looked at path by path.
   if (index.is(Kind::choice)) return run.over_choices(index, [&](Value side) { return subscript(run, object, side, node, place); }, place);
   if (index.is(Kind::tuple)) {

@@ -1,5 +1,6 @@
 #include "torch/shapes.hpp"
 
+#include "interpreter/unseen.hpp"
 #include "torch/history.hpp"
 
 #include <algorithm>
@@ -29,6 +30,9 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   state.external = true;
   state.blamed = unknown->blamed;
   state.is_gradient = unknown->is_gradient;
+  // A sum or product of such values is as much as these.
+  state.graph = interpreter::operands_of(*unknown);
+  if (state.graph.empty() && interpreter::comes_from_unseen(*unknown)) state.graph.push_back(unknown);
   const Value made = run.heap().tensor(state, unknown->born);
   run.heap().set(unknown->state, made);
   return made.as<Tensor>()->now();

@@ -117,6 +117,8 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
+    MethodName{"state_dict", "torch.nn.Module.state_dict"},
+    MethodName{"load_state_dict", "torch.nn.Module.load_state_dict"},
     MethodName{"grad", "torch.Tensor.grad"},
     MethodName{"wait", "torch.distributed.Work.wait"},
     MethodName{"shape", "torch.Tensor.shape"},

@@ -15,27 +15,29 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   std::vector<Autocast> regions;
   Once once;
-  for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over) continue;
-    for (const Happening& made : scene.all) {
-      if (made.event->row->operation != Operation::scaler_made) continue;
-      const Object* scaler = made.event->self.object();
-      const bool used = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& made = static_cast<const OperationEvent&>(event);
+    if (made.row->operation != Operation::scaler_made) return;
+    const Object* scaler = made.self.object();
+    // A scaler of the module may scale in a function that nobody calls.
+    const bool used = std::any_of(training.scenes().begin(), training.scenes().end(), [&](const Scene& scene) {
+      return !scene.handed_over && std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
         return each.event->row->operation == Operation::scale && each.event->self.object() == scaler;
       });
-      const values::Cond scales = enabled(record, scaler);
-      if (!used || (scales && record.symbols.decide(scales) != Answer::yes)) continue;
-      if (regions.empty()) regions = training_regions(record);
-      const bool only_bfloat = !regions.empty() && std::all_of(regions.begin(), regions.end(), [](const Autocast& region) {
-        return region.dtype == values::Dtype::bfloat16 && region.enabled == Answer::yes;
-      });
-      if (!only_bfloat || !once(made.event->place)) continue;
-      Finding* finding = report.add(Severity::information, made.event->place, made.event->calls,
-                                    "A GradScaler is not needed here: autocast computes in bfloat16, which has the range of float32, so small gradients are not "
-                                    "lost. It only costs time, or enable it for float16 alone.");
-      if (finding) report.relate(*finding, regions[0].around->place, "autocast computes in bfloat16 here");
-    }
-  }
+    });
+    const values::Cond scales = enabled(record, scaler);
+    if (!used || (scales && record.symbols.decide(scales) != Answer::yes)) return;
+    if (regions.empty()) regions = training_regions(record);
+    const bool only_bfloat = !regions.empty() && std::all_of(regions.begin(), regions.end(), [](const Autocast& region) {
+      return region.dtype == values::Dtype::bfloat16 && region.enabled == Answer::yes;
+    });
+    if (!only_bfloat || !once(made.place)) return;
+    Finding* finding = report.add(Severity::information, made.place, made.calls,
+                                  "A GradScaler is not needed here: autocast computes in bfloat16, which has the range of float32, so small gradients are not "
+                                  "lost. It only costs time, or enable it for float16 alone.");
+    if (finding) report.relate(*finding, regions[0].around->place, "autocast computes in bfloat16 here");
+  });
 }
 
 } // namespace

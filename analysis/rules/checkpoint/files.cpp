@@ -63,7 +63,9 @@ private:
     case Operation::scaler_step: keep(desk_.steps); break;
     case Operation::scaler_update:
     case Operation::scheduler_step: keep(desk_.updates); break;
-    case Operation::optimizer_made: keep(desk_.made); break;
+    case Operation::optimizer_made:
+    case Operation::scheduler_made:
+    case Operation::scaler_made: keep(desk_.made); break;
     case Operation::backward: desk_.trains = true; break;
     case Operation::parallel_forward: desk_.parallel = true; break;
     case Operation::framework: desk_.handed_over = true; break;

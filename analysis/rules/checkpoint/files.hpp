@@ -29,7 +29,7 @@ struct Desk {
   std::vector<FileUse> saves, loads, reads, taken, put, moves;
   std::vector<FileUse> steps;    // of optimizers and scalers
   std::vector<FileUse> updates;  // of scalers, and steps of schedulers
-  std::vector<FileUse> made;     // optimizers
+  std::vector<FileUse> made;     // optimizers, schedulers, scalers
   bool trains = false;           // a backward is made
   bool parallel = false;         // a model is wrapped for many ranks
   bool handed_over = false;      // to a framework, which may save and load itself

@@ -1,7 +1,9 @@
 // checkpoint/incomplete: training resumes from a checkpoint that lacks states of what trains.
 #include "rules/checkpoint/files.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/edits.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/source.hpp"
 
 #include <algorithm>
 #include <set>
@@ -17,6 +19,8 @@ namespace {
 struct Lacking {
   std::string what;  // as the program calls it, or what it is
   Place place;       // where it is used
+  const CallSite* calls = nullptr;
+  const Object* object = nullptr;
 };
 
 std::string called(const Record& record, const OperationEvent& event, bool argument, const char* otherwise) {
@@ -54,7 +58,7 @@ std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::
     const bool by_scaler = step.event->row->operation == Operation::scaler_step;
     const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0]) : step.event->self;
     if (!optimizer.is(Kind::instance) || taken.contains(optimizer.object()) || !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object())) continue;
-    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place});
+    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place, step.event->calls, optimizer.object()});
   }
   for (const FileUse& update : desk.updates) {
     const Value self = update.event->self;
@@ -64,7 +68,7 @@ std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::
       const values::Cond on = enabled(record, self.object());
       if (on && record.symbols.decide(on) != Answer::yes) continue;
     }
-    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"), update.event->place});
+    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"), update.event->place, update.event->calls, self.object()});
   }
   return found;
 }
@@ -102,6 +106,84 @@ std::optional<Held> held_in(const Desk& desk, Value object) {
   return held;
 }
 
+// ---------------------------------------------------------------- the fix: the states go in, and come back
+
+// The dict as the program writes it: given to save(), or to a name just before.
+const syntax::DictExpr* written(const Record& record, const OperationEvent& save) {
+  if (!save.expr || save.expr->arguments.empty() || !record.in_file(save.place)) return nullptr;
+  const syntax::Expr* given = save.expr->arguments[0];
+  if (given->kind == syntax::ExprKind::dict) return &syntax::as<syntax::DictExpr>(*given);
+  if (given->kind != syntax::ExprKind::name) return nullptr;
+  const auto path = enclosing(*record.chunk(save.place).chunk->stmt, save.expr->span);
+  if (path.empty()) return nullptr;
+  const syntax::DictExpr* found = nullptr;
+  const Enclosing& last = path.back();
+  for (std::size_t i = 0; i < last.index; ++i) {
+    if (last.block[i]->kind != syntax::StmtKind::assign) continue;
+    const auto& assign = syntax::as<syntax::AssignStmt>(*last.block[i]);
+    if (assign.targets.size() != 1 || assign.targets[0]->kind != syntax::ExprKind::name) continue;
+    if (syntax::as<syntax::NameExpr>(*assign.targets[0]).id != syntax::as<syntax::NameExpr>(*given).id) continue;
+    found = assign.value->kind == syntax::ExprKind::dict ? &syntax::as<syntax::DictExpr>(*assign.value) : nullptr;
+  }
+  return found;
+}
+
+// Means the text the same object in both places: within one function, or as an attribute of one object in its methods?
+bool same_words(const Record& record, const Lacking& each, Place place, const CallSite* calls) {
+  if (record.chunk(each.place).path != record.chunk(place).path) return false;
+  if (each.calls == calls) return true;
+  const auto* a = each.calls ? each.calls->function : nullptr;
+  const auto* b = calls ? calls->function : nullptr;
+  return a && b && a->owner && a->owner == b->owner && each.what.starts_with("self.");
+}
+
+// `"optimizer": optimizer.state_dict()` behind the model's, and optimizer.load_state_dict(saved["optimizer"]) where the model's is loaded.
+void offer_states(const Record& record, const Desk& desk, const FileUse& save, const FileUse& put, const std::vector<Lacking>& missing, const Report& report, Finding& finding) {
+  const syntax::DictExpr* dict = written(record, *save.event);
+  const OperationEvent& load = *put.event;
+  if (!dict || dict->items.empty() || !load.expr || load.expr->arguments.empty() || load.expr->function->kind != syntax::ExprKind::attribute || !is_statement(record, load)) return;
+  const syntax::Expr& part = *load.expr->arguments[0];
+  if (part.kind != syntax::ExprKind::subscript || syntax::as<syntax::SubscriptExpr>(part).index->kind != syntax::ExprKind::string) return;
+  const auto text = [&](Place at, const syntax::Expr& expr) { return std::string(record.text({at.chunk, expr.span})); };
+  const std::string from = text(load.place, *syntax::as<syntax::SubscriptExpr>(part).object), key = text(load.place, *syntax::as<syntax::SubscriptExpr>(part).index);
+  const std::string model = text(load.place, *syntax::as<syntax::AttributeExpr>(*load.expr->function).object);
+  if (key.size() < 3 || key.front() != key.back()) return;
+  // "model_state_dict" of model: the others are called alike.
+  const std::string last = model.substr(model.rfind('.') + 1), inner = key.substr(1, key.size() - 2);
+  const std::string suffix = inner.starts_with(last) ? inner.substr(last.size()) : "";
+  const SourceLines source(record, save.event->place.chunk);
+  const std::string_view all = source.slice(source.absolute(dict->span));
+  // One item a line, or all in one.
+  std::string between = ", ";
+  if (all.find('\n') != std::string_view::npos) {
+    const auto first = source.absolute(dict->items[0].key ? dict->items[0].key->span : dict->items[0].value->span).begin;
+    const std::string_view before = source.slice({source.absolute(dict->span).begin, first});
+    const auto line = before.rfind('\n');
+    between = "," + source.line_ending() + (line == std::string_view::npos ? source.indentation(*enclosing(*record.chunk(save.event->place).chunk->stmt, dict->span).back().stmt) + "    " : std::string(before.substr(line + 1)));
+  }
+  const auto load_path = enclosing(*record.chunk(load.place).chunk->stmt, load.expr->span);
+  const std::string load_indentation = load_path.empty() ? "" : SourceLines(record, load.place.chunk).indentation(*load_path.back().stmt);
+  std::string entries, loads;
+  for (const Lacking& each : missing) {
+    if (each.what.find(' ') != std::string::npos || !same_words(record, each, save.event->place, save.event->calls) || !same_words(record, each, load.place, load.calls)) return;
+    // It has to be there when its state comes back.
+    const bool made = std::any_of(desk.made.begin(), desk.made.end(), [&](const FileUse& other) { return other.event->self.object() == each.object && other.order < put.order; });
+    if (!made) return;
+    const std::string name = each.what.substr(each.what.rfind('.') + 1) + suffix;
+    for (const syntax::DictItem& item : dict->items)
+      if (item.key && item.key->kind == syntax::ExprKind::string && text(save.event->place, *item.key) == key.substr(0, 1) + name + key.back()) return;
+    entries += between + key.front() + name + key.back() + ": " + each.what + ".state_dict()";
+    loads += (loads.empty() ? "" : source.line_ending() + load_indentation) + each.what + ".load_state_dict(" + from + "[" + key.front() + name + key.back() + "])";
+  }
+  Fix fix;
+  fix.title = "Save and load " + (missing.size() == 1 ? missing[0].what : std::string("all states"));
+  const auto end = dict->items[dict->items.size() - 1].value->span.end;
+  fix.edits.push_back({report.location({save.event->place.chunk, {end, end}}), entries});
+  if (!insert_after(record, load, loads, fix)) return;
+  std::sort(fix.edits.begin(), fix.edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.where.span.begin < b.where.span.begin; });
+  finding.fixes.push_back(std::move(fix));
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Desk& desk : Files::of(record).desks()) {
@@ -111,11 +193,14 @@ void check(const Record& record, Report& report) {
       if (!held || !held->progress || held->states.empty()) continue;
       const Path path = final_path(record, desk, save);
       // The states come back before the training goes on, and so does the progress.
-      const FileUse* resumed = nullptr;
+      const FileUse *resumed = nullptr, *restored = nullptr;
       for (const FileUse& put : desk.put) {
         if (put.event->arguments.empty() || put.order > save.order) continue;
         const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
-        if (loaded.load && held->states.contains(put.event->self.object()) && same_file(path_of(record, *loaded.load), path)) resumed = loaded.load;
+        if (loaded.load && held->states.contains(put.event->self.object()) && same_file(path_of(record, *loaded.load), path)) {
+          resumed = loaded.load;
+          restored = &put;
+        }
       }
       if (!resumed) continue;
       const bool continues = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
@@ -133,6 +218,7 @@ void check(const Record& record, Report& report) {
       if (!finding) continue;
       report.relate(*finding, resumed->event->place, "resuming loads it here");
       for (const Lacking& each : missing) report.relate(*finding, each.place, each.what + " is used here");
+      offer_states(record, desk, save, *restored, missing, report, *finding);
     }
   }
 }
@@ -150,8 +236,8 @@ constexpr Rule incomplete = complete({
     .right = "torch.save({\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict(), \"epoch\": epoch}, path)\n",
     .silent = "Files that nobody resumes from: exported weights, the best model; SGD without momentum, which has no state; a disabled scaler; checkpoints with parts of "
               "which it is not known what they are.",
-    .fix = "None: the file and what reads it have to change together.",
-    .fix_kind = FixKind::none,
+    .fix = "Puts the missing states into the dict that is saved and loads them where the model's is loaded. Files that were saved before do not have them, so this needs a decision.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 

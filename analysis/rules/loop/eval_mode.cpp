@@ -77,6 +77,39 @@ void offer_modes(const Record& record, const Evaluation& evaluation, const std::
   finding.fixes.push_back(std::move(fix));
 }
 
+// Is there a backward behind the operation, in the same round of the loop?
+bool trains_behind(const LoopEvent& loop, const OperationEvent& operation) {
+  for (const Block& round : loop.rounds) {
+    bool behind = false, trains = false;
+    visit(round, [&](const Event& event) {
+      behind = behind || &event == &operation;
+      trains = trains || (behind && event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == Operation::backward);
+    });
+    if (behind) return trains;
+  }
+  return false;
+}
+
+// model.train() where each round of the loop begins.
+void offer_training(const Record& record, const Scene& scene, const LoopEvent& loop, const Object* model, Finding& finding) {
+  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || !record.in_file(loop.place)) return;
+  const auto& body = syntax::as<syntax::ForStmt>(*loop.stmt).body;
+  const SourceLines source(record, loop.place.chunk);
+  if (body.empty() || !source.own_line(*body[0])) return;
+  for (const Happening& each : scene.all) {
+    const OperationEvent& forward = *each.event;
+    if (forward.row->operation != Operation::forward || forward.self.object() != model || forward.calls != loop.calls || !each.in(&loop) || !forward.expr) continue;
+    if (forward.expr->function->kind != syntax::ExprKind::name) return;
+    Fix fix;
+    fix.title = "Train in training mode in each round";
+    fix.preferred = true;
+    const auto begin = source.lines(*body[0], *body[0]).begin;
+    fix.edits.push_back({{source.path(), {begin, begin}}, source.indentation(*body[0]) + std::string(record.text({loop.place.chunk, forward.expr->function->span})) + ".train()" + source.line_ending()});
+    finding.fixes.push_back(std::move(fix));
+    return;
+  }
+}
+
 // A model that is trained is evaluated as if it were trained.
 void look_for_missing(const Record& record, const Training& training, Report& report, Once& once) {
   for (const Evaluation& evaluation : evaluations(record, training)) {
@@ -130,17 +163,15 @@ void check(const Record& record, Report& report) {
         }
       if (!loop || !repeats(*loop) || escapes(record, scene, model, loop)) continue;
       // Any train() in the loop may restore it; one that comes from outside does not.
-      bool restored = false, behind = false, trained_later = false;
+      bool restored = false;
       std::size_t times = 0;
       for (const Happening& each : scene.all) {
         if (!each.in(loop)) continue;
-        behind = behind || each.event == &event;
         restored = restored || (sets_mode(*each.event) && !sets_eval(record, *each.event));
-        trained_later = trained_later || (behind && each.event->row->operation == Operation::backward);
         times += each.event->place == event.place;
       }
       // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
-      const bool evaluation = without_gradients(event) || (!trained_later && !loop->unrolled);
+      const bool evaluation = without_gradients(event) || !trains_behind(*loop, event);
       if (restored || !evaluation || (loop->unrolled && times < 1) || !once(event.place)) continue;
       const std::string name = object_text(record, event, "the model");
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
@@ -148,6 +179,7 @@ void check(const Record& record, Report& report) {
       if (!finding) continue;
       report.relate(*finding, backward->place, "the same model is trained here");
       report.relate(*finding, loop->place, "round after round");
+      offer_training(record, scene, *loop, model, *finding);
     }
   }
 }

@@ -105,7 +105,7 @@ void Follow::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (loss && !state.scaled && (!loss->external || !scales_ever_)) {
+    } else if (!state.scaled && (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
       state.plain = &event;
     }
   });

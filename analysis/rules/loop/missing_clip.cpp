@@ -22,6 +22,40 @@ const Instance* explosive(const values::TensorState& loss) {
   return nullptr;
 }
 
+// A module that weighs its experts: it holds as many modules in a list as a linear layer of it, or of a part of it, has outputs.
+const Instance* mixture(const Record& record, const values::TensorState& loss, Value optimizer) {
+  const Value parameters = attribute(optimizer, "$parameters");
+  if (!parameters) return nullptr;
+  Parts parts;
+  parts.add(parameters);
+  const auto each_part = [](const Instance& module, const auto& look) {
+    for (const auto& [name, slot] : module.attributes.entries())
+      if (slot->value.is(Kind::instance) && !name.text().starts_with('$')) look(*slot->value.template as<Instance>());
+  };
+  const auto is = [](const Instance& module, std::string_view path) { return !module.cls && module.native && module.native->path == path; };
+  for (const Object* part : parts.found) {
+    const auto* module = dynamic_cast<const Instance*>(part);
+    if (!module || !module->cls) continue;
+    std::vector<symbolic::Int> widths, counts;
+    const auto weighs = [&](const Instance& layer) {
+      const Value width = attribute(&layer, "out_features");
+      if (is(layer, "torch.nn.Linear") && width.is(Kind::integer) && std::find(loss.graph.begin(), loss.graph.end(), &layer) != loss.graph.end()) widths.push_back(width.integer());
+    };
+    each_part(*module, [&](const Instance& inner) {
+      weighs(inner);
+      if (inner.cls) each_part(inner, weighs);
+      const Value items = is(inner, "torch.nn.ModuleList") ? attribute(&inner, "$items") : Value{};
+      if (!items.is(Kind::list)) return;
+      const values::ListState& state = *values::Heap::list_state(items);
+      if (state.open ? state.length != nullptr : state.items.size() > 1) counts.push_back(state.open ? state.length : record.symbols.constant(static_cast<std::int64_t>(state.items.size())));
+    });
+    for (const symbolic::Int width : widths)
+      for (const symbolic::Int count : counts)
+        if (record.symbols.compare(symbolic::Compare::eq, width, count) == Answer::yes) return module;
+  }
+  return nullptr;
+}
+
 // `model.parameters()` where the optimizer was made, if the step can see the same name.
 std::string parameters_text(const Record& record, const Scene& scene, const OperationEvent& step, Value optimizer) {
   for (const Happening& each : scene.all) {
@@ -48,10 +82,13 @@ void check(const Record& record, Report& report) {
       if (escapes(record, scene, optimizer.object(), nullptr)) continue;
       for (const Happening& each : scene.all) {
         const values::TensorState* loss = each.event->row->operation == Operation::backward && each.in(loop) ? each.event->self_state() : nullptr;
-        const Instance* layer = loss && feeds(scene, *each.event, optimizer) == Answer::yes ? explosive(*loss) : nullptr;
+        if (!loss || feeds(scene, *each.event, optimizer) != Answer::yes) continue;
+        const Instance* layer = explosive(*loss);
+        const bool experts = !layer;
+        if (experts) layer = mixture(record, *loss, optimizer);
         if (!layer) continue;
         told = true;
-        const std::string name(layer->native->path.substr(layer->native->path.rfind('.') + 1));
+        const std::string name = experts ? "mixture of experts" : std::string(layer->native->path.substr(layer->native->path.rfind('.') + 1));
         Finding* finding = report.add(Severity::hint, step.event->place, step.event->calls,
                                       "Nothing clips the gradients of this " + name + " before the step: one bad batch can undo many steps. Programs that train such layers mostly clip their norm, at 1.0 as a start.");
         if (!finding) break;
@@ -73,8 +110,8 @@ void check(const Record& record, Report& report) {
 constexpr Rule missing_clip = complete({
     .id = "loop/missing-clip",
     .severity = Severity::hint,
-    .summary = "recurrent layers or attention are trained without clipping the gradients",
-    .why = "The gradients of recurrent layers, and of deep stacks of attention, grow by orders of magnitude on single batches: the loss jumps, and many steps "
+    .summary = "recurrent layers, attention or experts are trained without clipping the gradients",
+    .why = "The gradients of recurrent layers, of deep stacks of attention, and of experts behind a router, grow by orders of magnitude on single batches: the loss jumps, and many steps "
            "are lost, or it becomes nan. `clip_grad_norm_` before the step bounds what one batch can do.",
     .wrong = "loss = loss_fn(lstm(x)[0], y)\n"
              "loss.backward()\n"

@@ -1,4 +1,5 @@
 // memory/retained-graph: losses or outputs are kept from round to round with all that they were computed from.
+#include "interpreter/unseen.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/rounds.hpp"
@@ -35,7 +36,10 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
   } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).value->kind == ExprKind::binary) {
     added.sum = true;
     target = as<AssignStmt>(stmt).targets[0];
-    added.value = as<BinaryExpr>(*as<AssignStmt>(stmt).value).right;
+    const auto& sum = as<BinaryExpr>(*as<AssignStmt>(stmt).value);
+    bool behind = false;
+    for_each_expression(*sum.right, [&](const Expr& part) { behind = behind || (part.kind == target->kind && text(part) == text(*target)); });
+    added.value = behind ? sum.left : sum.right;
   } else {
     for_each_expression(stmt, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call || !(expr.span == kept.place.span) || as<CallExpr>(expr).arguments.empty()) return;
@@ -52,6 +56,34 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
   return added;
 }
 
+// The loss of each round is computed from what the rounds before have left, with its history.
+void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
+  std::size_t conditions = loop.backward->turns.size();
+  std::set<const Object*> marks;  // of what the rounds before have left
+  for (const Happening& each : loop.scene->all) {
+    if (each.loops.empty() || each.loops.back() != loop.loop) continue;
+    conditions = std::min(conditions, each.turns.size());
+    if (each.event->row->operation == Operation::kept && !each.event->place) marks.insert(each.event->arguments[0].object());
+  }
+  if (marks.empty()) return;
+  for (const Happening& each : loop.scene->all) {
+    const OperationEvent& backward = *each.event;
+    const values::TensorState* loss = backward.row->operation == Operation::backward && !each.loops.empty() && each.loops.back() == loop.loop ? backward.self_state() : nullptr;
+    // Behind a condition it may be of several rounds together.
+    if (!loss || loss->requires_grad != values::Known::yes || each.in_handler || each.turns.size() > conditions) continue;
+    const auto keeps = [&](std::string_view flag) {
+      const Value given = argument(backward, flag);
+      return given && truth(record, given) != Answer::no;
+    };
+    if (keeps("retain_graph") || keeps("create_graph")) continue;
+    if (std::none_of(loss->graph.begin(), loss->graph.end(), [&](const Object* source) { return marks.contains(source); }) || !once(backward.place)) continue;
+    Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
+                                  "This loss is computed from what the round before has left with its history, and that round's backward has freed what the graph saved: PyTorch raises "
+                                  "\"Trying to backward through the graph a second time\". Carry over the value alone, with .detach().");
+    if (finding) report.relate(*finding, loop.loop->place, "from the second round on");
+  }
+}
+
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
 bool is_used(const Scene& scene, const Happening& kept, const TrainingLoop& loop) {
   // Behind the loop, or now and then: any backward but the one of each round.
@@ -61,15 +93,69 @@ bool is_used(const Scene& scene, const Happening& kept, const TrainingLoop& loop
   });
 }
 
+// What unseen code computed, of which the tensor was made; or that the value itself is, which need not be a tensor.
+std::vector<const values::Unknown*> unseen_sources(Value value, const values::TensorState* state) {
+  std::vector<const values::Unknown*> found;
+  const auto add = [&](const Object* source) {
+    if (const auto* unknown = dynamic_cast<const values::Unknown*>(source)) found.push_back(unknown);
+  };
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor)) state = value.as<values::Unknown>()->state.value.as<values::Tensor>()->now();
+  if (state) {
+    for (const Object* source : state->graph) add(source);
+  } else if (value.is(Kind::unknown)) {
+    const auto* unknown = value.as<values::Unknown>();
+    for (const Object* source : operands_of(*unknown)) add(source);
+    if (found.empty()) add(unknown);
+  }
+  return found;
+}
+bool holds(const values::Unknown* whole, const values::Unknown* part) {
+  for (int depth = 0; part && depth < 8; part = whole_of(*part), ++depth)
+    if (part == whole) return true;
+  return false;
+}
+// Is the loss computed from it, through whatever unseen code?
+bool leads_to(const values::Unknown* source, const values::Unknown* loss, int depth = 0) {
+  if (holds(source, loss)) return true;
+  if (depth > 6) return false;
+  for (const values::Unknown* at = loss; at; at = whole_of(*at))
+    for (const auto& operands : {operands_of(*at), given_to(*at)})
+      for (const Object* operand : operands)
+        if (const auto* unknown = dynamic_cast<const values::Unknown*>(operand); unknown && leads_to(source, unknown, depth + 1)) return true;
+  return false;
+}
+
+// Has it a history, as the backward of the round proves? It is the loss, or a sum with it, or holds it; or it is what a model made
+// of its inputs, and the loss was computed from it.
+bool proven_by(const OperationEvent& backward, Value kept, const values::TensorState* state, const Object* earlier) {
+  auto sources = unseen_sources(kept, state), losses = unseen_sources(backward.self, backward.self_state());
+  std::erase(losses, earlier);
+  std::erase(sources, earlier);
+  if (losses.empty() || sources.empty()) return false;
+  const auto covered = [&](const values::Unknown* loss) { return std::any_of(sources.begin(), sources.end(), [&](const values::Unknown* source) { return holds(source, loss); }); };
+  if (std::all_of(losses.begin(), losses.end(), covered)) return true;
+  const auto of_model = [](const values::Unknown* at) {
+    for (; at; at = whole_of(*at))
+      if (is_of_model(*at)) return true;
+    return false;
+  };
+  return std::any_of(sources.begin(), sources.end(), [&](const values::Unknown* source) {
+    return of_model(source) && std::any_of(losses.begin(), losses.end(), [&](const values::Unknown* loss) { return leads_to(source, loss); });
+  });
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const TrainingLoop& loop : training_loops(training)) {
+    look_for_second_backward(record, report, loop, once);
     for (const Happening& each : loop.scene->all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::kept || each.loops.empty() || each.loops.back() != loop.loop || each.in_handler) continue;
+      if (event.row->operation != Operation::kept || !event.place || each.loops.empty() || each.loops.back() != loop.loop || each.in_handler) continue;
       const values::TensorState* state = event.argument_state(0);
-      if (!state || !records_gradients(record, event) || is_used(*loop.scene, each, loop)) continue;
+      if (!records_gradients(record, event) || is_used(*loop.scene, each, loop)) continue;
+      const bool certain = state && state->requires_grad == values::Known::yes;
+      if (!certain && (event.arguments.empty() || !proven_by(*loop.backward->event, event.arguments[0], state, record.earlier))) continue;
       // The backward is made of what is kept: of the sum so far.
       if (record.earlier && loop.backward->event->self_state()) {
         const auto& graph = loop.backward->event->self_state()->graph;

@@ -1,4 +1,5 @@
 // perf/host-sync-in-loop: every step waits for the device, to read a value from it.
+#include "interpreter/unseen.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/rounds.hpp"
 
@@ -16,6 +17,14 @@ bool moves_to_device(const TrainingLoop& training) {
   return false;
 }
 
+// Was it computed by unseen code from tensors on a device?
+bool from_device(const values::TensorState& state) {
+  for (const Object* source : state.graph)
+    if (const auto* unseen = dynamic_cast<const values::Unknown*>(source))
+      if (const values::Device* device = interpreter::given_on(*unseen); device && !device->text.starts_with("cpu") && device->text != "meta") return true;
+  return false;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -26,7 +35,7 @@ void check(const Record& record, Report& report) {
     for (const Happening& each : loop.scene->all) {
       if (each.event->row->operation != Operation::host_read || !in_every_round(record, loop, each)) continue;
       const values::TensorState* read = each.event->self_state();
-      if (!read || on_host(read) || !(on_device(read) || (moves && (!read->graph.empty() || each.event->self.object() == loop.backward->event->self.object())))) continue;
+      if (!read || on_host(read) || !(on_device(read) || from_device(*read) || (moves && (!read->graph.empty() || each.event->self.object() == loop.backward->event->self.object())))) continue;
       if (apart(each.event->place)) reads.push_back(each.event);
     }
     if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;

@@ -1,0 +1,104 @@
+#include "interpreter/unseen.hpp"
+
+namespace stepzero::interpreter {
+
+using values::Kind;
+using values::Object;
+using syntax::Name;
+using values::Unknown;
+
+namespace {
+
+constexpr std::size_t most_sources = 8;
+constexpr int deepest_part = 8;
+
+// What is noted was so from the beginning: no write.
+void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
+Value kept(const Unknown& value, std::string_view name) {
+  const values::Slot* slot = value.attributes.find(Name(name));
+  return slot ? slot->value : Value{};
+}
+std::vector<const Object*> objects(Value tuple) {
+  std::vector<const Object*> found;
+  if (tuple.is(Kind::tuple))
+    for (const Value& item : tuple.as<values::Tuple>()->items) found.push_back(item.object());
+  return found;
+}
+
+} // namespace
+
+void note_part(values::Heap& heap, Value part, const Unknown& whole) {
+  if (part.is(Kind::unknown) && comes_from_unseen(whole)) keep(heap, *part.as<Unknown>(), "$part_of", Value::of(Kind::unknown, &whole));
+}
+
+void note_operands(values::Heap& heap, Value made, Value left, Value right) {
+  std::vector<Value> from;
+  for (const Value& side : {left, right})
+    if (side.is(Kind::unknown) && comes_from_unseen(*side.as<Unknown>())) from.push_back(side);
+  if (!from.empty()) keep(heap, *made.as<Unknown>(), "$operands", heap.tuple(std::move(from)));
+}
+
+void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
+  std::vector<Value> from;
+  bool computed = arguments.spread;
+  Value device;
+  // A method of such a value computes from it.
+  if (function.is(Kind::unknown))
+    if (const Unknown* object = whole_of(*function.as<Unknown>())) {
+      from.push_back(Value::of(Kind::unknown, object));
+      computed = true;
+    }
+  const auto take = [&](Value argument) {
+    argument = run.resolve(argument);
+    switch (argument.kind) {
+    case Kind::unknown:
+    case Kind::tensor:
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::dict: computed = true; break;
+    default: return;
+    }
+    const Value tensor = argument.is(Kind::unknown) ? argument.as<Unknown>()->state.value : argument;
+    if (tensor.is(Kind::tensor)) {
+      const values::TensorState& state = *tensor.as<values::Tensor>()->now();
+      for (const Object* source : state.graph)
+        if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources) from.push_back(Value::of(Kind::unknown, source));
+      if (state.device) device = Value::of(Kind::device, state.device);
+    } else if (argument.is(Kind::unknown) && comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) {
+      from.push_back(argument);
+    }
+  };
+  for (const Value& argument : arguments.positional) take(argument);
+  for (const auto& [keyword, argument] : arguments.keywords) take(argument);
+  if (!computed) return;
+  Unknown& result = *made.as<Unknown>();
+  keep(run.heap(), result, "$given", run.heap().tuple(std::move(from)));
+  if (device) keep(run.heap(), result, "$given_on", device);
+  // `self.teacher_model` by its last word.
+  const std::string_view word = name.substr(name.find_last_of("._") + 1);
+  if (run.library().find("$model." + std::string(word))) keep(run.heap(), result, "$of_model", run.heap().boolean(true));
+}
+
+bool comes_from_unseen(const Unknown& value) {
+  int depth = 0;
+  for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)
+    if (kept(*at, "$given") || kept(*at, "$operands")) return true;
+  return false;
+}
+
+std::vector<const Object*> operands_of(const Unknown& value) { return objects(kept(value, "$operands")); }
+std::vector<const Object*> given_to(const Unknown& result) { return objects(kept(result, "$given")); }
+
+const Unknown* whole_of(const Unknown& part) {
+  const Value whole = kept(part, "$part_of");
+  return whole.is(Kind::unknown) ? whole.as<Unknown>() : nullptr;
+}
+
+bool is_of_model(const Unknown& result) { return static_cast<bool>(kept(result, "$of_model")); }
+
+const values::Device* given_on(const Unknown& result) {
+  const Value device = kept(result, "$given_on");
+  return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,29 @@
+// What is known of values that unseen code computed: which such values it was given, whether it is what programs call their models.
+// Kept with the unknown values under names with a '$'.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+
+#include <vector>
+
+namespace stepzero::interpreter {
+
+// `part` is an attribute, an item or an element of `whole`.
+void note_part(values::Heap& heap, Value part, const values::Unknown& whole);
+// It is the sum, product… of both.
+void note_operands(values::Heap& heap, Value made, Value left, Value right);
+// The result of a call of unseen code of that name, where gradients are recorded.
+void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments);
+
+// Is it, or is it a part of, what unseen code computed from values that it was given, or a sum or product of such?
+bool comes_from_unseen(const values::Unknown& value);
+// A sum or product: of what, among the results of unseen code. Empty for others.
+std::vector<const values::Object*> operands_of(const values::Unknown& value);
+// What a call was given, among the results of unseen code.
+std::vector<const values::Object*> given_to(const values::Unknown& result);
+const values::Unknown* whole_of(const values::Unknown& part);  // null if it is no part
+bool is_of_model(const values::Unknown& result);
+// Where tensors lie that the call was given; null if that is not known.
+const values::Device* given_on(const values::Unknown& result);
+
+} // namespace stepzero::interpreter
