@@ -45,6 +45,12 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     return raise_builtin("KeyError", {});
   }
   Value any = heap().merge(maybe, state->rest, Sharing::uniform);
+  // Asked for a key that it may not have, a defaultdict has it from here on.
+  if (!otherwise && !state->open && object->factory && !object->factory.is(Kind::none)) {
+    const Value made = call(object->factory, {}, {});
+    dict_set(dict, key, made);
+    return any ? heap().merge(any, made, Sharing::uniform) : made;
+  }
   if (otherwise && any) any = heap().merge(any, otherwise, Sharing::uniform);
   return any ? any : otherwise ? otherwise : heap().external("");
 }

@@ -374,7 +374,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
   if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const Value made = heap().external(name.empty() ? "" : name + "()", where);
-  if (function.is(Kind::unknown) && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
+  if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
   made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
                                        std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
   return made;

@@ -14,25 +14,25 @@ using values::Operation;
 namespace {
 
 // What the program writes, or what its command line has where nobody says otherwise.
-std::optional<double> number(const Record& record, Value value) {
-  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->default_value;
+std::optional<double> number(const Record& record, Value value, bool with_default) {
+  if (value.is(Kind::unknown) && with_default) value = value.as<values::Unknown>()->default_value;
   if (value.is(Kind::real)) return value.real();
   if (value.is(Kind::integer))
     if (const auto known = record.symbols.value(value.integer())) return static_cast<double>(*known);
   return std::nullopt;
 }
 // The number for the parameter, or the largest of those in groups of parameters; nothing if it is not known, or left to its default.
-std::optional<double> given(const Record& record, const OperationEvent& made, std::string_view name) {
+std::optional<double> given(const Record& record, const OperationEvent& made, std::string_view name, bool with_default) {
   std::optional<double> found;
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
-    if (made.row->parameters[i].text() == name) found = number(record, made.arguments[i]);
+    if (made.row->parameters[i].text() == name) found = number(record, made.arguments[i], with_default);
   const Value groups = made.arguments.empty() ? Value{} : made.arguments[0];
   if (!groups.is(Kind::list)) return found;
   for (const Value& group : values::Heap::list_state(groups)->items) {
     if (!group.is(Kind::dict)) continue;
     for (const auto& [key, value] : values::Heap::dict_state(group)->items)
       if (key.is(Kind::string) && key.text() == name)
-        if (const auto own = number(record, value); own && (!found || *own > *found)) found = own;
+        if (const auto own = number(record, value, with_default); own && (!found || *own > *found)) found = own;
   }
   return found;
 }
@@ -56,7 +56,9 @@ void look_at(const Record& record, const Scene& scene, Report& report, Once& onc
     const values::OptimizerInfo* info = made.row->optimizer;
     if (!info) continue;
     const std::string name(made.row->path.substr(made.row->path.rfind('.') + 1));
-    const auto rate = given(record, made, "lr"), decay = given(record, made, "weight_decay");
+    // One of several optimizers to choose from: the defaults of the command line are meant for the one that it takes.
+    const bool with_default = each.turns.empty();
+    const auto rate = given(record, made, "lr", with_default), decay = given(record, made, "weight_decay", with_default);
     std::string message;
     if (info->rate > 0 && rate && *rate >= info->rate)
       message = name + " with lr=" + text(*rate) + ": " + std::string(info->why);

@@ -144,9 +144,66 @@ bool proven_by(const OperationEvent& backward, Value kept, const values::TensorS
   });
 }
 
+// A program that never makes a backward keeps what a model made of each batch, where nothing around it can be without gradients:
+// in the statements of its module. A function that these call may be a part of the model.
+void look_for_unused_history(const Record& record, Report& report, Once& once) {
+  bool uses = false;
+  std::vector<std::pair<const OperationEvent*, const LoopEvent*>> collected;
+  const auto look = [&](const interpreter::Block& block, const LoopEvent* loop, const auto& again) -> void {
+    for (const Event* event : block.events) {
+      switch (event->kind) {
+      case EventKind::operation: {
+        const auto& operation = *static_cast<const OperationEvent*>(event);
+        switch (operation.row->operation) {
+        case Operation::backward:
+        case Operation::gradient_asked:
+        case Operation::framework:
+        case Operation::optimizer_made: uses = true; break;
+        case Operation::kept:
+          if (operation.place && loop) collected.push_back({&operation, loop});
+          break;
+        default: break;
+        }
+        break;
+      }
+      case EventKind::loop:
+        for (const interpreter::Block& round : static_cast<const LoopEvent*>(event)->rounds) again(round, static_cast<const LoopEvent*>(event), again);
+        break;
+      case EventKind::branch:
+        // What is added behind a condition may be little.
+        again(static_cast<const BranchEvent*>(event)->yes, nullptr, again);
+        again(static_cast<const BranchEvent*>(event)->no, nullptr, again);
+        break;
+      case EventKind::call: again(static_cast<const CallEvent*>(event)->body, loop, again); break;
+      case EventKind::attempt: again(static_cast<const AttemptEvent*>(event)->body, loop, again); break;
+      default: break;
+      }
+    }
+  };
+  for (const auto& root : record.roots) {
+    uses = uses || root->truncated;
+    if (root->function) continue;
+    look(root->block, nullptr, look);
+  }
+  if (uses) return;
+  for (const auto& [event, loop] : collected) {
+    if (event->calls || !repeats(*loop) || !records_gradients(record, *event) || event->arguments.empty()) continue;
+    const values::TensorState* state = event->argument_state(0);
+    const auto sources = unseen_sources(event->arguments[0], state);
+    if (std::none_of(sources.begin(), sources.end(), [](const values::Unknown* source) { return is_of_model(*source) && !whole_of(*source) && given_to(*source).empty(); })) continue;
+    const auto added = added_by(record, *event);
+    if (!added || added->sum || !once(event->place)) continue;
+    Finding* finding = report.add(Severity::warning, event->place, event->calls,
+                                  added->into + " collects " + added->what + " with all that it was computed from, for a backward that never comes, so the memory of every round stays in use. Keep " +
+                                      added->what + ".detach(), or compute under torch.no_grad().");
+    if (finding) report.relate(*finding, loop->place, "round after round");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
+  look_for_unused_history(record, report, once);
   for (const TrainingLoop& loop : training_loops(training)) {
     look_for_second_backward(record, report, loop, once);
     for (const Happening& each : loop.scene->all) {
@@ -196,7 +253,9 @@ constexpr Rule retained_graph = complete({
     .summary = "losses or outputs are kept from round to round with their history",
     .why = "A loss refers to all that its backward goes through. `total += loss` and `outputs.append(out)` keep these references, so the memory grows with every "
            "round until the GPU has none left. Measured with a small model: 100 rounds of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
-           "what the graphs saved, as in a validation that records gradients, 20 rounds keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone.",
+           "what the graphs saved, as in a validation that records gradients, 20 rounds keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next round "
+           "with its history fails at once: the next backward goes through the round before, which its own backward has freed. Of a model that is not seen, what is known is that its "
+           "loss has a history, as the backward shows.",
     .wrong = "for x, y in loader:\n"
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
@@ -207,7 +266,7 @@ constexpr Rule retained_graph = complete({
              "    loss.backward()\n"
              "    optimizer.step()\n"
              "    total += loss.item()\n",
-    .silent = "Sums of the losses of one step, on which backward is called; what each round begins anew; values without history (`no_grad`, "
+    .silent = "Sums of the losses of one step, on which backward is called; one backward through several rounds; what each round begins anew; values without history (`no_grad`, "
               "`detach`, `item`); bounded collections; what is added behind a condition.",
     .fix = "Adds `.detach()`.",
     .fix_kind = FixKind::always_right,
