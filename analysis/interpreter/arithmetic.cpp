@@ -65,6 +65,7 @@ Int Interpreter::to_int(Value value) {
   case Kind::unknown: {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->state.value) return nullptr;
+    unknown->only_compared = false;
     if (!unknown->integer) {
       symbolic::AtomInfo info;
       info.name = std::string(unknown->name);

@@ -174,7 +174,11 @@ Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value s
 }
 
 Value Interpreter::instance_attribute(values::Instance& object, Value self, Name name, Place where) {
-  if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) return resolve(slot->value);
+  if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
+    const Value found = resolve(slot->value);
+    const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
+    return may_differ && object.attributes.find(stands_for_many) ? one_of_many(found) : found;
+  }
   if (object.cls)
     if (const Value found = find_in_order(object.cls->order, name)) return bind_method(found, self, object.cls, where);
   const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;

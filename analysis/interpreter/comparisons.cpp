@@ -398,10 +398,32 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     state.sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
     return heap().tensor(state, {});
   }
-  if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external)
-    return Value::of(s.compared(ordering(op), to_int(left), right.integer()));
+  // A probability may lie between 0 and 1, where no integer does: what nobody used as an integer is not taken for one.
+  const bool orders = op == CompareOp::lt || op == CompareOp::le || op == CompareOp::gt || op == CompareOp::ge;
+  const auto may_be_share = [&](Value value, Value bound) {
+    if (!orders || !value.is(Kind::unknown) || !bound.is(Kind::integer)) return false;
+    const auto* unknown = value.as<values::Unknown>();
+    if (unknown->integer && !unknown->only_compared) return false;
+    const auto constant = s.value(bound.integer());
+    return constant && (*constant == 0 || *constant == 1);
+  };
+  if (may_be_share(right, left)) {
+    std::swap(left, right);
+    op = op == CompareOp::lt ? CompareOp::gt : op == CompareOp::le ? CompareOp::ge : op == CompareOp::gt ? CompareOp::lt : CompareOp::le;
+  }
+  const bool share = may_be_share(left, right);
+  if (share && (op == CompareOp::ge || op == CompareOp::le)) return Value::of(s.logical_not(truth(compare(op == CompareOp::ge ? CompareOp::lt : CompareOp::gt, left, right))));
+  const auto compared_int = [&](Value value) {
+    auto* unknown = value.as<values::Unknown>();
+    const bool before = !unknown->integer || unknown->only_compared;
+    const Int integer = to_int(value);
+    unknown->only_compared = before;
+    return integer;
+  };
+  if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external && !share)
+    return Value::of(s.compared(ordering(op), compared_int(left), right.integer()));
   if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)
-    return Value::of(s.compared(ordering(op), left.integer(), to_int(right)));
+    return Value::of(s.compared(ordering(op), left.integer(), compared_int(right)));
   if (left.is(Kind::unknown) && is_constant_like(right)) {
     // The same question about the same value has the same answer.
     const auto* unknown = left.as<values::Unknown>();

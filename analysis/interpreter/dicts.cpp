@@ -44,7 +44,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     }
     return raise_builtin("KeyError", {});
   }
-  Value any = heap().merge(maybe, state->rest, Sharing::uniform);
+  Value any = heap().merge(maybe, state->rest ? one_of_many(state->rest) : state->rest, Sharing::uniform);
   // Asked for a key that it may not have, a defaultdict has it from here on.
   if (!otherwise && !state->open && object->factory && !object->factory.is(Kind::none)) {
     const Value made = call(object->factory, {}, {});

@@ -251,6 +251,48 @@ std::optional<std::vector<std::int64_t>> Interpreter::slice_of(std::int64_t size
   return places;
 }
 
+// One of the elements that a value stands for: what is learned of this one does not hold for the others.
+Value Interpreter::one_of_many(Value element) {
+  element = resolve(element);
+  switch (element.kind) {
+  case Kind::unknown: {
+    const auto* all = element.as<values::Unknown>();
+    const Value one = heap().unknown(all->name, all->sharing, all->born);
+    auto* made = one.as<values::Unknown>();
+    made->of_many = true;
+    made->external = all->external;
+    made->is_real = all->is_real;
+    made->is_number = all->is_number;
+    made->is_gradient = all->is_gradient;
+    made->loaded = all->loaded;
+    made->blamed = heap().is_blamed(element);
+    return one;
+  }
+  case Kind::tensor: {
+    const auto* all = element.as<values::Tensor>();
+    const values::TensorState& state = *all->now();
+    const bool complete = state.shape.rank_known && std::ranges::all_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
+    return all->role != values::TensorRole::plain || complete ? element : heap().tensor(state, all->born);
+  }
+  case Kind::tuple: {
+    const auto* all = element.as<values::Tuple>();
+    std::vector<Value> items;
+    for (const Value& item : all->items) items.push_back(one_of_many(item));
+    const Value one = heap().tuple(std::move(items));
+    one.as<values::Tuple>()->fields = all->fields;
+    one.as<values::Tuple>()->cls = all->cls;
+    return one;
+  }
+  case Kind::instance: {
+    auto* all = element.as<values::Instance>();
+    const bool of_library = all->native || (all->cls && all->cls->native);
+    if (!of_library) heap().set(heap().slot_of(all->attributes, stands_for_many), heap().boolean(true));
+    return element;
+  }
+  default: return element;
+  }
+}
+
 Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return heap().external("", here(node));
@@ -267,7 +309,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       if (const auto at = to_constant(index); at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
         return state->items[static_cast<std::size_t>(*at)];
       if (index.is(Kind::slice)) return heap().open_list(element(object, where));
-      return element(object, where);
+      return one_of_many(element(object, where));
     }
     const auto items = elements(object, where);
     if (!items) return heap().external("", where);

@@ -52,6 +52,9 @@ struct Arguments {
 // Does the path go on behind a statement?
 enum class Flow : std::uint8_t { normal, dead };
 
+// The attribute that says of an object that it stands for many.
+inline const syntax::Name stands_for_many{"$many"};
+
 class Interpreter {
 public:
   Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record);
@@ -97,6 +100,8 @@ public:
   Value compare(syntax::CompareOp op, Value left, Value right);
   // The elements, if all are known (generators are run).
   std::optional<std::vector<Value>> elements(Value iterable, Place place);
+  // One that stands for itself alone, of an element that stands for many.
+  Value one_of_many(Value element);
   // The same, and an iterator is empty from then on. With `any_order` the elements of a set, too, in some order.
   std::optional<std::vector<Value>> take(Value iterable, Place place, bool any_order = false);
   // Any one element.

@@ -106,6 +106,15 @@ Value Interpreter::type_of(Value value, Place where) {
   }
 }
 
+// Is what can be called of the named kind of things that can be called? Nothing if the path names none of them.
+static std::optional<bool> is_kind_of_callable(Kind kind, std::string_view path) {
+  if (path == "types.FunctionType" || path == "types.LambdaType") return kind == Kind::function;
+  if (path == "types.MethodType") return kind == Kind::bound;
+  if (path == "functools.partial") return kind == Kind::partial;
+  if (path == "types.ModuleType") return kind == Kind::module;
+  return std::nullopt;
+}
+
 Answer Interpreter::is_instance(Value value, Value type) {
   value = resolve(value);
   type = resolve(type);
@@ -164,10 +173,18 @@ Answer Interpreter::is_instance(Value value, Value type) {
     }
     return own || path.starts_with(library_.types().layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype:
+    if (const auto callable = is_kind_of_callable(value.kind, path)) return yes_if(*callable);
     return path == library_.types().dtype ? yes_if(value.is(Kind::dtype)) : own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   case Kind::device: return path == library_.types().device ? Answer::yes : own ? Answer::no : Answer::unknown;
-  case Kind::class_: return own ? yes_if(name == "type") : path.starts_with(library_.types().root) ? Answer::no : Answer::unknown;
-  case Kind::library: return Answer::unknown;
+  case Kind::class_:
+    if (is_kind_of_callable(value.kind, path)) return Answer::no;
+    return own ? yes_if(name == "type") : path.starts_with(library_.types().root) ? Answer::no : Answer::unknown;
+  case Kind::library: {
+    const Row* row = value.as<values::LibrarySymbol>()->row;
+    if (!row || row->kind != values::RowKind::class_) return Answer::unknown;
+    if (is_kind_of_callable(Kind::class_, path)) return Answer::no;
+    return own ? yes_if(name == "type") : Answer::unknown;
+  }
   case Kind::instance: {
     const auto* object = value.as<values::Instance>();
     if (is_a(value, path)) return Answer::yes;

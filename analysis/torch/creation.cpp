@@ -295,7 +295,7 @@ Value old_constructor(Op& op, Dtype dtype) {
   const Value data = op.argument("data");
   if (!op.given("data")) return op.fresh({true, {op.dim(std::int64_t{0})}}, dtype);
   if (data.is(Kind::list) || data.is(Kind::tuple)) return tensor_of(op, data, dtype);
-  if (const TensorState* state = op.tensor(data)) return op.fresh(state->shape, dtype);
+  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) return op.fresh(state->shape, dtype);
   const auto shape = shape_asked(op, "data");
   return op.failed() ? op.unknown() : op.fresh(shape.value_or(Shape{}), dtype);
 }

@@ -194,8 +194,15 @@ Value register_buffer(Call& call) {
 }
 Value register_module(Call& call) {
   const Value name = call.run.resolve(call.at(0));
-  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
-  else object(call).open = true;
+  if (name.is(Kind::string)) {
+    call.run.set_attribute(call.self, Name(name.text()), call.at(1));
+  } else if (const Value dict = kept(call, "$dict"); dict.is(Kind::dict)) {
+    call.run.dict_set(dict, name, call.at(1));
+  } else if (const Value list = kept(call, "$items"); list.is(Kind::list)) {
+    call.run.call(call.run.attribute(list, Name("append"), call.place), {{call.at(1)}, {}, false}, call.place);
+  } else {
+    object(call).open = true;
+  }
   return Value::none();
 }
 Value state_dict(Call& call) {

@@ -84,6 +84,31 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   set_state(op.run, target, state);
 }
 
+// What `out=` names gets what was made, and its shape. Answers whether it is the tensor that was made.
+bool write_out(Op& op, Value out, Value made) {
+  out = op.run.resolve(out);
+  made = op.run.resolve(made);
+  if (out.is(Kind::tuple) || out.is(Kind::list)) {
+    const auto into = op.run.elements(out, op.call.place);
+    const auto from = made.is(Kind::tuple) || made.is(Kind::list) ? op.run.elements(made, op.call.place) : std::nullopt;
+    for (std::size_t i = 0; into && i < into->size(); ++i) write_out(op, (*into)[i], from && i < from->size() ? (*from)[i] : Value{});
+    return false;
+  }
+  const TensorState* into = op.tensor(out);
+  if (!into) return false;
+  if (op.tensor(made)) {
+    write_into(op, out, made, false);
+    return true;
+  }
+  TensorState state = *into;
+  state.shape = {};
+  state.strides.clear();
+  state.content = nullptr;
+  state.mean = nullptr;
+  set_state(op.run, out, state);
+  return false;
+}
+
 } // namespace
 
 Value run_operator(Call& call) {
@@ -140,11 +165,8 @@ Value run_operator(Call& call) {
     write_into(op, subject, made, true);
     return subject;
   }
-  if (const Value out = op.argument("out"); out && op.tensor(out) && op.tensor(made)) {
-    write_into(op, out, made, false);
-    return out;
-  }
-  return made;
+  const Value out = op.argument("out");
+  return out && write_out(op, out, made) ? out : made;
 }
 
 // What the constructor of a Layer runs.
