@@ -210,6 +210,7 @@ bool Transform::take(const Group& group, const Dim& dim) {
 }
 
 void Transform::name_sizes(const Group& group, Dim& dim) {
+  if (dim.size && group.axes.size() == 1 && group.axes[0].what == Axis::What::name) op.s.rename(dim.size, group.axes[0].name);
   if (dim.size) return;
   Int whole = op.s.constant(1);
   for (const Axis& axis : group.axes) {
