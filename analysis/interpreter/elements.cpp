@@ -187,6 +187,7 @@ Value Interpreter::element(Value iterable, Place where) {
     const auto* range = iterable.as<values::Range>();
     symbolic::AtomInfo info;
     info.sharing = symbolic::mix(symbols().sharing(range->start), symbols().sharing(range->step));
+    info.varies = building();
     const auto step_size = symbols().value(range->step);
     if (step_size && *step_size > 0) {
       info.lower = symbols().lower(range->start);
@@ -402,7 +403,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     }
     if (made.is(Kind::unknown)) {
       made.as<values::Unknown>()->external = unknown->external;
-      made.as<values::Unknown>()->of_many = unknown->of_many;
+      made.as<values::Unknown>()->of_many = unknown->of_many || (!index.is(Kind::string) && !to_constant(index));
       note_part(heap(), made, *unknown);
       made.as<values::Unknown>()->blamed = unknown->blamed;
     }

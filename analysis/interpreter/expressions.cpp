@@ -57,7 +57,8 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
     return self && (!self->value.is(Kind::instance) || self->value.as<values::Instance>()->symbolic);
   };
   fact.root = static_cast<std::uint32_t>(record_.roots.size());
-  fact.general = in_roots_ && !site_ && on_symbols();
+  fact.general = in_roots_ && site_ && !site_->outer && on_symbols();
+  if (role == Fact::Role::parameter && frame_) fact.function = frame_->function;
   record_.facts.push_back(fact);
 }
 

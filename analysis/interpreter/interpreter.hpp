@@ -26,6 +26,21 @@ struct OneRank {
   int world = 1;
 };
 
+// What was found of a parameter by running the function, and what it is called with.
+struct Given {
+  struct Size {
+    std::optional<std::int64_t> number;
+    std::string name;            // what the function itself calls it
+    const void* same = nullptr;  // equal ones are the same size
+    bool later = false;          // the function finds it out by itself
+    friend bool operator==(const Size& a, const Size& b) { return a.number == b.number && a.name == b.name && a.later == b.later; }
+  };
+  std::vector<Size> sizes;
+  friend bool operator==(const Given&, const Given&) = default;
+};
+// By the function and the parameter: "Block.forward x".
+using AllGiven = std::map<std::string, Given, std::less<>>;
+
 struct Limits {
   // The program as this process runs it: rank and world size are numbers. Absent: as any process does.
   std::optional<OneRank> as_rank = {};
@@ -34,6 +49,9 @@ struct Limits {
   const std::atomic<bool>* cancelled = nullptr;
   // Of the functions that nobody calls, and of classes, only these run. Null: all.
   const std::unordered_set<const syntax::Stmt*>* only = nullptr;
+  // A run whose shapes are shown and whose problems are not told: parameters begin with these shapes, what the program reaches is run on
+  // symbols, too, and of several ranks that an operator takes it is the usual one. Null: an ordinary run.
+  const AllGiven* given = nullptr;
 };
 
 // What a program makes is known up to these sizes; beyond them it is unknown, so that no loop can fill the memory.
@@ -171,6 +189,9 @@ public:
     unentered_ = manager;
   }
   bool in_roots() const { return in_roots_; }
+  bool to_show() const { return limits_.given; }  // see Limits::given
+  // A size that has no name of the program's own yet. Of two with the same name the later one gets a number.
+  Int stand_in(std::string_view name);
   // The program writes the gradient of the value, or takes it away.
   void note_gradient_written(Value of, Place place);
   // Random numbers are drawn from here on as this seed has it.
@@ -319,6 +340,8 @@ private:
   Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
   Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   bool covers(Value wide, Value value) const;
+  Value without_made(Value state, std::uint64_t since);
+  Value one_of_many(Value wide);
   Value run_comprehension(const syntax::ComprehensionExpr& expr);
   Sharing trips_of(Value iterable);
   Int known_length(Value iterable);
@@ -468,6 +491,8 @@ private:
   void note_model(const values::Object* object);
 
   // roots.cpp
+  bool reached(const syntax::FunctionStmt* stmt) { return reached_[stmt] && !(to_show() && ran_.contains(stmt)); }
+  std::optional<values::Shape> given_shape(const values::Function& function, const syntax::Parameter& parameter);
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(stmt); }
   void run_root(values::Function& function, Value self, values::Class* owner);
@@ -540,6 +565,8 @@ private:
   std::string defaults_;            // those that were taken
   bool chosen_by_text_ = false;     // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins
+  std::map<const void*, Int> given_sizes_;                   // the same, by Given::Size::same
+  std::map<std::string, int, std::less<>> stand_ins_;        // how often the names were given in the root
   struct Doubtful {
     UnitKey key;
     std::vector<bool> condition;

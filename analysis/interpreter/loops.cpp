@@ -65,6 +65,37 @@ static bool covers_history(const values::TensorState& wide, const values::Tensor
          (!wide.mean || state.mean) && (!wide.cast_by || wide.cast_by == state.cast_by);
 }
 
+// The modules that rounds of a loop make and put into a list are not there before the loop is run for good: of the list it is known only
+// that there may be more in it.
+Value Interpreter::without_made(Value state, std::uint64_t since) {
+  if (!state.is(Kind::state)) return state;
+  const auto* list = dynamic_cast<values::ListState*>(state.object());
+  if (!list) return state;
+  const auto made = [&](Value item) {
+    return item.is(Kind::instance) && item.as<values::Instance>()->attributes.birth > since && is_a(item, library_.types().module);
+  };
+  if (!made(list->rest) && std::none_of(list->items.begin(), list->items.end(), made)) return state;
+  auto* other = heap().make<values::ListState>();
+  for (const Value& item : list->items)
+    if (!made(item)) other->items.push_back(item);
+  if (!made(list->rest)) other->rest = list->rest;
+  other->open = true;
+  return Value::of(Kind::state, other);
+}
+
+// A size that each round of a loop has its own of.
+Value Interpreter::one_of_many(Value wide) {
+  if (wide.is(Kind::unknown)) {
+    wide.as<values::Unknown>()->of_many = true;
+    return wide;
+  }
+  const symbolic::AtomInfo* known = symbols().atom_info(wide.integer());
+  if (!known || known->varies) return wide;
+  symbolic::AtomInfo info = *known;
+  info.varies = true;
+  return Value::of(symbols().fresh(info));
+}
+
 bool Interpreter::covers(Value wide, Value value) const {
   if (wide == value || wide.is(Kind::unknown)) return true;
   if (wide.kind != value.kind) return false;
@@ -200,11 +231,13 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     --rehearsals_;
     block_ = block;
     bool changed = false;
-    for (const auto& [slot, end] : ends) {
+    for (const auto& [slot, last] : ends) {
       const Value before = slot->value;
+      const Value end = without_made(last, mark.clock);
       if (widened.contains(slot) && covers(before, end)) continue;
       Value wide = heap().join_states(before, end, nullptr, shape.trips);
       if (wide == before) continue;
+      if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = one_of_many(wide);
       if (pass == 2 && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(shape.trips, heap().sharing(wide)));
       heap().set(*slot, wide);
       widened.insert(slot);

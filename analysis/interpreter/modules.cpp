@@ -174,8 +174,10 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
 
 // The file that an import means, seen from another.
 std::optional<program::Target> Interpreter::find_import(std::span<const std::string_view> names, const std::string& from) {
-  if (auto found = imports_.absolute(names, from)) return found;
-  return !names.empty() && library_.reads(names[0]) ? imports_.installed(names) : std::nullopt;
+  const bool reads = !names.empty() && library_.reads(names[0]);
+  // What else lies in the folder of the libraries is not read.
+  if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path))) return found;
+  return reads ? imports_.installed(names) : std::nullopt;
 }
 
 Value Interpreter::import_dotted(List<Name> path, bool whole) {

@@ -176,6 +176,7 @@ struct Fact {
   const values::TensorState* tensor = nullptr;  // of a tensor: its state then
   std::uint32_t root = 0;  // the run that it comes from: roots begun until then
   bool general = false;    // true of every call of the function: it runs by itself, on symbols
+  const values::Function* function = nullptr;  // of a parameter: whose
 };
 
 class Record {

@@ -141,7 +141,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
       const bool top_level = function->closure && function->closure->globals == function->closure;
-      if (!top_level || reached_[function->stmt] || called_here(*function) != named_elsewhere || !wanted(function->stmt)) continue;
+      if (!top_level || reached(function->stmt) || called_here(*function) != named_elsewhere || !wanted(function->stmt)) continue;
       const auto run = [this, function] { run_root(*function, {}, nullptr); };
       if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
     }
@@ -190,9 +190,10 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born));
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
   const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
-  if (annotated || annotated_as_tensor(parameter.annotation)) {
+  const auto known = annotated ? annotated : given_shape(function, parameter);
+  if (known || annotated_as_tensor(parameter.annotation)) {
     values::TensorState state;
-    if (annotated) state.shape = *annotated;
+    if (known) state.shape = *known;
     state.sharing = Sharing::local;
     state.external = true;
     const Value given = heap().tensor(state, born);
@@ -208,6 +209,42 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   }
   if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
   return made;
+}
+
+std::optional<values::Shape> Interpreter::given_shape(const values::Function& function, const Parameter& parameter) {
+  if (!to_show() || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
+  const auto found = limits_.given->find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
+  if (found == limits_.given->end()) return std::nullopt;
+  values::Shape shape;
+  shape.rank_known = true;
+  for (const Given::Size& size : found->second.sizes) {
+    values::Dim dim;
+    Int* same = size.same ? &given_sizes_[size.same] : nullptr;
+    if (size.number) {
+      dim.size = symbols().constant(*size.number);
+    } else if (same && *same) {
+      dim.size = *same;
+    } else if (!size.later) {
+      symbolic::AtomInfo info;
+      info.name = size.name;
+      info.lower = 0;
+      info.sharing = Sharing::local;
+      dim.size = size.name.empty() ? stand_in(std::string(parameter.name.text()) + ".shape[" + std::to_string(shape.dims.size()) + "]") : symbols().fresh(info);
+      if (same) *same = dim.size;
+    }
+    shape.dims.push_back(dim);
+  }
+  return shape;
+}
+
+Int Interpreter::stand_in(std::string_view name) {
+  symbolic::AtomInfo info;
+  info.name = name;
+  if (const int before = stand_ins_[info.name]++) info.name += std::to_string(before + 1);
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  info.stand_in = true;
+  return symbols().fresh(info);
 }
 
 Root& Interpreter::begin_root(std::string name) {
@@ -238,6 +275,8 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   const std::string outer_defaults = defaults_;
   const std::size_t built_before = built_.size();
   annotated_names_.clear();
+  given_sizes_.clear();
+  stand_ins_.clear();
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   Arguments arguments;
@@ -314,7 +353,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
     auto* function = value.as<values::Function>();
     if (!function->stmt) continue;
     methods.push_back(function);
-    any = any || !reached_[function->stmt];
+    any = any || !reached(function->stmt);
   }
   any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));
   if (!any || record_.cancelled) return;
@@ -327,7 +366,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
   std::vector<bool> reached_before;
   std::vector<values::Function*> ran;
   for (values::Function* method : methods) {
-    reached_before.push_back(reached_[method->stmt]);
+    reached_before.push_back(reached(method->stmt));
     if (!reached_before.back()) ran.push_back(method);
   }
   if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); })) return;
@@ -350,6 +389,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   object->symbolic = true;
   object->open = cls.open;
   const Value self = Value::of(Kind::instance, object);
+  const values::Function* constructor = nullptr;  // what has run
   if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
     const auto& function = *init.as<values::Function>();
     if (function.stmt) {
@@ -361,6 +401,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
       for (std::size_t i = 0; i < list.size(); ++i)
         heap().set(heap().slot_of(scope->names, list[i].name), i == 0 ? self : symbolic_parameter(function, list[i], i));
       note_reached(function.stmt);
+      constructor = &function;
       if (with_defaults_) root.defaults = std::string(cls.name.text()) + (defaults_.empty() ? "" : ": " + defaults_);
       run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
     }
@@ -372,7 +413,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   path_.clear();
   // What a method that did not run yet may set is not known in the others.
   for (const values::Function* method : methods) {
-    if (reached_[method->stmt] || method->is_static || method->parameters->list.empty()) continue;
+    if (reached(method->stmt) || method->is_static || method->parameters->list.empty() || method == constructor) continue;
     Changes changes;
     set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
     for (const Name name : changes.changed)
@@ -393,7 +434,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     if (placeholder(value) || in_tuple) heap().set(*slot, heap().external("self." + std::string(name.text())));
   }
   for (values::Function* method : methods) {
-    if (reached_[method->stmt] || record_.cancelled) continue;
+    if (reached(method->stmt) || record_.cancelled || method == constructor) continue;
     const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
     run_root(*method, bound_self, &cls);
   }

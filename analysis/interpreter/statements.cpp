@@ -251,6 +251,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const Name name = as<NameExpr>(target).id;
     if (value.is(Kind::unknown) && value.as<values::Unknown>()->name.empty())
       value.as<values::Unknown>()->name = name.text();
+    if (value.is(Kind::integer) && to_show() && name.text() != "_") symbols().rename(value.integer(), std::string(name.text()));
     heap().set(variable(name), value);
     note(Fact::Role::assignment, here(target), value);
     return;

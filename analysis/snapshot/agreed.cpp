@@ -17,9 +17,10 @@ bool is_name(const Shown::Dim& dim) {
          std::all_of(dim.text.begin(), dim.text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
 }
 
+constexpr std::size_t program = 1;  // the run of the program itself, with what it has
+
 // The names of two runs on symbols stand for whatever is given there; those of one run mean something each.
 bool only_named_differently(const Seen& a, const Seen& b) {
-  constexpr std::size_t program = 1;  // runs with what it has
   return a.root != b.root && a.root > program && b.root > program && (!a.owner || a.owner != b.owner);
 }
 
@@ -27,7 +28,24 @@ bool only_named_differently(const Seen& a, const Seen& b) {
 bool take_common(Seen& into, const Seen& other, const Shown* names) {
   Shown& left = into.value;
   const Shown& right = other.value;
-  if (left.kind != "tensor" || right.kind != "tensor") return left.short_text() == right.short_text();
+  if (left.kind != right.kind) return false;
+  if (left.kind != "tensor") {
+    if (left.short_text() == right.short_text()) return true;
+    if ((left.kind == "tuple" || left.kind == "list") && left.items.size() == right.items.size()) {
+      const bool named = names && names->kind == left.kind && names->items.size() == left.items.size();
+      for (std::size_t i = 0; i < left.items.size(); ++i) {
+        Seen mine = into, theirs = other;
+        mine.value = std::move(left.items[i]);
+        theirs.value = right.items[i];
+        left.items[i] = !mine.value.kind.empty() && take_common(mine, theirs, named ? &names->items[i] : nullptr) ? std::move(mine.value) : Shown{};
+      }
+      return true;
+    }
+    // A number that differs is one all the same.
+    if (left.kind != "int" && left.kind != "float" && left.kind != "bool") return false;
+    left.value = names && names->kind == left.kind ? names->value : "?";
+    return true;
+  }
   if (left.dtype != right.dtype) left.dtype.clear();
   if (left.device != right.device) left.device.clear();
   if (!left.shape || !right.shape) {
@@ -60,8 +78,8 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
   return true;
 }
 
-// What is true of every call is true of this one.
-void add(Shown& value, const Shown& general) {
+// What is true of every call is true of this one. With `own_names`, sizes go by the names that the function has for them.
+void add(Shown& value, const Shown& general, bool own_names) {
   if (value.dtype.empty()) value.dtype = general.dtype;
   if (value.device.empty()) value.device = general.device;
   if (!general.shape || (value.shape && whole(value) && (!whole(general) || general.shape->size() != value.shape->size()))) return;
@@ -69,8 +87,10 @@ void add(Shown& value, const Shown& general) {
     value.shape = general.shape;
     return;
   }
-  for (std::size_t d = 0; whole(value) && d < value.shape->size(); ++d)
-    if (open((*value.shape)[d])) (*value.shape)[d] = (*general.shape)[d];
+  for (std::size_t d = 0; whole(value) && d < value.shape->size(); ++d) {
+    const auto& own = (*general.shape)[d];
+    if (open((*value.shape)[d]) || (own_names && !(*value.shape)[d].is_int && is_name(own))) (*value.shape)[d] = own;
+  }
 }
 
 } // namespace
@@ -87,12 +107,13 @@ std::optional<Shown> agreed(std::vector<Seen> seen) {
   }
   has_general = has_general && general_holds && !general.value.kind.empty();
   const bool tensor = has_general && general.value.kind == "tensor";
+  const Shown own = general.value;
   for (Seen& each : seen) {
     if (each.general) continue;
     if (tensor && each.value.kind.empty()) each.value = general.value;
-    else if (tensor && each.value.kind == "tensor") add(each.value, general.value);
+    else if (tensor && each.value.kind == "tensor") add(each.value, general.value, each.root > program);
     if (each.value.kind.empty()) return std::nullopt;
-    if (has_common && !take_common(common, each, tensor ? &general.value : nullptr)) return std::nullopt;
+    if (has_common && !take_common(common, each, has_general ? &own : nullptr)) return std::nullopt;
     if (!has_common) common = std::move(each);
     has_common = true;
   }

@@ -43,6 +43,8 @@ void Memory::keep(std::unique_ptr<Run> run) {
     return each.interpreter->can_run_again();
   };
   if (!rest(*run)) return;
+  for (Run* each = run.get(); each; each = each->shown.get())
+    if (each->shown && !rest(*each->shown)) each->shown.reset();
   std::erase_if(run->ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });
   run_ = std::move(run);
 }

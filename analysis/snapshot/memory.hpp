@@ -39,6 +39,8 @@ struct Run {
   std::string path;
   std::uint64_t steps = 0;  // its budget
   std::map<std::pair<int, int>, std::shared_ptr<Run>> ranks;  // the same file as a process of a small job runs it: by rank and world
+  std::unique_ptr<interpreter::AllGiven> given;  // of a run to be shown: what its parameters begin with
+  std::shared_ptr<Run> shown;                    // the same file to be shown, begun with what this run found
 };
 
 } // namespace stepzero::snapshot

@@ -15,7 +15,7 @@ constexpr std::size_t max_text = 60;
 
 Shown::Dim show_dim(const Record& record, const values::Dim& dim) {
   Shown::Dim shown;
-  if (!dim.size) {
+  if (!dim.size || record.symbols.varies(dim.size)) {
     shown.text = "?";
     return shown;
   }
@@ -36,15 +36,16 @@ Shown of_kind(std::string kind) {
 }
 
 // What the tensor's shape was then, with the rank and the sizes that were found out later: it had them all the while.
-values::Shape as_found(const values::TensorState& then, const values::TensorState& last) {
+values::Shape as_found(const Record& record, const values::TensorState& then, const values::TensorState& last) {
   const auto &known = then.shape.dims, &found = last.shape.dims;
   const bool same_rank = then.shape.rank_known ? known.size() == found.size() : known.size() <= found.size();
   if (!last.shape.rank_known || !same_rank || then.dtype != last.dtype) return then.shape;
   values::Shape shape = last.shape;
   for (std::size_t i = 0; i < known.size(); ++i) {
     values::Dim& dim = shape.dims[found.size() - known.size() + i];
-    if (known[i].size && dim.size && known[i].size != dim.size) return then.shape;
-    if (known[i].size) dim = known[i];
+    if (!known[i].size || (dim.size && record.symbols.has_stand_in(known[i].size))) continue;
+    if (dim.size && known[i].size != dim.size) return then.shape;
+    dim = known[i];
   }
   return shape;
 }
@@ -68,7 +69,7 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
   switch (value.kind) {
   case Kind::tensor: {
     values::TensorState state = tensor ? *tensor : *value.as<values::Tensor>()->now();
-    state.shape = as_found(state, *value.as<values::Tensor>()->now());
+    state.shape = as_found(record, state, *value.as<values::Tensor>()->now());
     return show(record, state);
   }
   case Kind::integer: {

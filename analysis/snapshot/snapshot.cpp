@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace stepzero::snapshot {
@@ -32,6 +33,23 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
   using Role = interpreter::Fact::Role;
   // A place that was reached more than once keeps what is the same each time; one that has more than these in turn keeps nothing.
   constexpr std::size_t most_seen = 64;
+  // What the program itself calls is run on symbols, too, where it is to be shown: that only gives names, and what no call of it shows.
+  constexpr std::size_t program = 1;
+  std::unordered_set<const syntax::FunctionStmt*> called;
+  std::unordered_set<const syntax::ClassStmt*> constructed;
+  for (const interpreter::Fact& fact : record.facts) {
+    if (fact.root != program || !fact.function || !fact.function->stmt) continue;
+    called.insert(fact.function->stmt);
+    if (fact.function->owner && fact.function->name.text() == "__init__") constructed.insert(fact.function->owner->stmt);
+  }
+  const auto extra = [&](std::size_t root) {
+    if (root <= program || root > record.roots.size()) return false;
+    const interpreter::Root& run = *record.roots[root - 1];
+    if (run.function) return called.contains(run.function->stmt);
+    return run.owner && constructed.contains(run.owner->stmt);
+  };
+  std::vector<bool> is_extra(record.roots.size() + 1);
+  for (std::size_t root = 0; root < is_extra.size(); ++root) is_extra[root] = extra(root);
   struct Raw {
     syntax::Span span;
     const interpreter::Fact* fact;
@@ -78,6 +96,9 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
                                      record.symbols.text(dim.size) + ": " + std::string(dim.origin->what)});
     }
     while (next < raw.size() && raw[next].span == raw[i].span) ++next;
+    const auto only_names = [&](const Seen& each) { return each.root < is_extra.size() && is_extra[each.root]; };
+    if (!std::all_of(seen.begin(), seen.end(), only_names))
+      std::erase_if(seen, [&](const Seen& each) { return only_names(each) && !each.general; });
     if (auto value = agreed(std::move(seen))) {
       made->value = std::move(*value);
       if (made->value.kind != "tensor") made->origins.clear();
@@ -86,6 +107,106 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
     }
     i = next;
   }
+}
+
+constexpr int most_runs_to_show = 3;
+
+// What the parameters of the file's functions were found to be, where they did not begin with it: by the functions themselves, or by all
+// of their calls.
+interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset) {
+  struct Found {
+    const interpreter::Fact* own = nullptr;
+    std::size_t rank = 0;
+    bool called = false, agree = true;
+  };
+  std::map<std::string, Found, std::less<>> found;
+  for (const interpreter::Fact& fact : record.facts) {
+    if (fact.role != interpreter::Fact::Role::parameter || !fact.function || !record.in_file(fact.place)) continue;
+    Found& each = found[std::string(fact.function->qualified) + " " + std::string(record.text(fact.place))];
+    if (fact.general) {
+      each.own = &fact;
+      continue;
+    }
+    const bool known = fact.tensor && fact.value.is(values::Kind::tensor) && fact.value.as<values::Tensor>()->now()->shape.rank_known;
+    const std::size_t rank = known ? fact.value.as<values::Tensor>()->now()->shape.dims.size() : 0;
+    each.agree = each.agree && known && (!each.called || each.rank == rank);
+    each.called = true;
+    each.rank = rank;
+  }
+  interpreter::AllGiven given;
+  std::unordered_map<symbolic::Int, std::uintptr_t> numbers;  // of the sizes, in order: the same whenever it is run
+  for (const auto& [key, each] : found) {
+    interpreter::Given one;
+    const values::Shape* own = nullptr;
+    if (each.own) {
+      values::Value value = each.own->value;
+      if (value.is(values::Kind::unknown)) {
+        const auto* unknown = value.as<values::Unknown>();
+        const values::Slot* learned = unknown->attributes.find(syntax::Name("$learned"));
+        value = unknown->state.value ? unknown->state.value : learned ? learned->value : values::Value{};
+      }
+      if (value.is(values::Kind::tensor)) own = &value.as<values::Tensor>()->now()->shape;
+    }
+    if (own && own->rank_known) {
+      for (const values::Dim& dim : own->dims) {
+        auto& size = one.sizes.emplace_back();
+        if (!dim.size) continue;
+        size.number = record.symbols.value(dim.size);
+        if (size.number) continue;
+        // What the function itself has a name for; the rest it learns from what it was made with.
+        const symbolic::AtomInfo* atom = record.symbols.atom_info(dim.size);
+        size.later = !atom || atom->lower != 0 || atom->name.empty();
+        if (size.later) continue;
+        size.name = atom->name;
+        size.same = reinterpret_cast<const void*>(numbers.try_emplace(dim.size, offset + numbers.size() + 1).first->second);
+      }
+    } else if (each.called && each.agree) {
+      one.sizes.resize(each.rank);
+    } else {
+      continue;
+    }
+    given.emplace(key, std::move(one));
+  }
+  return given;
+}
+
+bool same_given(const interpreter::AllGiven& a, const interpreter::AllGiven& b) {
+  const auto same_sizes = [](const interpreter::Given::Size& x, const interpreter::Given::Size& y) { return x == y && x.same == y.same; };
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](const auto& x, const auto& y) {
+           return x.first == y.first && x.second.sizes.size() == y.second.sizes.size() &&
+                  std::equal(x.second.sizes.begin(), x.second.sizes.end(), y.second.sizes.begin(), same_sizes);
+         });
+}
+
+// The record of the run that is shown; null: the file's own. It begins with what the run before it found of parameters, and may tell more
+// of others: a few runs at most follow each other. Each goes on behind an edit that leaves what it began with.
+const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path, const interpreter::Limits& limits,
+                          const std::function<void(Run&, const interpreter::Limits&)>& begin, int left) {
+  interpreter::AllGiven given = given_by(run.record, static_cast<std::uintptr_t>(left) * 100'000);
+  if (run.given) {
+    const bool more = std::any_of(given.begin(), given.end(), [&](const auto& one) { return !run.given->contains(one.first); });
+    if (!more || left == 0) {
+      run.shown.reset();
+      return &run.record;
+    }
+    for (const auto& [key, sizes] : *run.given) given[key] = sizes;
+  }
+  std::shared_ptr<Run>& shown = run.shown;
+  if (shown && (!same_given(*shown->given, given) || !shown->sources.agrees(sources, path))) shown.reset();
+  if (shown) {
+    shown->sources.ask(&sources);
+    if (!shown->interpreter->run_again(limits.cancelled)) shown.reset();
+  }
+  if (!shown) {
+    shown = std::make_shared<Run>();
+    shown->given = std::make_unique<interpreter::AllGiven>(std::move(given));
+    interpreter::Limits to_show = limits;
+    to_show.given = shown->given.get();
+    begin(*shown, to_show);
+  }
+  const bool whole = (!shown->record.out_of_budget || run.record.out_of_budget) && !shown->record.cancelled;
+  if (!whole) return run.given ? &run.record : nullptr;
+  return run_to_show(*shown, sources, path, limits, begin, left - 1);
 }
 
 } // namespace
@@ -162,7 +283,11 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
   result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same), result.findings.end());
   if (options.want_facts || options.want_schedule) {
     if (options.on_findings) options.on_findings(result);
-    if (options.want_facts) collect_facts(record, result.facts);
+    if (options.want_facts) {
+      const Record* shown = run_to_show(*run, sources, path, limits, begin, most_runs_to_show);
+      collect_facts(shown ? *shown : record, result.facts);
+      result.cancelled = options.cancelled && *options.cancelled;
+    }
     if (options.want_schedule) {
       result.schedule = std::make_shared<Schedule>(schedule_of(record, options.world));
       // The ranks' own runs heed the flag, too: what they left is not the whole.

@@ -17,6 +17,24 @@ Context::Context() : state_(std::make_unique<State>()) {}
 Context::~Context() = default;
 
 Int Context::constant(std::int64_t value) { return state_->constant(value); }
+bool Context::varies(Int a) const {
+  if (!a || !state_->any_varies) return false;
+  bool found = false;
+  atoms(a, [&](Int atom) { found = found || (atom->info && atom->info->varies); });
+  return found;
+}
+
+bool Context::has_stand_in(Int a) const {
+  const AtomInfo* info = a ? atom_info(a) : nullptr;
+  return info && info->stand_in;
+}
+
+void Context::rename(Int atom, std::string name) {
+  if (!has_stand_in(atom) || name.empty()) return;
+  atom->info->name = std::move(name);
+  atom->info->stand_in = false;
+}
+
 Int Context::fresh(AtomInfo info) {
   state_->any_usual = state_->any_usual || info.usual;
   return state_->fresh(std::move(info));

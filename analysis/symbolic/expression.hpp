@@ -42,6 +42,8 @@ struct AtomInfo {
   Sharing sharing = Sharing::uniform;
   Role role = Role::none;
   std::optional<std::int64_t> usual = {};  // what it is where nobody says otherwise: a parameter's default
+  bool varies = false;  // it stands for one of many that differ: sizes of the layers of a list
+  bool stand_in = false;  // the name is one until the program gives another
 };
 
 struct IntNode;
@@ -86,6 +88,10 @@ public:
   std::optional<std::int64_t> value(Int a) const; // the constant, if it is one
   bool is_atom(Int a) const;
   const AtomInfo* atom_info(Int a) const; // null if `a` is no single plain atom
+  bool varies(Int a) const;  // does any of its atoms?
+  // The name of an atom that has a stand-in for one, from here on.
+  void rename(Int atom, std::string name);
+  bool has_stand_in(Int a) const;  // is it an atom with such a name?
   Sharing sharing(Int a) const;
   std::optional<std::int64_t> lower(Int a) const; // bounds that follow from those of the atoms and the facts
   std::optional<std::int64_t> upper(Int a) const;

@@ -59,7 +59,7 @@ struct IntNode {
   Interval bounds; // from the form alone
   std::span<const Term> terms;
   std::span<const Int> operands; // of floordiv, mod, min, max
-  const AtomInfo* info = nullptr;
+  AtomInfo* info = nullptr;  // of the state: the name may change
   Term own{0, nullptr};
   mutable Cond equals_zero = nullptr; // once it was asked for, also what it comes to
   mutable Cond at_most_zero = nullptr;
@@ -159,6 +159,7 @@ struct Context::State {
   bool any_usual = false;     // has an atom a usual value?
   std::size_t doubts = 0;
   std::deque<AtomInfo> infos;
+  bool any_varies = false;
   Table<IntNode> ints;
   Table<Monomial> monomials;
   Table<CondNode> conds;

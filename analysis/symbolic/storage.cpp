@@ -73,6 +73,7 @@ Int Context::State::fresh(AtomInfo info) {
   node->bounds = {info.lower.value_or(Interval::unbounded_below),
                   info.upper.value_or(Interval::unbounded_above)};
   if (node->bounds.empty()) node->bounds = {};
+  any_varies = any_varies || info.varies;
   infos.push_back(std::move(info));
   node->info = &infos.back();
   known.push_back(node->bounds);

@@ -47,6 +47,8 @@ Sequence sequence_of(const Shape& shape, Known batch_first) {
 }
 bool sequence_rank(Op& op, std::string_view name) {
   constexpr std::size_t ranks[] = {2, 3};
+  constexpr std::string_view batch_first[] = {"N", "L", ""}, length_first[] = {"L", "N", ""};
+  if (op.argument(name)) take_usual(op, name, setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
   return !op.argument(name) || ranked_input(op, name, ranks) || !op.failed();
 }
 // A mask has to be of these sizes; null ones are not looked at.

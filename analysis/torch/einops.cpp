@@ -210,6 +210,7 @@ bool Transform::take(const Group& group, const Dim& dim) {
 }
 
 void Transform::name_sizes(const Group& group, Dim& dim) {
+  if (dim.size && group.axes.size() == 1 && group.axes[0].what == Axis::What::name) op.s.rename(dim.size, group.axes[0].name);
   if (dim.size) return;
   Int whole = op.s.constant(1);
   for (const Axis& axis : group.axes) {
@@ -503,7 +504,10 @@ Value unpack(Op& op) {
                                              op.words(input->shape));
   std::vector<Value> made;
   for (const Value& item : *shapes) {
-    const auto sizes = torch::sizes(op.run, op.run.resolve(item), {}, op.call.place);
+    const Value one = op.run.resolve(item);
+    // What is not known need not be one size.
+    const bool listed = one.is(Kind::tuple) || one.is(Kind::list) || one.is(Kind::integer);
+    const auto sizes = listed ? torch::sizes(op.run, one, {}, op.call.place) : std::nullopt;
     if (!sizes || !input || !input->shape.rank_known) {
       made.push_back(op.result({}, dtype));
       continue;

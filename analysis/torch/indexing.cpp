@@ -1,5 +1,6 @@
 // Subscripts: numbers, slices, None, ..., lists, tensors of indices and masks.
 #include "torch/contents.hpp"
+#include "torch/fixed.hpp"
 #include "torch/operators.hpp"
 #include "torch/views.hpp"
 
@@ -62,7 +63,9 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
   if (known && *known > 0 && written && written->kind == syntax::ExprKind::slice && !op.run.guarded()) {
     const auto& text = syntax::as<syntax::SliceExpr>(*written);
     const auto from = number(lower), to = number(upper);
-    const bool behind = from && *from >= *known && is_literal(text.lower) && (!text.upper || is_literal(text.upper)) && !(to && *to == *from);
+    // What lies behind a limit may be nothing; what lies so far behind what was computed from constants is hardly meant.
+    const bool computed = from && *from > *known && !text.upper && text.lower && text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
+    const bool behind = computed || (from && *from >= *known && is_literal(text.lower) && (!text.upper || is_literal(text.upper)) && !(to && *to == *from));
     const bool before = to && *to < -*known && is_literal(text.upper) && (!text.lower || is_literal(text.lower));
     if (behind || before)
       op.warn(ProblemKind::empty_slice, "The slice takes nothing: the dimension has the size " + op.words(dim) + ", and it " +

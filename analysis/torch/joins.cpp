@@ -353,7 +353,8 @@ Value split(Op& op) {
     if (!sizes || !sizes->complete) return pieces_unknown(op, shape, at);
     return split_by(op, shape, *at, sizes->sizes);
   }
-  const Int size = wanted.is(Kind::integer) ? wanted.integer() : nullptr;
+  // What was used as a number is one.
+  const Int size = wanted.is(Kind::integer) ? wanted.integer() : wanted.is(Kind::unknown) ? wanted.as<values::Unknown>()->integer : nullptr;
   const Dim whole = shape.dims[*at];
   if (!size) return pieces_unknown(op, shape, at);
   if (const auto value = op.s.value(size); value && (*value < 0 || (*value == 0 && op.equal(whole, 0) == Answer::no)))

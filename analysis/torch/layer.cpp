@@ -96,8 +96,29 @@ bool takes_floats(Op& op, std::string_view input) {
 
 // ---------------------------------------------------------------- what arrives
 
-const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spatial, const Dim& channels) {
+const TensorState* take_usual(Op& op, std::string_view name, std::span<const std::string_view> sizes) {
   const TensorState* state = op.expect(name);
+  if (!state || !op.run.to_show() || op.run.guarded() || state->shape.dims.size() > sizes.size()) return state;
+  if (!state->shape.rank_known) {
+    Shape usual = state->shape;
+    usual.rank_known = true;
+    usual.dims.insert(usual.dims.begin(), sizes.size() - usual.dims.size(), Dim{});
+    op.learn(name, usual);
+    state = op.tensor(name);
+  }
+  if (state->shape.dims.size() != sizes.size() || std::all_of(state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; }))
+    return state;
+  Shape named = state->shape;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (!named.dims[i].size && !sizes[i].empty()) named.dims[i].size = op.run.stand_in(sizes[i]);
+  op.learn(name, named);
+  return op.tensor(name);
+}
+
+const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spatial, const Dim& channels) {
+  static constexpr std::string_view line[] = {"N", "", "L"}, image[] = {"N", "", "H", "W"}, volume[] = {"N", "", "D", "H", "W"};
+  const auto usual = spatial == 1 ? std::span<const std::string_view>(line) : spatial == 2 ? std::span<const std::string_view>(image) : std::span<const std::string_view>(volume);
+  const TensorState* state = take_usual(op, name, usual);
   if (!state) return nullptr;
   const Shape& shape = state->shape;
   if (shape.rank_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2 : shape.dims.size() > spatial + 2) {

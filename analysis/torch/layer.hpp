@@ -38,6 +38,9 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
 // The same for layers that need the batch.
 const TensorState* ranked_input(Op& op, std::string_view name, std::span<const std::size_t> ranks);
 
+// In a run that is shown: where the rank of the input is not known it is this one, which programs give, and sizes without a name get these.
+const TensorState* take_usual(Op& op, std::string_view name, std::span<const std::string_view> sizes);
+
 // A shape whose last dimensions are replaced: of a tensor of known rank, all others stay.
 Shape with_last(const Shape& shape, std::span<const Dim> last);
 

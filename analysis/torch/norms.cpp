@@ -65,6 +65,8 @@ Value sync_batch_norm(Op& op) {
 }
 template <std::size_t batched> Value instance_norm(Op& op) {
   constexpr std::size_t allowed[] = {batched - 1, batched};
+  constexpr std::string_view sizes[] = {"N", "", batched == 3 ? "L" : batched == 4 ? "H" : "D", batched == 4 ? "W" : "H", "W"};
+  take_usual(op, "input", std::span(sizes).first(batched));
   const TensorState* input = ranked_input(op, "input", allowed);
   const std::size_t at = input && input->shape.dims.size() == batched ? 1 : 0;
   return normalized(op, {input, at}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});

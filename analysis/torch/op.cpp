@@ -189,11 +189,14 @@ bool Op::takes_more() const {
 Answer Op::equal(const Dim& a, const Dim& b) const {
   if (!a.size || !b.size) return Answer::unknown;
   if (a.size == b.size) return Answer::yes;
-  return s.compare(symbolic::Compare::eq, a.size, b.size);
+  const Answer answer = s.compare(symbolic::Compare::eq, a.size, b.size);
+  // Of the layers of a list, what holds of one does not of another.
+  return answer == Answer::no && (s.varies(a.size) || s.varies(b.size)) ? Answer::unknown : answer;
 }
 bool Op::never_equal(const Dim& a, const Dim& b) {
   const Answer answer = equal(a, b);
   if (answer != Answer::unknown || !a.size || !b.size || run.guarded()) return answer == Answer::no;
+  if (s.varies(a.size) || s.varies(b.size)) return false;
   Int left = a.size, right = b.size;
   symbolic::Cond positive = nullptr;
   std::vector<Int> atoms;
@@ -214,12 +217,13 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
 bool Op::must_equal(const Dim& a, const Dim& b) {
   if (never_equal(a, b)) return false;
   if (equal(a, b) == Answer::yes) return true;
-  if (a.size && b.size && !run.guarded()) s.assume(s.compared(symbolic::Compare::eq, a.size, b.size));
+  if (a.size && b.size && !run.guarded() && !s.varies(a.size) && !s.varies(b.size)) s.assume(s.compared(symbolic::Compare::eq, a.size, b.size));
   return true;
 }
 const Dim& Op::better(const Dim& a, const Dim& b) const {
   if (!a.size) return b;
   if (!b.size) return a;
+  if (s.has_stand_in(a.size)) return b;
   return !s.value(a.size) && s.value(b.size) ? b : a;
 }
 Int Op::product(std::span<const Dim> dims) const {
@@ -301,7 +305,8 @@ void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
   }
   for (std::size_t i = 0; i < dims.size(); ++i) {
     Dim& known = shape.dims[shape.dims.size() - dims.size() + i];
-    if (known.size || !dims[i].size) continue;
+    if ((known.size && !s.has_stand_in(known.size)) || !dims[i].size || known.size == dims[i].size) continue;
+    if (known.size) s.assume(s.compared(symbolic::Compare::eq, known.size, dims[i].size));
     known = dims[i];
     changed = true;
   }

@@ -65,7 +65,8 @@ template <bool is_lstm> Value recurrent(Op& op) {
   const Value given = op.argument("input");
   const bool packed = given.is(Kind::instance) && op.run.is_a(given, packed_class);
   if (packed) op.call.arguments[0] = of_instance(op.run, given, "data");
-  const TensorState* input = op.expect("input");
+  constexpr std::string_view batch_first[] = {"N", "L", ""}, length_first[] = {"L", "N", ""};
+  const TensorState* input = packed ? op.expect("input") : take_usual(op, "input", setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
   if (!input) return op.run.heap().external("", op.call.place);
   if (!packed) {
     if (input->shape.rank_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
@@ -147,6 +148,8 @@ void make(Op& op) {
 
 template <bool is_lstm> Value cell(Op& op) {
   constexpr std::size_t ranks[] = {1, 2};
+  constexpr std::string_view sizes[] = {"N", ""};
+  take_usual(op, "input", sizes);
   const TensorState* input = ranked_input(op, "input", ranks);
   if (!input) return op.unknown();
   const Dim features = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");

@@ -38,9 +38,20 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   return made.as<Tensor>()->now();
 }
 
+constexpr std::string_view learned_shape = "$learned";  // read by snapshot/snapshot.cpp
+
 void set_state(Interpreter& run, Value value, const TensorState& state) {
   value = run.resolve(value);
-  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+  if (value.is(Kind::unknown)) {
+    auto* unknown = value.as<values::Unknown>();
+    value = unknown->state.value;
+    // What is learned on one path is shown where the parameter stands; it is no write, and nothing is concluded from it.
+    if (value.is(Kind::tensor) && state.shape.rank_known && !unknown->name.empty()) {
+      TensorState found;
+      found.shape = state.shape;
+      run.heap().slot_of(unknown->attributes, Name(learned_shape)).value = run.heap().tensor(found, unknown->born);
+    }
+  }
   if (value.is(Kind::tensor)) run.heap().set(value.as<Tensor>()->state, Value::of(Kind::state, run.heap().state(state)));
 }
 
@@ -49,7 +60,7 @@ Dim from_right(const Shape& shape, std::size_t i) {
 }
 
 bool differ(Interpreter& run, const Dim& a, const Dim& b) {
-  return a.size && b.size && run.symbols().compare(Compare::eq, a.size, b.size) == Answer::no;
+  return a.size && b.size && run.symbols().compare(Compare::eq, a.size, b.size) == Answer::no && !run.symbols().varies(a.size) && !run.symbols().varies(b.size);
 }
 
 // Is `a` at most `b`, and not 0 where `b` is 1? Where both then fit together, `b` is what comes out: min(T, 1024) with T.
@@ -83,6 +94,8 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     if (!has_a) dim = right;
     else if (!has_b) dim = left;
     else if (left.size && left.size == right.size) dim = left;
+    else if (run.to_show() && left.size && right.size && run.symbols().compare(Compare::eq, left.size, right.size) == Answer::yes)
+      dim = run.symbols().has_stand_in(left.size) ? right : left;
     else if (is_one(left)) dim = right;
     else if (is_one(right)) dim = left;
     else if (not_one(left) && not_one(right) && differ(run, left, right)) {

@@ -35,7 +35,9 @@ std::shared_ptr<const Cells> Checker::cells(const std::string& path) const {
 }
 
 FileSources Checker::sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
-  return {modules_, import_roots(workspace_folders_, path), overlay};
+  const auto known = settings_.find(path);
+  return {modules_, import_roots(workspace_folders_, path), overlay,
+          known == settings_.end() ? std::vector<std::string>() : known->second->library_folders};
 }
 
 Checked Checker::check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {

@@ -1,6 +1,7 @@
 #include "server/configuration/configuration.hpp"
 
 #include "server/configuration/toml.hpp"
+#include "server/workspace/libraries.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
 
@@ -50,6 +51,14 @@ std::shared_ptr<const ConfigurationFile> read_configuration(const std::string& p
   Meaning meaning = interpret(*toml.table, selectable_names());
   file->layer = std::move(meaning.layer);
   for (const Problem& problem : meaning.problems) file->problems.push_back(finding(path, problem));
+  if (file->layer.library_folders)
+    for (std::string& folder : *file->layer.library_folders) folder = normal_path(folder, file->folder);
+  for (const Entry& entry : toml.table->entries) {
+    if (entry.key != "library-folders" || entry.value.kind != Value::Kind::list) continue;
+    for (const Value& item : entry.value.items)
+      if (item.kind == Value::Kind::string && installed_packages(normal_path(item.text, file->folder)).empty())
+        file->problems.push_back(finding(path, {item.where, "There is no folder of installed packages \"" + item.text + "\".", {}}));
+  }
   std::sort(file->problems.begin(), file->problems.end(), [](const auto& left, const auto& right) {
     return left.where.span.begin < right.where.span.begin;
   });

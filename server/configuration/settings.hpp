@@ -23,6 +23,7 @@ struct Layer {
   std::optional<rules::Severity> fail_on;
   std::optional<std::vector<std::string>> exclude; // patterns as in .gitignore
   std::optional<InlayHints> inlay_hints;
+  std::optional<std::vector<std::string>> library_folders; // absolute, or relative to the folder of the settings
 };
 
 // The merged settings of a file: immutable once made.
@@ -34,6 +35,7 @@ struct Settings {
   rules::Severity fail_on = rules::Severity::error;
   std::vector<std::string> exclude;
   InlayHints inlay_hints = InlayHints::on;
+  std::vector<std::string> library_folders;
 
   // Whether the rule's findings are wanted at all: select and ignore, by id or family.
   bool wants(std::string_view rule) const;

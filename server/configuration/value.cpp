@@ -48,7 +48,11 @@ private:
     if (entry.value.kind == Value::Kind::nothing) return;
     if (key == "select") return rule_list(entry, layer.select);
     if (key == "ignore") return rule_list(entry, layer.ignore);
-    if (key == "exclude") return pattern_list(entry);
+    if (key == "exclude")
+      return text_list(entry, "a list of patterns as in .gitignore, such as [\"build/\", \"**/vendored\"]", layer.exclude);
+    if (key == "library-folders")
+      return text_list(entry, "a list of folders, such as [\".venv\", \"/opt/env/lib/python3.11/site-packages\"]",
+                       layer.library_folders);
     if (key == "severity") return severities(entry);
     if (key == "min-severity") return severity(entry, layer.min_severity);
     if (key == "fail-on") return severity(entry, layer.fail_on);
@@ -59,7 +63,7 @@ private:
 
   static const std::vector<std::string>& keys() {
     static const std::vector<std::string> all = {"select",  "ignore",  "severity",   "min-severity",
-                                                 "fail-on", "exclude", "inlay-hints"};
+                                                 "fail-on", "exclude", "inlay-hints",  "library-folders"};
     return all;
   }
 
@@ -101,15 +105,13 @@ private:
     if (!any_wrong || !names.empty()) into = std::move(names);
   }
 
-  void pattern_list(const Entry& entry) {
-    constexpr std::string_view takes =
-        "a list of patterns as in .gitignore, such as [\"build/\", \"**/vendored\"]";
+  void text_list(const Entry& entry, std::string_view takes, std::optional<std::vector<std::string>>& into) {
     if (!expect(entry.key, entry.value, Value::Kind::list, takes)) return;
-    std::vector<std::string> patterns;
+    std::vector<std::string> texts;
     for (const Value& item : entry.value.items) {
-      if (expect(entry.key, item, Value::Kind::string, takes)) patterns.push_back(item.text);
+      if (expect(entry.key, item, Value::Kind::string, takes)) texts.push_back(item.text);
     }
-    meaning_.layer.exclude = std::move(patterns);
+    into = std::move(texts);
   }
 
   void severities(const Entry& entry) {

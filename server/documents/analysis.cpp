@@ -50,11 +50,14 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
                                         const std::atomic<bool>* cancelled, const Early& early) {
   auto analysis = std::make_shared<Analysis>();
   analysis->path = path;
-  const RunSources sources(world.open, world.cache, import_roots(world.folders, path));
+  analysis->settings = world.settings(path);
+  // What the editor names is relative to the workspace; what a file names was read as lying beside it.
+  std::vector<std::string> libraries = analysis->settings.library_folders;
+  for (std::string& folder : libraries) folder = normal_path(folder, world.folder_of(path));
+  const RunSources sources(world.open, world.cache, import_roots(world.folders, path), libraries);
   analysis->version = sources.version(path);
   analysis->cells = sources.cells(path);
   analysis->module = sources.module(path);
-  analysis->settings = world.settings(path);
   const auto configuration = world.configuration->nearest(path);
   analysis->configuration_path = configuration->path;
   analysis->configuration_problems = configuration->problems;

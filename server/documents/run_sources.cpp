@@ -5,8 +5,8 @@
 namespace stepzero::server {
 
 RunSources::RunSources(std::shared_ptr<const OpenDrafts> open, std::shared_ptr<ModuleCache> cache,
-                       std::vector<std::string> roots)
-    : open_(std::move(open)), files_(std::move(cache), std::move(roots)) {}
+                       std::vector<std::string> roots, const std::vector<std::string>& library_folders)
+    : open_(std::move(open)), files_(std::move(cache), std::move(roots), nullptr, library_folders) {}
 
 ParsedDraft::State RunSources::open(const std::string& path) const {
   const auto draft = open_->find(path);

@@ -19,7 +19,7 @@ using OpenDrafts = std::map<std::string, std::shared_ptr<ParsedDraft>>; // by pa
 class RunSources final : public program::Sources {
 public:
   RunSources(std::shared_ptr<const OpenDrafts> open, std::shared_ptr<ModuleCache> cache,
-             std::vector<std::string> roots);
+             std::vector<std::string> roots, const std::vector<std::string>& library_folders = {});
 
   // The version of the open document that this run saw; -1 if the path is not open.
   int version(const std::string& path) const;

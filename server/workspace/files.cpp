@@ -72,8 +72,8 @@ void ModuleCache::clear() {
 }
 
 FileSources::FileSources(std::shared_ptr<ModuleCache> cache, std::vector<std::string> roots,
-                         std::shared_ptr<const Overlay> overlay)
-    : cache_(std::move(cache)), roots_(std::move(roots)), libraries_(library_folders(roots_)), overlay_(std::move(overlay)) {}
+                         std::shared_ptr<const Overlay> overlay, const std::vector<std::string>& named)
+    : cache_(std::move(cache)), roots_(std::move(roots)), libraries_(library_folders(roots_, named)), overlay_(std::move(overlay)) {}
 
 std::shared_ptr<const syntax::Module> FileSources::module(const std::string& path) const {
   if (overlay_) {

@@ -57,7 +57,7 @@ using Overlay = std::map<std::string, std::shared_ptr<const syntax::Module>>;
 class FileSources final : public program::Sources {
 public:
   FileSources(std::shared_ptr<ModuleCache> cache, std::vector<std::string> roots,
-              std::shared_ptr<const Overlay> overlay = nullptr);
+              std::shared_ptr<const Overlay> overlay = nullptr, const std::vector<std::string>& library_folders = {});
 
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;

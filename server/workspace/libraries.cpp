@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 namespace stepzero::server {
 namespace {
@@ -33,8 +34,10 @@ void add_versions(std::vector<std::string>& folders, const std::string& prefix, 
   for (const std::string& folder : found) add(folders, folder);
 }
 
-std::vector<std::string> look(const std::vector<std::string>& roots) {
+std::vector<std::string> look(const std::vector<std::string>& roots, const std::vector<std::string>& named) {
   std::vector<std::string> folders;
+  for (const std::string& folder : named)
+    for (const std::string& packages : installed_packages(folder)) add(folders, packages);
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (const char* prefix = std::getenv(variable); prefix && *prefix) add_versions(folders, prefix, "site-packages");
   for (const std::string& root : roots)
@@ -49,13 +52,21 @@ std::vector<std::string> look(const std::vector<std::string>& roots) {
 
 } // namespace
 
-const std::vector<std::string>& library_folders(const std::vector<std::string>& roots) {
+std::vector<std::string> installed_packages(const std::string& folder) {
+  std::vector<std::string> folders;
+  if (is_folder(folder + "/lib")) add_versions(folders, folder, "site-packages");
+  if (folders.empty()) add(folders, folder);
+  return folders;
+}
+
+const std::vector<std::string>& library_folders(const std::vector<std::string>& roots, const std::vector<std::string>& named) {
   // Environments are seldom made while a server runs: each set of roots is looked at once.
   static std::mutex mutex;
-  static std::map<std::vector<std::string>, std::unique_ptr<const std::vector<std::string>>> known;
+  using Folders = std::vector<std::string>;
+  static std::map<std::pair<Folders, Folders>, std::unique_ptr<const Folders>> known;
   const std::lock_guard lock(mutex);
-  auto& entry = known[roots];
-  if (!entry) entry = std::make_unique<const std::vector<std::string>>(look(roots));
+  auto& entry = known[{roots, named}];
+  if (!entry) entry = std::make_unique<const Folders>(look(roots, named));
   return *entry;
 }
 

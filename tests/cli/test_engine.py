@@ -200,3 +200,18 @@ def test_shapes(stepzero, write):
     text = stepzero("shapes", "a.py")
     assert text.status == 0
     assert "a.py:3:1: x: float32[2, 3]" in text.text
+
+
+LAYERS = "import torch\n\n\ndef halve(x):\n    return x[:, : x.shape[1] // 2]\n"
+USES = "import torch\nimport timm\n\nx = timm.halve(torch.zeros(2, 8))\n"
+
+
+@pytest.mark.parametrize("setting, found", [("", False), ('library-folders = ["libraries"]\n', True), ('library-folders = ["environment"]\n', True)])
+def test_library_folders(stepzero, write, setting, found):
+    write("stepzero.toml", setting)
+    write("libraries/timm/__init__.py", LAYERS)
+    write("environment/lib/python3.11/site-packages/timm/__init__.py", LAYERS)
+    write("program/a.py", USES)
+    places = stepzero("shapes", "--format", "json", "program/a.py").json["files"][0]["shapes"]
+    shapes = [place.get("shape") for place in places if place["name"] == "x"]
+    assert shapes == ([[2, 4]] if found else [])

@@ -3,6 +3,7 @@
 
 #include "folder.hpp"
 #include "server/configuration/toml.hpp"
+#include "server/workspace/libraries.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,7 @@ min-severity = "information"
 fail-on = "warning"
 exclude = ["build/", "*.gen.py"]
 inlay-hints = "named"
+library-folders = ["env", "/opt/packages"]
 [severity]
 amp = "warning"
 "shape/reshape" = "off"
@@ -53,6 +55,7 @@ amp = "warning"
   CHECK(layer.fail_on == rules::Severity::warning);
   CHECK(layer.exclude == std::vector<std::string>{"build/", "*.gen.py"});
   CHECK(layer.inlay_hints == InlayHints::named);
+  CHECK(layer.library_folders == std::vector<std::string>{"env", "/opt/packages"});
   CHECK(layer.severity.at("amp") == rules::Severity::warning);
   CHECK_FALSE(layer.severity.at("shape/reshape").has_value());
 }
@@ -78,6 +81,7 @@ TEST_CASE("what cannot be meant is reported where it stands") {
       {"fail-on = 1", "1", "not a number.", ""},
       {"inlay-hints = true", "true", "\"on\", \"named\" or \"off\", not a boolean.", ""},
       {"inlay-hints = \"maybe\"", "\"maybe\"", "not \"maybe\".", ""},
+      {"library-folders = \".venv\"", "\".venv\"", "\"library-folders\" takes a list of folders", ""},
       {"severity = []", "[]", "\"severity\" takes a table", ""},
       {"severity.ampp = \"off\"", "ampp", "There is no rule \"ampp\"", "amp"},
       {"severity = {amp = \"warn\"}", "\"warn\"", "\"off\", not \"warn\".", ""},
@@ -166,6 +170,21 @@ TEST_CASE("the nearest file wins") {
   CHECK(bounded.nearest(folder / "a/x.py")->path.empty());
   bounded.clear();
   CHECK(bounded.nearest(folder / "a/x.py")->path == folder / "a/stepzero.toml");
+}
+
+TEST_CASE("folders of installed packages lie beside the settings, or are reported") {
+  const Folder folder;
+  folder.write("env/lib/python3.11/site-packages/made/__init__.py", "");
+  folder.write("plain/made.py", "");
+  const auto file = read_configuration(folder / "stepzero.toml", "library-folders = [\"env\", \"plain\", \"nowhere\"]\n");
+  CHECK(file->layer.library_folders == std::vector<std::string>{folder / "env", folder / "plain", folder / "nowhere"});
+  REQUIRE(file->problems.size() == 1);
+  CHECK(file->problems[0].message == "There is no folder of installed packages \"nowhere\".");
+  CHECK(file->text->slice(file->problems[0].where.span) == "\"nowhere\"");
+  CHECK(installed_packages(folder / "env") == std::vector<std::string>{folder / "env/lib/python3.11/site-packages"});
+  CHECK(installed_packages(folder / "plain") == std::vector<std::string>{folder / "plain"});
+  CHECK(library_folders({}, *file->layer.library_folders)[0] == folder / "env/lib/python3.11/site-packages");
+  CHECK(library_folders({}, *file->layer.library_folders)[1] == folder / "plain");
 }
 
 TEST_CASE("the editor's settings have the same keys") {

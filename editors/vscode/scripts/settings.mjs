@@ -88,6 +88,14 @@ function configuration(rules) {
       items: { type: "string" },
       markdownDescription: "Files and folders that are not checked, as patterns of `.gitignore`.",
     },
+    "stepzero.libraryFolders": {
+      type: "array",
+      scope: "machine-overridable",
+      default: [],
+      items: { type: "string" },
+      markdownDescription:
+        "Where installed packages lie: environments or `site-packages` folders, relative to the workspace. They are looked into before the active environment, `.venv` and the system.",
+    },
     "stepzero.server.path": {
       type: "string",
       scope: "machine-overridable",
