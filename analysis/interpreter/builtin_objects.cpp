@@ -16,7 +16,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   if (name == "isinstance" && count == 2) {
     const auto answer = is_instance(first, positional[1]);
     if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
-    return Value::of(symbols().opaque("isinstance", heap().is_external(first) ? Sharing::local : heap().sharing(first)));
+    return Value::of(symbols().opaque("isinstance", heap().is_external(first) ? Sharing::unseen : heap().sharing(first)));
   }
   if (name == "issubclass" && count == 2) {
     const auto answer = is_subclass(first, positional[1]);
@@ -78,7 +78,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
     const auto answer = positional[1].is(Kind::string) ? has_attribute(first, Name(positional[1].text())) : symbolic::Answer::unknown;
     if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
     return Value::of(named_condition("hasattr:" + (positional[1].is(Kind::string) ? std::string(positional[1].text()) : std::string()),
-                                     heap().is_external(first) ? Sharing::local : Sharing::uniform));
+                                     heap().is_external(first) ? Sharing::unseen : Sharing::uniform));
   }
   if (name == "callable" && count == 1) {
     switch (first.kind) {

@@ -340,7 +340,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       continue;
     }
     const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
-    if (made.is(Kind::boolean) && value.is(Kind::function) && decorator.is(Kind::partial)) value.as<values::Function>()->wrapped_guard = made;
+    if (made.is(Kind::boolean) && value.is(Kind::function) && (decorator.is(Kind::partial) || (decorator.is(Kind::bound) && decorator.as<values::Bound>()->function.is(Kind::library)))) value.as<values::Function>()->wrapped_guard = made;
     if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound) || made.is(Kind::class_)) value = made;
     else if (made.is(Kind::instance) && made.as<values::Instance>()->cls) value = made;
   }

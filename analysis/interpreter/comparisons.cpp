@@ -21,7 +21,7 @@ Cond Interpreter::truth(Value value) {
   const Nested nested(nesting_);
   value = resolve(value);
   auto& s = symbols();
-  if (nested.too_deep()) return mark_external(s.opaque("", Sharing::local), true);
+  if (nested.too_deep()) return mark_external(s.opaque("", Sharing::unseen), true);
   switch (value.kind) {
   case Kind::boolean: return value.condition();
   case Kind::none: return s.boolean(false);
@@ -34,12 +34,13 @@ Cond Interpreter::truth(Value value) {
     if (!state->items.empty()) return s.boolean(true);
     if (!state->open) return s.boolean(false);
     if (state->length) return s.compared(symbolic::Compare::ne, state->length, s.constant(0));
-    return mark_external(s.opaque("a list", heap().sharing(value)), state->rest && heap().is_external(state->rest));
+    const Sharing of_items = heap().sharing(value);
+    return mark_external(s.opaque("a list", of_items == Sharing::local ? Sharing::unseen : of_items), state->rest && heap().is_external(state->rest));
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(value);
     if (!state->open) return s.boolean(!state->items.empty());
-    return mark_external(s.opaque("a dict", Sharing::local), true);
+    return mark_external(s.opaque("a dict", Sharing::unseen), true);
   }
   case Kind::choice: {
     const auto* choice = value.as<values::Choice>();
@@ -71,7 +72,7 @@ Cond Interpreter::truth(Value value) {
   }
   case Kind::iterator:
   case Kind::state:
-  case Kind::absent: return mark_external(s.opaque("", Sharing::local), true);
+  case Kind::absent: return mark_external(s.opaque("", Sharing::unseen), true);
   default: return s.boolean(true);
   }
 }

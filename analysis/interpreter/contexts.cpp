@@ -204,13 +204,13 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
   path_.resize(depth);
 
   std::vector<Exit> handled;
-  const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::local);
+  const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::unseen);
   event->raised = raised;
   for (const ExceptHandler& handler : stmt.handlers) {
     heap().rollback(mark);
     // The body may have been left anywhere: what it wrote may or may not be there.
-    heap().join(mark, finished, nullptr, Sharing::local);
-    for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::local);
+    heap().join(mark, finished, nullptr, Sharing::unseen);
+    for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::unseen);
     block_ = &event->handlers.emplace_back();
     path_.push_back(raised);
     if (handler.type) evaluate(*handler.type);

@@ -132,7 +132,7 @@ Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arg
       items.push_back(part({item.first, resolve(item.second)}));
     }
     if (!open) return heap().list(std::move(items));
-    if (state->rest) rest = part({heap().unknown("", Sharing::local), state->rest});
+    if (state->rest) rest = part({heap().external(""), state->rest});
     for (const Value& item : items) rest = heap().merge(rest, item, Sharing::uniform);
     return heap().open_list(rest ? rest : part({heap().external(""), heap().external("")}));
   };

@@ -295,7 +295,7 @@ void Interpreter::escape(Value value, int depth) {
     heap().note_grad_write();
     if (state.external) return;
     state.external = true;
-    state.sharing = Sharing::local;
+    state.sharing = Sharing::unseen;
     state.content = nullptr;
     heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
     return;

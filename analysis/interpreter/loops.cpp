@@ -43,7 +43,8 @@ Sharing Interpreter::trips_of(Value iterable) {
     const auto* state = values::Heap::list_state(iterable);
     if (!state->open) return Sharing::uniform;
     if (state->length) return symbols().sharing(state->length);
-    return heap().sharing(iterable);
+    // How many there are may be the same where what they are is not.
+    return heap().sharing(iterable) == Sharing::local ? Sharing::unseen : heap().sharing(iterable);
   }
   case Kind::range: {
     const auto* range = iterable.as<values::Range>();
@@ -219,7 +220,14 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     std::vector<std::pair<values::Slot*, Value>> ends;
     for (const auto& [slot, base] : heap().written(mark))
       if (base && slot->birth <= mark.clock) {
-        ends.push_back({slot, slot->value});
+        // Taking the round back takes back what became of a tensor made in it.
+        Value end = slot->value;
+        if (end.is(Kind::tensor) && end.as<values::Tensor>()->state.birth > mark.clock) {
+          const auto* made = end.as<values::Tensor>();
+          end = heap().tensor(*made->now(), made->born);
+          end.as<values::Tensor>()->role = made->role;
+        }
+        ends.push_back({slot, end});
         if (has_graph(slot->value)) carries.push_back(slot);
         if (has_history(slot->value)) histories.insert(slot);
         else histories.erase(slot);
@@ -235,10 +243,12 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
       const Value before = slot->value;
       const Value end = without_made(last, mark.clock);
       if (widened.contains(slot) && covers(before, end)) continue;
-      Value wide = heap().join_states(before, end, nullptr, shape.trips);
+      // Ranks that meet in a round are in the same one, however many each makes.
+      const Sharing carried = shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform;
+      Value wide = heap().join_states(before, end, nullptr, carried);
       if (wide == before) continue;
       if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = one_of_many(wide);
-      if (pass == 2 && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(shape.trips, heap().sharing(wide)));
+      if (pass == 2 && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried, heap().sharing(wide)));
       heap().set(*slot, wide);
       widened.insert(slot);
       changed = true;
@@ -504,6 +514,8 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
   const Flow flow = run_generic_loop(shape, [&] {
     const Cond holds = truth(evaluate(*stmt.test));
     if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
+    // What depends on the rank's number alone its own run knows.
+    if (const Sharing asked = symbols().sharing(holds); asked != Sharing::divergent) shape.trips = symbolic::mix(shape.trips, asked);
     symbols().assume(holds);
     path_.push_back(holds);
     return run_block(stmt.body);
@@ -522,6 +534,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
   bool open = false;
   Value rest, rest_key;
   Int length = nullptr;
+  Sharing filtered = Sharing::uniform;  // by conditions that are not known
 
   const std::function<void(std::size_t, bool)> run_generator = [&](std::size_t level, bool certain) {
     if (!step() || killed_) return;
@@ -553,6 +566,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
       }
       const auto answer = symbols().decide(all);
       if (answer == symbolic::Answer::no) return;
+      if (answer == symbolic::Answer::unknown) filtered = symbolic::mix(filtered, symbols().sharing(all));
       run_generator(level + 1, sure && answer == symbolic::Answer::yes);
     };
     if (known && known->size() <= max_unrolled) {
@@ -607,6 +621,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     state->open = true;
     state->rest = rest;
     state->length = state->items.empty() ? length : nullptr;
+    if (!state->length && state->items.empty() && filtered == Sharing::local) state->length = symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
   }
   return list;
 }

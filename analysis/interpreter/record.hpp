@@ -149,6 +149,7 @@ enum class ExitKind : std::uint8_t { return_, break_, continue_, raise };
 struct ExitEvent : Event {
   ExitEvent() : Event(EventKind::exit) {}
   ExitKind exit{};
+  bool fails = false;  // an exception that says that something is wrong, raised here
 };
 
 struct AttemptEvent : Event {  // try

@@ -194,7 +194,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   if (known || annotated_as_tensor(parameter.annotation)) {
     values::TensorState state;
     if (known) state.shape = *known;
-    state.sharing = Sharing::local;
+    state.sharing = Sharing::unseen;
     state.external = true;
     const Value given = heap().tensor(state, born);
     const bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);

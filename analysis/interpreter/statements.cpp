@@ -46,6 +46,13 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
   event->place = {chunk_, stmt.span};
   event->calls = site_;
   event->exit = kind;
+  // Who raises SystemExit means to end.
+  const auto ends = [&] {
+    const std::string_view suffix = "SystemExit";
+    if (value.is(Kind::library)) return value.as<values::LibrarySymbol>()->path.ends_with(suffix);
+    return value.is(Kind::instance) && value.as<values::Instance>()->native && value.as<values::Instance>()->native->path.ends_with(suffix);
+  };
+  event->fails = kind == ExitKind::raise && (stmt.kind == StmtKind::raise || stmt.kind == StmtKind::assert_) && !ends();
   append(event);
   switch (kind) {
   case ExitKind::return_: frame_->returns.push_back(make_exit(frame_->mark, frame_->depth, value)); break;

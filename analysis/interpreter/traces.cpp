@@ -185,7 +185,7 @@ void Interpreter::record_window(Value data, Value index, Place where) {
   const auto& slice = *index.as<values::SliceObject>();
   const Value lower = resolve(slice.lower), upper = resolve(slice.upper);
   if (!lower.is(Kind::integer) || !upper.is(Kind::integer)) return;
-  if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) != Sharing::local) return;
+  if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) < Sharing::local) return;
   const Int width = symbols().sub(upper.integer(), lower.integer());
   if (symbols().compare(symbolic::Compare::gt, width, symbols().constant(1)) != symbolic::Answer::yes) return;
   if (OperationEvent* event = record_implied("$window", data, {lower, Value::of(width)}, {}, where)) append(event);

@@ -26,6 +26,7 @@ enum class Sharing : std::uint8_t {
   uniform,   // the same on every rank
   divergent, // a function of the rank (and of uniform values)
   local,     // depends on per-rank data
+  unseen,    // comes from code that was not seen: not even this is known
 };
 // The sharing of a value computed from both.
 Sharing mix(Sharing a, Sharing b);

@@ -193,6 +193,24 @@ Value new_group(Call& call) {
   return Value::of(Kind::instance, group);
 }
 
+Value objects_received(Call& call) {
+  const Value list = call.run.resolve(call.at(0));
+  if (list.is(Kind::list)) {
+    values::ListState state = *values::Heap::list_state(list);
+    for (Value& item : state.items) item = call.run.heap().unknown("", Sharing::local, call.place);
+    call.run.heap().set_list(list, std::move(state));
+  }
+  return call.run.heap().unknown("sender", Sharing::local, call.place);
+}
+// A mesh covers all ranks, whatever its shape.
+Value device_mesh(Call& call) {
+  Instance* mesh = call.run.make_native("torch.distributed.device_mesh.DeviceMesh", call.place);
+  keep(call.run, *mesh, "$all", call.run.heap().boolean(true));
+  mesh->open = true;
+  return Value::of(Kind::instance, mesh);
+}
+Value part_of_mesh(Call& call) { return call.run.heap().external("mesh", call.place); }
+
 struct Message {
   std::string_view path;
   std::string_view signature;
@@ -205,6 +223,8 @@ const std::deque<Message>& messages() {
       {"torch.distributed.recv", "tensor, src=None, group=None, tag=0, group_src=None", received, {"recv", false, false, 0, 1, 3, 2, 4}},
       {"torch.distributed.isend", "tensor, dst=None, group=None, tag=0, group_dst=None", sent, {"isend", true, true, 0, 1, 3, 2, 4}},
       {"torch.distributed.irecv", "tensor, src=None, group=None, tag=0, group_src=None", received, {"irecv", false, true, 0, 1, 3, 2, 4}},
+      {"torch.distributed.send_object_list", "object_list, dst=None, group=None, device=None, group_dst=None, **options", sent, {"send_object_list", true, false, -1, 1, -1, 2, 4}},
+      {"torch.distributed.recv_object_list", "object_list, src=None, group=None, device=None, group_src=None, **options", objects_received, {"recv_object_list", false, false, -1, 1, -1, 2, 4}},
       {"torch.distributed.batch_isend_irecv", "p2p_op_list", batch, {"batch_isend_irecv", true, true, -1, -1, -1, -1, -1, 0}},
   };
   return list;
@@ -231,6 +251,7 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
       {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0}},
       {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3}},
+      {"torch.distributed.all_gather_coalesced", "output_tensor_lists, input_tensor_list, group=None, async_op=False", handle, {.name = "all_gather_coalesced", .group = 2, .async = 3}},
       {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {.name = "all_gather_object", .group = 2}},
       {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False", handle, {.name = "gather", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::root}},
       {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None", handle, {.name = "gather_object", .root = 2, .group = 3}},
@@ -242,6 +263,11 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
       {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
       {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", alike, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.gather", "tensor, dst=0, group=None", unknown_of, {.name = "gather", .tensor = 0, .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.scatter", "tensors, src=0, group=None", unknown_of, {.name = "scatter", .root = 1, .group = 2}},
+      {"torch.distributed.nn.functional.reduce", "tensor, dst, op=None, group=None", unknown_of, {.name = "reduce", .tensor = 0, .root = 1, .group = 3}},
+      {"torch.distributed.nn.functional.reduce_scatter", "output, input_list, op=None, group=None", unknown_of, {.name = "reduce_scatter", .tensor = 0, .group = 3, .own_sizes = true}},
+      {"torch.distributed.nn.functional.all_to_all", "output_tensor_list, input_tensor_list, group=None", unknown_of, {.name = "all_to_all", .group = 2}},
       {"torch.distributed.nn.functional.all_gather", "tensor, group=None", uniform, {.name = "all_gather", .tensor = 0, .group = 1}},
       {"torch.distributed.nn.functional.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None", unknown_of, {.name = "all_to_all_single", .group = 4, .own_sizes = true}},
       {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
@@ -260,7 +286,11 @@ const std::deque<Collective>& collectives() {
        {.name = "split_group", .group = 0, .hidden = true, .because = all_make_group}},
       {"torch.distributed.device_mesh.DeviceMesh", "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
        {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
-      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None", unknown_group, {.name = "init_device_mesh", .hidden = true, .because = all_make_group}},
+      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, **options", device_mesh, {.name = "init_device_mesh", .hidden = true, .because = all_make_group}},
+      {"torch.distributed.tensor.distribute_tensor", "tensor, device_mesh=None, placements=None, **options", unknown_of,
+       {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh"}},
+      {"torch.distributed.tensor.parallel.parallelize_module", "module, device_mesh=None, parallelize_plan=None, **options", first_argument,
+       {.name = "parallelize_module", .group = 1, .hidden = true, .because = "the parameters are spread over the ranks of the mesh"}},
   };
   return list;
 }
@@ -281,6 +311,10 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),
       row("torch.distributed.get_process_group_ranks", function, "group", ranks_of_group),
       row("torch.distributed.get_global_rank", function, "group, group_rank", global_rank),
+      row("torch.distributed.get_local_rank", function, "group=None", role_value<Role::local_rank>),
+      row("torch.distributed.device_mesh.DeviceMesh.__getitem__", method, "names", part_of_mesh),
+      row("torch.distributed.device_mesh.DeviceMesh.get_group", method, "mesh_dim=None", part_of_mesh),
+      row("torch.distributed.device_mesh.DeviceMesh.get_rank", method, "", role_value<Role::rank>),
       row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None", message_of_batch),
       row("torch.distributed.Work", class_, "*arguments", nullptr),
       row("torch.distributed.Work.wait", method, "timeout=None", nothing, {}, Operation::await),

@@ -32,13 +32,42 @@ Value prepare(Call& call) {
   if (items.size() == 1) return items.front();
   return call.run.heap().tuple(std::move(items));
 }
+Value is_last(Call& call) {
+  auto& s = call.run.symbols();
+  return Value::of(s.compared(Compare::eq, call.run.role(Role::rank), s.sub(call.run.role(Role::world_size), s.constant(1))));
+}
+Value process_state(Call& call) { return Value::of(Kind::instance, call.run.make_native("accelerate.PartialState", call.place)); }
+// An item of a dict that the program wrote; absent if it is not known.
+Value item_of(Call& call, Value dict, std::string_view wanted) {
+  dict = call.run.resolve(dict);
+  if (!dict.is(Kind::dict)) return {};
+  for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
+    if (key.is(Kind::string) && key.text() == wanted) return value;
+  return {};
+}
 Value deepspeed_initialize(Call& call) {
-  Instance* engine = call.run.make_native("deepspeed.DeepSpeedEngine", call.place);
+  // Of ZeRO-3 the forward communicates, too.
+  bool parted = false;
+  for (const auto& [name, value] : call.options)
+    if (name.text() == "config" || name.text() == "config_params")
+      if (const Value zero = item_of(call, value, "zero_optimization"))
+        if (const Value stage = item_of(call, zero, "stage")) parted = call.run.to_constant(stage) == 3;
+  Instance* engine = call.run.make_native(parted ? "deepspeed.$ZeroThreeEngine" : "deepspeed.DeepSpeedEngine", call.place);
   return call.run.heap().tuple({Value::of(Kind::instance, engine), call.run.heap().external("optimizer", call.place),
                                 call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
 }
 Value lightning_trainer(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Trainer", call.place)); }
 Value lightning_strategy(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place)); }
+
+// What a metric of the program's own defines as compute() is run behind a wrapper that gathers first.
+Value metric_init(Call& call) {
+  if (!call.self.is(Kind::instance) || !object(call).cls) return {};
+  auto* wrapped = call.run.heap().make<values::Bound>();
+  wrapped->self = call.self;
+  wrapped->function = call.run.library_symbol("torchmetrics.Metric.compute");
+  keep(call, "compute", Value::of(Kind::bound, wrapped));
+  return {};
+}
 
 struct Hidden {
   std::string_view path;
@@ -50,6 +79,7 @@ struct Hidden {
 };
 
 constexpr std::string_view gathers = "it gathers from all processes";
+constexpr std::string_view runs_everywhere = "the ranks run it together, and meet in its steps";
 constexpr std::string_view shards = "every rank holds a part of what is saved";
 
 const std::deque<Hidden>& hidden() {
@@ -62,8 +92,12 @@ const std::deque<Hidden>& hidden() {
       {"accelerate.Accelerator.save_state", "output_dir=None, *more, **options", nothing, {.name = "accelerator.save_state", .hidden = true, .because = shards}},
       {"accelerate.Accelerator.load_state", "input_dir=None, *more, **options", nothing, {.name = "accelerator.load_state", .hidden = true, .because = shards}},
       {"accelerate.Accelerator.get_state_dict", "model, unwrap=True", uniform, {.name = "accelerator.get_state_dict", .hidden = true, .because = "under FSDP and ZeRO-3 it gathers the parameters of all ranks"}},
+      {"accelerate.Accelerator.save_model", "model, save_directory, *more, **options", nothing, {.name = "accelerator.save_model", .hidden = true, .because = "under FSDP and ZeRO-3 it gathers the parameters of all ranks"}},
       {"accelerate.utils.gather_object", "object", uniform, {.name = "gather_object", .hidden = true, .because = gathers}, RowKind::function},
       {"accelerate.utils.gather", "tensor", gathered, {.name = "accelerate.utils.gather", .hidden = true, .because = gathers}, RowKind::function},
+      {"accelerate.utils.broadcast", "tensor, from_process=0", gathered, {.name = "accelerate.utils.broadcast", .root = 1, .hidden = true, .because = "the other processes receive"}, RowKind::function},
+      {"accelerate.utils.reduce", "tensor, reduction='mean', scale=1.0", gathered, {.name = "accelerate.utils.reduce", .hidden = true, .because = "it sums over all processes"}, RowKind::function},
+      {"accelerate.utils.pad_across_processes", "tensor, dim=0, pad_index=0, pad_first=False", gathered, {.name = "pad_across_processes", .hidden = true, .because = "it gathers the sizes of all processes"}, RowKind::function},
       {"accelerate.utils.wait_for_everyone", "", nothing, {.name = "wait_for_everyone", .hidden = true, .because = "it is a barrier"}, RowKind::function},
       {"accelerate.utils.broadcast_object_list", "object_list, from_process=0", uniform, {.name = "broadcast_object_list", .hidden = true, .because = "the other processes receive"}, RowKind::function},
 
@@ -77,9 +111,25 @@ const std::deque<Hidden>& hidden() {
       {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing, {.name = "save_checkpoint", .hidden = true, .because = shards}},
       {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, **options", uniform, {.name = "load_checkpoint", .hidden = true, .because = shards}},
       {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, **options", nothing, {.name = "save_16bit_model", .hidden = true, .because = shards}},
+      {"deepspeed.DeepSpeedEngine.save_fp16_model", "save_dir, *more, **options", nothing, {.name = "save_fp16_model", .hidden = true, .because = shards}},
+      {"deepspeed.DeepSpeedEngine.train_batch", "data_iter=None", uniform, {.name = "engine.train_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.eval_batch", "data_iter, *more, **options", uniform, {.name = "engine.eval_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
+      {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", unknown_of, {.name = "the forward of a ZeRO-3 engine", .hidden = true, .because = "the parameters of each layer are gathered from all ranks"}, RowKind::method, Operation::framework},
+      {"deepspeed.zero.GatheredParameters", "params, modifier_rank=None, *more, **options", context, {.name = "GatheredParameters", .hidden = true, .because = "every rank sends its part of the parameters"}, RowKind::function},
       {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", nothing, {.name = "engine.step", .hidden = true, .because = "the optimizer's state is shared among the ranks"}},
 
       {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing, {.name = "trainer.save_checkpoint", .hidden = true, .because = "it gathers sharded states and ends in a barrier"}},
+      {"pytorch_lightning.Trainer.fit", "*arguments, **options", nothing, {.name = "trainer.fit", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.validate", "*arguments, **options", uniform, {.name = "trainer.validate", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.test", "*arguments, **options", uniform, {.name = "trainer.test", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.predict", "*arguments, **options", unknown_of, {.name = "trainer.predict", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"lightning_fabric.Fabric.barrier", "name=None", nothing, {.name = "fabric.barrier", .hidden = true, .because = "it is a barrier"}},
+      {"lightning_fabric.Fabric.all_gather", "data, *more, **options", gathered, {.name = "fabric.all_gather", .hidden = true, .because = gathers}},
+      {"lightning_fabric.Fabric.all_reduce", "data, *more, **options", gathered, {.name = "fabric.all_reduce", .hidden = true, .because = "it reduces over all ranks"}},
+      {"lightning_fabric.Fabric.broadcast", "obj, src=0", uniform, {.name = "fabric.broadcast", .root = 1, .hidden = true, .because = "the other ranks receive"}},
+      {"lightning_fabric.Fabric.backward", "tensor, *more, **options", nothing, {.name = "fabric.backward", .hidden = true, .because = "it averages the gradients of all ranks"}, RowKind::method, Operation::framework},
+      {"lightning_fabric.Fabric.save", "path, state, *more, **options", nothing, {.name = "fabric.save", .hidden = true, .because = "it gathers sharded states and ends in a barrier"}},
+      {"lightning_fabric.Fabric.load", "path, *more, **options", uniform, {.name = "fabric.load", .hidden = true, .because = "it begins with a barrier"}},
       {"pytorch_lightning.Trainer.log_dir", "", uniform, {.name = "trainer.log_dir", .hidden = true, .because = "reading it broadcasts the path from rank 0"}, RowKind::property},
       {"pytorch_lightning.LightningModule.log", "name, value, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", nothing,
        {.name = "self.log with sync_dist", .hidden = true, .because = "it reduces the value over all ranks", .only_if = 8}},
@@ -104,6 +154,11 @@ std::vector<Row> framework_rows() {
       row("accelerate.Accelerator", class_, "*arguments, **options", nullptr, {}, Operation::framework),
       row("accelerate.Accelerator.is_main_process", property, "", is_first),
       row("accelerate.Accelerator.is_local_main_process", property, "", is_local_first),
+      row("accelerate.Accelerator.is_last_process", property, "", is_last),
+      row("accelerate.Accelerator.state", property, "", process_state),
+      row("accelerate.Accelerator.on_main_process", method, "function=None", is_first),
+      row("accelerate.Accelerator.on_local_main_process", method, "function=None", is_local_first),
+      row("accelerate.Accelerator.on_last_process", method, "function=None", is_last),
       row("accelerate.Accelerator.process_index", property, "", role_value<Role::rank>),
       row("accelerate.Accelerator.local_process_index", property, "", role_value<Role::local_rank>),
       row("accelerate.Accelerator.num_processes", property, "", role_value<Role::world_size>),
@@ -120,11 +175,20 @@ std::vector<Row> framework_rows() {
       row("accelerate.PartialState", class_, "*arguments, **options", nullptr),
       row("accelerate.PartialState.is_main_process", property, "", is_first),
       row("accelerate.PartialState.is_local_main_process", property, "", is_local_first),
+      row("accelerate.PartialState.is_last_process", property, "", is_last),
+      row("accelerate.PartialState.on_main_process", method, "function=None", is_first),
+      row("accelerate.PartialState.on_local_main_process", method, "function=None", is_local_first),
+      row("accelerate.PartialState.on_last_process", method, "function=None", is_last),
+      row("accelerate.AcceleratorState", class_, "*arguments, **options", nullptr, "accelerate.PartialState"),
       row("accelerate.PartialState.process_index", property, "", role_value<Role::rank>),
       row("accelerate.PartialState.local_process_index", property, "", role_value<Role::local_rank>),
       row("accelerate.PartialState.num_processes", property, "", role_value<Role::world_size>),
 
       row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
+      row("deepspeed.DeepSpeedEngine.global_rank", property, "", role_value<Role::rank>),
+      row("deepspeed.DeepSpeedEngine.local_rank", property, "", role_value<Role::local_rank>),
+      row("deepspeed.DeepSpeedEngine.world_size", property, "", role_value<Role::world_size>),
+      row("deepspeed.$ZeroThreeEngine", class_, "*arguments, **options", nullptr, "deepspeed.DeepSpeedEngine"),
       row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options", nothing, {}, Operation::group_settings),
 
       row("pytorch_lightning.Trainer", class_, "*arguments, **options", nullptr, {}, Operation::framework),
@@ -139,12 +203,61 @@ std::vector<Row> framework_rows() {
       row("pytorch_lightning.LightningModule.global_rank", property, "", role_value<Role::rank>),
       row("pytorch_lightning.LightningModule.local_rank", property, "", role_value<Role::local_rank>),
       row("pytorch_lightning.utilities.rank_zero_only", function, "fn", is_first),
+      row("pytorch_lightning.utilities.rank_zero_only.rank", constant, "", role_value<Role::rank>),
 
-      row("torchmetrics.Metric", class_, "*arguments, **options", nullptr, "torch.nn.Module"),
+      row("lightning_fabric.Fabric", class_, "*arguments, **options", nullptr, {}, Operation::framework),
+      row("lightning_fabric.Fabric.is_global_zero", property, "", is_first),
+      row("lightning_fabric.Fabric.global_rank", property, "", role_value<Role::rank>),
+      row("lightning_fabric.Fabric.local_rank", property, "", role_value<Role::local_rank>),
+      row("lightning_fabric.Fabric.node_rank", property, "", role_value<Role::node_rank>),
+      row("lightning_fabric.Fabric.world_size", property, "", role_value<Role::world_size>),
+      row("lightning_fabric.Fabric.launch", method, "*arguments, **options", nothing),
+      row("lightning_fabric.Fabric.print", method, "*arguments, **options", nothing),
+      row("lightning_fabric.Fabric.setup", method, "*arguments, **options", prepare, {}, Operation::framework),
+      row("lightning_fabric.Fabric.setup_dataloaders", method, "*arguments, **options", prepare),
+      row("lightning_fabric.Fabric.rank_zero_first", method, "local=False", context),
+
+      row("torchmetrics.Metric", class_, "*arguments, **options", metric_init, "torch.nn.Module"),
   };
-  for (const std::string_view metric : {"torchmetrics.Accuracy", "torchmetrics.MeanMetric", "torchmetrics.SumMetric", "torchmetrics.F1Score",
-                                        "torchmetrics.Precision", "torchmetrics.Recall", "torchmetrics.AUROC", "torchmetrics.MetricCollection",
-                                        "torchmetrics.MeanSquaredError"})
+  for (const std::string_view metric : {
+           "torchmetrics.Accuracy", "torchmetrics.AUROC", "torchmetrics.AveragePrecision", "torchmetrics.CalibrationError",
+           "torchmetrics.CohenKappa", "torchmetrics.ConfusionMatrix", "torchmetrics.Dice", "torchmetrics.ExactMatch",
+           "torchmetrics.F1Score", "torchmetrics.FBetaScore", "torchmetrics.HammingDistance", "torchmetrics.HingeLoss",
+           "torchmetrics.JaccardIndex", "torchmetrics.LogAUC", "torchmetrics.MatthewsCorrCoef",
+           "torchmetrics.NegativePredictiveValue", "torchmetrics.Precision", "torchmetrics.PrecisionRecallCurve",
+           "torchmetrics.ROC", "torchmetrics.Recall", "torchmetrics.Specificity", "torchmetrics.StatScores",
+           "torchmetrics.BinaryAccuracy", "torchmetrics.MulticlassAccuracy", "torchmetrics.MultilabelAccuracy",
+           "torchmetrics.BinaryAUROC", "torchmetrics.MulticlassAUROC", "torchmetrics.MultilabelAUROC",
+           "torchmetrics.BinaryAveragePrecision", "torchmetrics.MulticlassAveragePrecision",
+           "torchmetrics.MultilabelAveragePrecision", "torchmetrics.BinaryConfusionMatrix",
+           "torchmetrics.MulticlassConfusionMatrix", "torchmetrics.MultilabelConfusionMatrix", "torchmetrics.BinaryF1Score",
+           "torchmetrics.MulticlassF1Score", "torchmetrics.MultilabelF1Score", "torchmetrics.BinaryPrecision",
+           "torchmetrics.MulticlassPrecision", "torchmetrics.MultilabelPrecision", "torchmetrics.BinaryRecall",
+           "torchmetrics.MulticlassRecall", "torchmetrics.MultilabelRecall", "torchmetrics.BinarySpecificity",
+           "torchmetrics.MulticlassSpecificity", "torchmetrics.BinaryJaccardIndex", "torchmetrics.MulticlassJaccardIndex",
+           "torchmetrics.MultilabelJaccardIndex", "torchmetrics.BinaryStatScores", "torchmetrics.MulticlassStatScores",
+           "torchmetrics.MultilabelStatScores", "torchmetrics.BinaryCalibrationError", "torchmetrics.MulticlassCalibrationError",
+           "torchmetrics.BinaryMatthewsCorrCoef", "torchmetrics.MulticlassMatthewsCorrCoef", "torchmetrics.BinaryCohenKappa",
+           "torchmetrics.MulticlassCohenKappa", "torchmetrics.CatMetric", "torchmetrics.MaxMetric", "torchmetrics.MeanMetric",
+           "torchmetrics.MinMetric", "torchmetrics.RunningMean", "torchmetrics.RunningSum", "torchmetrics.SumMetric",
+           "torchmetrics.MetricCollection", "torchmetrics.BootStrapper", "torchmetrics.ClasswiseWrapper",
+           "torchmetrics.MetricTracker", "torchmetrics.MinMaxMetric", "torchmetrics.MultioutputWrapper",
+           "torchmetrics.ConcordanceCorrCoef", "torchmetrics.CosineSimilarity", "torchmetrics.ExplainedVariance",
+           "torchmetrics.KLDivergence", "torchmetrics.KendallRankCorrCoef", "torchmetrics.LogCoshError",
+           "torchmetrics.MeanAbsoluteError", "torchmetrics.MeanAbsolutePercentageError", "torchmetrics.MeanSquaredError",
+           "torchmetrics.MeanSquaredLogError", "torchmetrics.PearsonCorrCoef", "torchmetrics.R2Score",
+           "torchmetrics.SpearmanCorrCoef", "torchmetrics.BLEUScore", "torchmetrics.CharErrorRate", "torchmetrics.CHRFScore",
+           "torchmetrics.MatchErrorRate", "torchmetrics.Perplexity", "torchmetrics.ROUGEScore", "torchmetrics.SacreBLEUScore",
+           "torchmetrics.WordErrorRate", "torchmetrics.WordInfoLost", "torchmetrics.BERTScore",
+           "torchmetrics.FrechetInceptionDistance", "torchmetrics.InceptionScore", "torchmetrics.KernelInceptionDistance",
+           "torchmetrics.LearnedPerceptualImagePatchSimilarity", "torchmetrics.MultiScaleStructuralSimilarityIndexMeasure",
+           "torchmetrics.PeakSignalNoiseRatio", "torchmetrics.StructuralSimilarityIndexMeasure",
+           "torchmetrics.UniversalImageQualityIndex", "torchmetrics.TotalVariation", "torchmetrics.SignalNoiseRatio",
+           "torchmetrics.ScaleInvariantSignalDistortionRatio", "torchmetrics.ScaleInvariantSignalNoiseRatio",
+           "torchmetrics.SignalDistortionRatio", "torchmetrics.MeanAveragePrecision", "torchmetrics.IntersectionOverUnion",
+           "torchmetrics.GeneralizedIntersectionOverUnion", "torchmetrics.MeanIoU", "torchmetrics.DiceScore",
+           "torchmetrics.RetrievalMAP", "torchmetrics.RetrievalMRR", "torchmetrics.RetrievalPrecision",
+           "torchmetrics.RetrievalRecall", "torchmetrics.RetrievalNormalizedDCG", "torchmetrics.RetrievalHitRate"})
     rows.push_back(row(metric, class_, "*arguments, **options", nullptr, "torchmetrics.Metric"));
   for (const Hidden& call : hidden()) {
     Row made = row(call.path, call.kind, call.signature, call.run, {}, call.operation);

@@ -81,6 +81,45 @@ Value wrapped_forward(Call& call) {
   }
   return results;
 }
+// fully_shard(module): in place. Each forward of it gathers, and so does the backward.
+Value fully_sharded(Call& call) {
+  const Value module = call.run.resolve(call.at(0));
+  if (!module.is(Kind::instance)) return module;
+  Instance& object = *module.as<Instance>();
+  if (const Value mesh = call.run.resolve(call.at(1)); mesh && !mesh.is(Kind::none)) keep(call.run, object, "$group", mesh);
+  Instance* marker = call.run.make_native("$fully_sharded", call.place);
+  if (const Value group = kept(call.run, object, "$group")) keep(call.run, *marker, "$group", group);
+  keep(call.run, object, "$sharded", Value::of(Kind::instance, marker));
+  for (const auto& [hooks, hook] : {std::pair{"$pre_hooks", "$fully_sharded.before"}, std::pair{"$hooks", "$fully_sharded.behind"}}) {
+    const Value present = kept(call.run, object, hooks);
+    std::vector<Value> items;
+    if (present.is(Kind::list)) items = values::Heap::list_state(present)->items;
+    items.push_back(call.run.library_symbol(hook));
+    keep(call.run, object, hooks, call.run.heap().list(std::move(items)));
+  }
+  return module;
+}
+Value before_sharded(Call& call) {
+  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[2] = kept(call.run, *module.as<Instance>(), "$group");
+  return Value::none();
+}
+Value behind_sharded(Call& call) {
+  const Value module = call.run.resolve(call.at(0));
+  if (!module.is(Kind::instance)) return Value::none();
+  if (const Value marker = kept(call.run, *module.as<Instance>(), "$sharded"); marker.is(Kind::instance))
+    if (synchronises(call, *marker.as<Instance>())) carries(call.run, call.at(2), *marker.as<Instance>());
+  return Value::none();
+}
+// get_model_state_dict(model, options): what it gathers depends on the options.
+template <int options, int full> Value state_dict_by_options(Call& call) {
+  const Value given = call.run.resolve(call.at(options));
+  Value wanted = call.run.heap().boolean(false);
+  if (given.is(Kind::instance))
+    for (const std::string_view name : {"full_state_dict", "broadcast_from_rank0"})
+      if (const Value set = kept(call.run, *given.as<Instance>(), name); set && call.run.symbols().decide(call.run.truth(set)) == symbolic::Answer::yes) wanted = call.run.heap().boolean(true);
+  call.arguments[full] = wanted;
+  return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
+}
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
@@ -102,8 +141,11 @@ struct Hidden {
   const CollectiveInfo* backward = nullptr;
 };
 
+constexpr std::string_view gathers_layers = "the parameters of each layer are gathered from all ranks";
 constexpr std::string_view sharded_state = "the shards of all ranks are gathered to build the state";
 constexpr std::string_view one_plan = "the ranks agree on who writes or reads what";
+
+const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sharded module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};
 
 const std::deque<Hidden>& hidden() {
   static const CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module", .hidden = true, .because = "it averages the gradients of all ranks"};
@@ -127,6 +169,22 @@ const std::deque<Hidden>& hidden() {
       {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options", state_dict, {.name = "FSDP optim_state_dict", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options", state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
 
+      {"$fully_sharded.before", "module, given, group=None", before_sharded,
+       {.name = "the forward of a fully sharded module", .group = 2, .hidden = true, .because = gathers_layers}, RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.get_model_state_dict", "model, *, submodules=None, options=None, full=False", state_dict_by_options<2, 3>,
+       {.name = "get_model_state_dict", .hidden = true, .because = sharded_state, .only_if = 3}, RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.get_optimizer_state_dict", "model, optimizers, *, submodules=None, options=None, full=False", state_dict_by_options<3, 4>,
+       {.name = "get_optimizer_state_dict", .hidden = true, .because = sharded_state, .only_if = 4}, RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.set_model_state_dict", "model, model_state_dict, *, options=None, full=False", state_dict_by_options<2, 3>,
+       {.name = "set_model_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 3}, RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.set_optimizer_state_dict", "model, optimizers, optim_state_dict, *, options=None, full=False", state_dict_by_options<3, 4>,
+       {.name = "set_optimizer_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 4}, RowKind::function},
+
+      {"torch.distributed.checkpoint.save_state_dict", "state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None", nothing,
+       {.name = "torch.distributed.checkpoint.save_state_dict", .group = 2, .hidden = true, .because = one_plan, .local = 4}, RowKind::function},
+      {"torch.distributed.checkpoint.load_state_dict", "state_dict, storage_reader, process_group=None, coordinator_rank=0, no_dist=False, planner=None", nothing,
+       {.name = "torch.distributed.checkpoint.load_state_dict", .group = 2, .hidden = true, .because = one_plan, .local = 4}, RowKind::function},
+
       {"torch.distributed.optim.ZeroRedundancyOptimizer.consolidate_state_dict", "to=0", nothing,
        {.name = "consolidate_state_dict", .hidden = true, .because = "every rank sends its part of the optimizer's state"}},
 
@@ -147,6 +205,10 @@ std::vector<Row> parallel_rows() {
   std::vector<Row> rows = {
       row("$no_sync", class_, "", nullptr, "torch.context"),
       row("$join", class_, "", nullptr, "torch.context"),
+      row("$fully_sharded", class_, "", nullptr),
+      row("$fully_sharded.behind", function, "module, given, results", behind_sharded),
+      row("torch.distributed.fsdp.fully_shard", function, "module, mesh=None, *more, **options", fully_sharded),
+      row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
       row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", join),
       row("torch.distributed.algorithms.join.Join", function, "joinables, *more, **options", join),
@@ -157,6 +219,7 @@ std::vector<Row> parallel_rows() {
   };
   rows[0].covers = values::Covers::no_sync;
   rows[1].covers = values::Covers::join;
+  rows[2].backward = &backward_of_sharded;
   for (const Hidden& call : hidden()) {
     Row made = row(call.path, call.kind, call.signature, call.run, call.base, call.operation);
     made.collective = &call.info;

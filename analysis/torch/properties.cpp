@@ -478,7 +478,7 @@ Value set_data(Call& call) {
 }
 // x.grad: not known, and there or not.
 Value gradient(Call& call) {
-  const Value made = call.run.heap().unknown("", Sharing::local, call.place);
+  const Value made = call.run.heap().unknown("", Sharing::unseen, call.place);
   made.as<values::Unknown>()->is_gradient = true;
   made.as<values::Unknown>()->external = true;
   return made;

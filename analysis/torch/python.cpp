@@ -45,6 +45,11 @@ Value random_real(Call& call) {
   return made;
 }
 Value unseen(Call& call) { return call.run.heap().external("", call.place); }
+// Whether there is a file: all ranks see the same folders, mostly, unless the name is another one on each.
+Value of_path(Call& call) {
+  const Sharing sharing = call.run.heap().sharing(call.at(0));
+  return call.run.heap().unknown("", sharing == Sharing::uniform ? sharing : symbolic::mix(sharing, Sharing::local), call.place);
+}
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 
 // A span of time, which keeps its seconds.
@@ -212,9 +217,9 @@ std::vector<Row> python_rows() {
       row("sys.exit", function, "status=0", end_process),
       row("os._exit", function, "status=0", end_process),
       row("os.getpid", function, "", per_rank),
-      row("os.path.exists", function, "path", per_rank),
-      row("os.path.isfile", function, "path", per_rank),
-      row("os.path.isdir", function, "path", per_rank),
+      row("os.path.exists", function, "path", of_path),
+      row("os.path.isfile", function, "path", of_path),
+      row("os.path.isdir", function, "path", of_path),
       row("os.listdir", function, "path", unseen),  // of folders that all ranks see, mostly
       row("$open", function, "file, *more, **options", per_rank, {}, Operation::fallible),
       row("time.sleep", function, "seconds", nothing, {}, Operation::slow),

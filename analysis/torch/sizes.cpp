@@ -25,7 +25,8 @@ Int fresh_size(Interpreter& run, Value input, std::string name) {
   symbolic::AtomInfo info;
   info.name = std::move(name);
   info.lower = 0;
-  info.sharing = run.heap().sharing(input) == Sharing::uniform ? Sharing::uniform : Sharing::local;
+  // The sizes of what differs among the ranks may well be the same.
+  info.sharing = run.heap().sharing(input) == Sharing::uniform ? Sharing::uniform : Sharing::unseen;
   return run.symbols().fresh(info);
 }
 

@@ -87,7 +87,7 @@ Value unique(Op& op) {
   if (inverse == Known::unknown || counts == Known::unknown) return anything(op);
   symbolic::AtomInfo info;
   info.lower = 0;
-  info.sharing = input->sharing == Sharing::uniform ? Sharing::uniform : Sharing::local;
+  info.sharing = input->sharing == Sharing::uniform ? Sharing::uniform : symbolic::mix(input->sharing, Sharing::local);
   const Dim found{op.s.fresh(info), nullptr, nullptr};
   Shape shape{true, {found}}, where = input->shape;
   if (op.argument("dim")) {

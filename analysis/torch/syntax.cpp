@@ -128,7 +128,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
         symbolic::AtomInfo info;
         info.name = names[i] == "_" ? "" : std::string(names[i]);
         info.lower = 0;
-        info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::local;
+        info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::unseen;
         dim = known_dim(run, run.symbols().fresh(info), place, "unpacked");
       }
       items.push_back(Value::of(dim.size));

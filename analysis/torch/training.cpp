@@ -12,6 +12,8 @@ namespace {
 Value optimizer_init(Call& call) {
   keep(call, "$parameters", call.at(0));
   if (!call.self.is(Kind::instance)) return {};
+  for (const auto& [name, value] : call.options)
+    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, "$group", value);
   const Value given = call.run.resolve(call.at(0));
   const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == "$parameters";
   const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
@@ -251,6 +253,10 @@ std::vector<Row> training_rows() {
            Made{"torch.distributed.optim.ZeroRedundancyOptimizer", "params, *more, **options"},
        })
     rows.push_back(row(optimizer.path, class_, optimizer.signature, optimizer_init, "torch.optim.Optimizer", Operation::optimizer_made));
+  static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step", .hidden = true, .because = "every rank updates a part of the parameters and sends it to the others"};
+  Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step);
+  zero.collective = &sends_updates;
+  rows.push_back(zero);
   for (const Made& scheduler : {
            Made{"torch.optim.lr_scheduler.StepLR", "optimizer, step_size, gamma=0.1, last_epoch=-1, **options"},
            Made{"torch.optim.lr_scheduler.MultiStepLR", "optimizer, milestones, gamma=0.1, last_epoch=-1, **options"},

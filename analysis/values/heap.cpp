@@ -220,7 +220,7 @@ Value Heap::unknown_from(std::span<const Value> sources, Place born) {
 }
 
 Value Heap::external(std::string_view name, Place born) {
-  Value made = unknown(name, Sharing::local, born);
+  Value made = unknown(name, Sharing::unseen, born);
   made.as<Unknown>()->external = true;
   return made;
 }

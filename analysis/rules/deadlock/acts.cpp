@@ -275,7 +275,7 @@ void Acts::message(const OperationEvent& event, const values::MessageInfo& info,
   made.name = info.name;
   made.starts = info.starts;
   if (made.starts) made.request = event.result.object();
-  describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
+  if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
   send_or_receive(std::move(made), argument(event, info.peer), argument(event, info.tag), argument(event, info.group), argument(event, info.group_peer));
 }
 

@@ -1,7 +1,5 @@
 #include "rules/deadlock/agreement.hpp"
 
-#include "rules/deadlock/player.hpp"
-
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -97,6 +95,24 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
     }
   }
   return false;
+}
+
+bool outsiders(const Story& story, const Player& player, Mismatch& mismatch) {
+  if (player.foreign().empty()) return false;
+  const auto& [first, at] = player.foreign().front();
+  const Act& act = story.trace(first).acts[at];
+  if (act.makes_group || act.info->hidden || act.members.empty()) return false;
+  std::vector<int> outside;
+  for (const auto& [rank, place] : player.foreign())
+    if (story.trace(rank).acts[place].site == act.site && (outside.empty() || outside.back() != rank)) outside.push_back(rank);
+  mismatch.cause = Cause::outsider;
+  mismatch.severity = Severity::information;
+  mismatch.by_surprise = true;
+  story.place(mismatch, act);
+  mismatch.ranks = outside;
+  mismatch.text = "The group is that of " + rank_words(act.members, 0) + ": on " + rank_words(outside, 0) + " this " + mismatch.name +
+                  " does nothing but warn, and what it was given stays as it was. Let only the members call it.";
+  return true;
 }
 
 } // namespace stepzero::rules

@@ -1,6 +1,7 @@
 // Ranks that meet in a collective: do they agree in its root, its group and the tensors?
 #pragma once
 
+#include "rules/deadlock/player.hpp"
 #include "rules/deadlock/story.hpp"
 
 namespace stepzero::rules {
@@ -8,5 +9,8 @@ namespace stepzero::rules {
 // Is there a collective in which they do not? Of ranks that stop (`stops`) only those in front are looked at that all ranks make
 // at the same place.
 bool unequal(const Story& story, Mismatch& mismatch, bool stops);
+
+// Ranks that call a collective of a group that they are not in: nothing happens there but a warning.
+bool outsiders(const Story& story, const Player& player, Mismatch& mismatch);
 
 } // namespace stepzero::rules

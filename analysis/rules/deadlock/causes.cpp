@@ -31,6 +31,7 @@ public:
     }
     if (stop_.kind != Stop::Kind::blocked) return false;
     if (explain_messages(story_, player_, stop_, mismatch)) return true;
+    if (refused_) return false;  // … for a reason that is not known well enough
     // Every group fits by itself: ranks enter those of different groups in different orders.
     for (const auto& [group, i] : incomplete) {
       const auto& there = player_.meeting(group, i);
@@ -62,15 +63,10 @@ private:
     bool own = false;
     for (const interpreter::Fact& fact : story_.record.facts) {
       if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
-      if (story_.record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
-      if (fact.tensor) own = own || fact.tensor->sharing != symbolic::Sharing::uniform;
-      // A number that a loop counts is the same on all ranks while they are in the same round.
-      else if (fact.value.is(values::Kind::integer) && story_.record.heap.sharing(fact.value) == symbolic::Sharing::local) return false;
-      // Of what was made nowhere in the program it is not known where it comes from.
-      else if (fact.value.is(values::Kind::unknown) && !fact.value.object()->born) return false;
-      // Where a variable has its value from is not known: one that a loop changes is as local as what the loop runs over. Calls tell.
-      else if ((fact.value.is(values::Kind::unknown) || fact.value.is(values::Kind::list)) && story_.record.text(fact.place).ends_with(')'))
-        own = own || story_.record.heap.sharing(fact.value) == symbolic::Sharing::local;
+      const auto sharing = fact.tensor ? fact.tensor->sharing : story_.record.heap.sharing(fact.value);
+      if (sharing == symbolic::Sharing::unseen || story_.record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
+      // What a tensor of a rank holds is its own even where only its number decides it.
+      own = own || (fact.tensor ? sharing != symbolic::Sharing::uniform : sharing == symbolic::Sharing::local);
     }
     return own;
   }
@@ -94,6 +90,10 @@ private:
   }
 
   // Two ranks of a group, of which one waits for the other: what has one of them that the other has not?
+  bool refuse() {
+    refused_ = true;
+    return false;
+  }
   bool side_by_side(const std::string& group, int a, int b, Mismatch& mismatch) {
     const auto left = extras(story_.trace(a), story_.trace(b), group);
     if (left.empty()) return false;
@@ -136,13 +136,15 @@ private:
       }
     }
     if (guard && (guard->local || guard->unseen)) {
-      if (!guard->local || guard->unseen) return false;
-      if (!of_own_data(guard->place)) return false;
+      if (!guard->local || guard->unseen) return refuse();
+      if (!of_own_data(guard->place)) return refuse();
       mismatch.cause = Cause::local;
       const auto [where, calls] = seen_from(act, *guard);
       mismatch.whole_job = group == "world";
       return tell_local(guard->place, where, calls, owner, other, act, mismatch);
     }
+    // Where the run for all ranks knows the answer, what a rank's own run made of it does not count.
+    if (guard && guard->branch && !guard->open && !story_.of_main(*guard->branch, guard->place)) return refuse();
     // The same call elsewhere among what the other has alone: then it is the order that differs.
     const Extra* swapped = nullptr;
     for (const Extra& each : left)
@@ -157,7 +159,7 @@ private:
       mismatch.cause = Cause::making_groups;
     } else if (swapped) {
       mismatch.cause = Cause::order;
-    } else if (group == "world" && is_subgroup(entering) && !knows_group(owner, other, extra, entering)) {
+    } else if (const auto left_by = exit_of(owner, other, extra).leaving; group == "world" && is_subgroup(entering) && !(left_by && left_by->fails) && !knows_group(owner, other, extra, entering)) {
       mismatch.cause = Cause::other_group;
     } else if (guard && guard->attempt) {
       mismatch.cause = Cause::handler;
@@ -176,8 +178,9 @@ private:
       mismatch.condition = condition;
       mismatch.whole_job = group == "world";
       mismatch.missed = static_cast<int>(left.size());
+      if (exit->fails) mismatch.severity = Severity::information;
       if (own_condition) {
-        if (!of_own_data(condition)) return false;
+        if (!of_own_data(condition)) return refuse();
         mismatch.cause = Cause::local;
         return tell_local(condition, exit->place, exit->calls, owner, other, act, mismatch);
       }
@@ -185,7 +188,7 @@ private:
       const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
       if (exit->kind == ExitKind::raise) {
         // Who raises again means to end the job. What raises by what is not known here may not raise at all.
-        if (handling) return false;
+        if (handling) return refuse();
         for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
       }
       mismatch.cause = handling ? Cause::handler : Cause::exit;
@@ -201,6 +204,10 @@ private:
       mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
       return true;
     } else {
+      // Nothing that was seen parts them: then it may be what is not known.
+      for (const int rank : {owner, other})
+        for (const Decision& decision : story_.trace(rank).decisions)
+          if (decision.open) return refuse();
       mismatch.cause = Cause::guard;
     }
     story_.place(mismatch, act);
@@ -284,14 +291,17 @@ private:
       if (exit.at > extra.before || exit.caught) continue;
       for (auto turn = exit.turns.rbegin(); turn != exit.turns.rend(); ++turn) {
         const Decision& theirs = story_.trace(other).decisions[*turn];
-        if (theirs.unseen) return {};
         const Decision* mine = decided(story_.trace(owner), theirs);
         if (mine && mine->yes != theirs.yes) {
+          if (theirs.unseen) return {};
           found = {&exit, theirs.place, theirs.local};
           break;
         }
       }
     }
+    // What fails without any choice fails on this rank alone if the other goes on.
+    const auto& exits = story_.trace(other).exits;
+    if (!found.leaving && story_.trace(other).raised && !exits.empty() && exits.back().fails && !exits.back().caught && exits.back().at <= extra.before) found.leaving = &exits.back();
     return found;
   }
 
@@ -318,7 +328,8 @@ private:
     mismatch.ranks = leaving;
     mismatch.event = story_.of_main(act);
     const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural), wait = ranks_do(waiting, story_.size(), "waits", "wait");
-    mismatch.text = leave + " here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+    mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " until the launcher ends the job. Tell all ranks, and raise on all of them."
+                               : leave + " here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " for ever.";
     mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
     if (mismatch.condition) mismatch.related.push_back({mismatch.condition, "by this condition"});
     mismatch.related.push_back({act.place, wait + " here"});
@@ -353,6 +364,7 @@ private:
   const Story& story_;
   const Player& player_;
   const Stop& stop_;
+  bool refused_ = false;  // something parts the ranks, and it is not known well enough
 };
 
 } // namespace

@@ -21,7 +21,7 @@ public:
   void run() {
     // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
     const bool asks = record_.roles[static_cast<int>(symbolic::Role::rank)] || record_.roles[static_cast<int>(symbolic::Role::local_rank)];
-    if (!record_.as_rank || (!asks && !decides_locally())) return;
+    if (!record_.as_rank || (!asks && !may_part())) return;
     bool any = false;
     for (const auto& root : record_.roots)
       if (!root->truncated && communicates(*root)) any = true;
@@ -64,19 +64,24 @@ private:
       if (world > 4 && !impossible_) break;
       std::vector<Mismatch> here;
       const bool done = into_.worlds->explore(root, world, world == 2 ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); });
-      if (!done) {
-        complete = world > 2;
-        break;
-      }
-      if (world == 2 && here.empty() && undefined_.empty() && all_reached(root)) break;  // nothing is left that more ranks could tell
+      // Of too many runs only what no other run takes back is told.
+      if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
+      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root)) break;  // nothing is left that more ranks could tell
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         const auto [it, fresh] = found.try_emplace(key, mismatch);
         if (fresh) order.push_back(key);
         else if (it->second.world < mismatch.world) it->second = mismatch;
       }
+      if (!done) {
+        complete = world > 2;
+        break;
+      }
     }
-    if (!complete) return;
+    if (!complete) {
+      for (const auto& key : order) into_.found.push_back(found.at(key));
+      return;
+    }
     into_.settled.insert(&root);
     if (!root.function)
       for (Mismatch& mismatch : requests_.never_waited(*into_.worlds)) into_.found.push_back(std::move(mismatch));
@@ -99,7 +104,8 @@ private:
            std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.second.cause == Cause::handler && each.second.place == mismatch.place; });
   }
 
-  bool decides_locally() const {
+  // Is there anything in which ranks that run the same may differ?
+  bool may_part() const {
     bool any = false;
     for (const auto& root : record_.roots)
       visit(root->block, [&](const Event& event) {
@@ -107,7 +113,12 @@ private:
           const auto condition = static_cast<const BranchEvent&>(event).condition;
           any = any || (record_.symbols.sharing(condition) == symbolic::Sharing::local && !record_.external.contains(condition));
         } else if (event.kind == EventKind::loop) {
-          any = any || static_cast<const LoopEvent&>(event).any_order;
+          const auto& loop = static_cast<const LoopEvent&>(event);
+          any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
+        } else if (event.kind == EventKind::operation) {
+          // A group has ranks outside it.
+          const auto* info = static_cast<const OperationEvent&>(event).row->collective;
+          any = any || (info && info->makes_group);
         }
       });
     return any;
@@ -197,6 +208,7 @@ private:
       if (!parted) here.push_back(std::move(mismatch));
       return;
     }
+    if (by_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
     passed(world);
   }
 
@@ -292,7 +304,7 @@ void tell(const Record& record, Report& report, Cause cause, Severity severity, 
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   for (const Mismatch& mismatch : compare_ranks(record).found) {
     if (mismatch.cause != cause || !mismatch.place || !told.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) continue;
-    Finding* finding = report.add(mismatch.certain ? severity : Severity::warning, mismatch.place, mismatch.calls, mismatch.text);
+    Finding* finding = report.add(mismatch.severity ? *mismatch.severity : mismatch.certain ? severity : Severity::warning, mismatch.place, mismatch.calls, mismatch.text);
     if (!finding) continue;
     for (const auto& [place, text] : mismatch.related) report.relate(*finding, place, text);
     report.relate_calls(*finding, mismatch.calls);

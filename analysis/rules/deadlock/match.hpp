@@ -9,13 +9,14 @@
 
 namespace stepzero::rules {
 
-enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler, name, request, slow };
+enum class Cause : std::uint8_t { guard, order, exit, message, root, making_groups, other_group, size, rounds, local, handler, name, request, slow, outsider };
 
 // Something that goes wrong in every run that gets there. Places are those of the file's own record.
 struct Mismatch {
   Cause cause{};
-  bool by_surprise = false;                // of runs in which something fails that may fail on one rank alone
+  bool by_surprise = false;                // of what may happen on one rank alone: that others do not meet it takes nothing back
   bool certain = true;                     // else it depends on how much the network buffers
+  std::optional<Severity> severity;        // other than that of the rule
   std::string name;                        // "broadcast"
   Place place;                             // where it belongs
   const interpreter::CallSite* calls = nullptr;

@@ -55,6 +55,28 @@ bool uneven(const Story& story, Mismatch& mismatch) {
   return false;
 }
 
+bool by_own_data(const Story& story, Mismatch& mismatch) {
+  for (const Act& act : story.trace(0).acts) {
+    if (act.what != Act::What::collective || act.members.size() < 2) continue;
+    for (const Round& round : act.rounds) {
+      const LoopRun* loop = run_of(story.trace(0), round);
+      if (!loop || !loop->local) continue;
+      mismatch.cause = Cause::rounds;
+      mismatch.certain = false;
+      mismatch.by_surprise = true;
+      story.place(mismatch, act);
+      mismatch.place = loop->place;
+      mismatch.calls = loop->calls;
+      mismatch.event = story.of_main(act);
+      mismatch.text = "How many rounds this loop makes depends on data of each rank: the ranks that make more wait in " + mismatch.name + story.at_line(act.place) +
+                      " for those that have ended. Let the ranks agree on the number first.";
+      mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+      return true;
+    }
+  }
+  return false;
+}
+
 bool unordered(const Story& story, Mismatch& mismatch) {
   for (const Act& act : story.trace(0).acts) {
     if (act.what != Act::What::collective || !act.info || act.info->tensor < 0) continue;

@@ -7,6 +7,8 @@ namespace stepzero::rules {
 
 // Ranks that make different numbers of rounds, and so enter a collective a different number of times in all.
 bool uneven(const Story& story, Mismatch& mismatch);
+// A loop with communication whose number of rounds each rank's data decide.
+bool by_own_data(const Story& story, Mismatch& mismatch);
 // Rounds that communicate, in an order that differs from process to process.
 bool unordered(const Story& story, Mismatch& mismatch);
 

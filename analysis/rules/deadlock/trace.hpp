@@ -85,6 +85,7 @@ struct Leaving {
   std::vector<Round> rounds;
   std::size_t at = 0;               // acts before
   bool caught = false;              // an exception that the process takes itself
+  bool fails = false;               // an exception that says that something is wrong
 };
 
 struct LoopRun {
@@ -96,6 +97,7 @@ struct LoopRun {
   bool stands_for_many = false;       // one round was walked for any number of them
   std::optional<std::int64_t> count;  // … this one, if it is known and no round leaves the loop
   bool any_order = false;             // each process makes the rounds in an order of its own
+  bool local = false;                 // how many there are depends on data of this process
 };
 
 // A name that was used without a value.

@@ -148,7 +148,8 @@ private:
       }
       return Answer::unknown;
     }
-    (symbols_.sharing(condition) != symbolic::Sharing::divergent && !record_.external.contains(condition) ? locally_ : unseen_) = true;
+    const auto sharing = symbols_.sharing(condition);
+    (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen || record_.external.contains(condition) ? unseen_ : locally_) = true;
     if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end()) return chosen->second ? Answer::yes : Answer::no;
     if (!missing) {
       missing = condition;
@@ -316,7 +317,7 @@ private:
     if (!loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
       for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order};
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, !loop.unrolled && loop.trips == symbolic::Sharing::local && loop.stmt && loop.stmt->kind == syntax::StmtKind::while_};
     if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
     const bool none = run.count && *run.count <= 0;
     trace_.loops.push_back(std::move(run));
@@ -381,6 +382,7 @@ private:
     leaving.turns = turns_;
     leaving.rounds = rounds_;
     leaving.at = trace_.acts.size();
+    leaving.fails = exit.fails;
     trace_.exits.push_back(std::move(leaving));
     switch (exit.exit) {
     case ExitKind::return_: return Left::call;
