@@ -10,7 +10,7 @@ using interpreter::Arguments;
 
 Parts parts_of(Interpreter& run, const Instance& module) {
   Parts parts;
-  parts.complete = !module.symbolic && !(module.cls && module.open);
+  parts.complete = !module.symbolic && !module.of_many && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
@@ -196,6 +196,14 @@ Value register_module(Call& call) {
   const Value name = call.run.resolve(call.at(0));
   if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
   else object(call).open = true;
+  // Of a list of modules it may be any one.
+  if (const Value list = kept(call, "$items"); !name.is(Kind::string) && list.is(Kind::list)) {
+    values::ListState state = *values::Heap::list_state(list);
+    state.open = true;
+    state.length = nullptr;
+    state.rest = call.at(1);
+    call.run.heap().set_list(list, std::move(state));
+  }
   return Value::none();
 }
 Value state_dict(Call& call) {
