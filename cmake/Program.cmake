@@ -11,9 +11,11 @@ find_package(Threads REQUIRED)
 # nothing to look for on the machine that it is copied to but the C library.
 set_property(TARGET spdlog::spdlog_header_only PROPERTY INTERFACE_LINK_LIBRARIES Threads::Threads fmt::fmt-header-only)
 
+find_library(YAML libyaml.a REQUIRED)
+
 stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads)
 stepzero_floor(server USES protocol snapshot rules program syntax
-               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 Threads::Threads)
+               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 ${YAML} Threads::Threads)
 
 set_source_files_properties(server/version.cpp PROPERTIES COMPILE_DEFINITIONS STEPZERO_VERSION="${PROJECT_VERSION}")
 

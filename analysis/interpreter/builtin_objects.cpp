@@ -163,8 +163,26 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
     return Value::none();
   }
   if (name == "id" || name == "hash") return heap().unknown("", Sharing::local, where);
-  if (name == "open")
-    if (const Value opened = library_symbol("$open"); opened.is(Kind::library)) return call_library(*opened.as<values::LibrarySymbol>(), {}, arguments, where, nullptr);
+  if (name == "open") {
+    const Value row = library_symbol("$open");
+    Value file = row.is(Kind::library) ? settled(call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr)) : Value{};
+    if (!file.is(Kind::unknown)) file = heap().unknown("", Sharing::local, where);
+    // What it is called: what it holds may be known.
+    Value path = count >= 1 ? first : Value{};
+    if (path.is(Kind::instance)) {
+      const values::Slot* slot = path.as<values::Instance>()->attributes.find(Name("$path"));
+      path = slot ? resolve(slot->value) : Value{};
+    }
+    if (path.is(Kind::string)) {
+      values::Table& attributes = file.as<values::Unknown>()->attributes;
+      heap().slot_of(attributes, Name("$path")).value = path;
+      auto* read = heap().make<values::Bound>();
+      read->self = file;
+      read->function = library_symbol("$file_text");
+      heap().slot_of(attributes, Name("read")).value = Value::of(Kind::bound, read);
+    }
+    return file;
+  }
   return {};
 }
 

@@ -460,7 +460,9 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
       if (const Row* row = native ? method_row(native->path, "__setattr__") : nullptr)
         if (resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr))) return;
     }
-    heap().set(heap().slot_of(instance->attributes, name), value);
+    values::Slot& slot = heap().slot_of(instance->attributes, name);
+    // Which of them is meant is not known: the others keep what they have.
+    heap().set(slot, instance->of_many && slot.value ? heap().merge(slot.value, value, Sharing::uniform) : value);
     return;
   }
   case Kind::class_:

@@ -100,7 +100,9 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
     leave_method = find_method(object, Name("__exit__"));
   } else if (manager.is(Kind::unknown)) {
-    entered = heap().external("", here(expr));
+    // A file is its own manager.
+    const values::Slot* path = manager.as<values::Unknown>()->attributes.find(Name("$path"));
+    if (!path) entered = heap().external("", here(expr));
   }
   if (target) run_assign(*target, entered);
   const Around* const around = around_;

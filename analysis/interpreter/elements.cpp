@@ -174,13 +174,13 @@ Value Interpreter::element(Value iterable, Place where) {
     if (iterable.is(Kind::iterator) && is_pending(iterable)) elements(iterable, where);
     const auto* state = values::Heap::list_state(iterable);
     if (!state) return heap().external("", where);
-    Value any = state->rest;
-    for (const Value& item : state->items) any = heap().merge(any, item, Sharing::uniform);
+    std::vector<Value> items = state->items;
+    if (state->rest) items.push_back(state->rest);
+    const Value any = any_of(items);
     return any ? any : heap().external("", where);
   }
   case Kind::tuple: {
-    Value any;
-    for (const Value& item : iterable.as<values::Tuple>()->items) any = heap().merge(any, item, Sharing::uniform);
+    const Value any = any_of(iterable.as<values::Tuple>()->items);
     return any ? any : heap().external("", where);
   }
   case Kind::range: {
@@ -222,6 +222,7 @@ Value Interpreter::element(Value iterable, Place where) {
     if (state.shape.rank_known && !state.shape.dims.empty()) state.shape.dims.erase(state.shape.dims.begin());
     else state.shape = {};
     state.content = nullptr;
+    state.made = nullptr;
     return heap().tensor(state, where);
   }
   case Kind::dict: {

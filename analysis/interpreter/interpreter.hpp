@@ -95,6 +95,8 @@ public:
 
   Value call(Value function, Arguments arguments, Place place, const syntax::CallExpr* expr = nullptr);
   Value attribute(Value object, syntax::Name name, Place place);
+  // What the file of the workspace holds that the text names; absent if it names none, or more than one.
+  Value data_of_file(std::string_view path, program::DataFormat format);
   // Of an object: the attribute, or the method as found on it; absent if there is none.
   Value attribute_or_none(Value object, syntax::Name name, Place place);
   symbolic::Answer has_attribute(Value value, syntax::Name name);
@@ -341,8 +343,11 @@ private:
   Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   bool covers(Value wide, Value value) const;
   Value without_made(Value state, std::uint64_t since);
-  Value one_of_many(Value wide);
+  Value any_of_wide(Value wide);
   Value run_comprehension(const syntax::ComprehensionExpr& expr);
+  // alike.cpp
+  Value any_of(std::span<const Value> items, int depth = 0);
+  Value any_object_of(std::span<const Value> items, int depth);
   Sharing trips_of(Value iterable);
   Int known_length(Value iterable);
 

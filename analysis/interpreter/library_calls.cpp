@@ -236,7 +236,8 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->assumption = assumption();
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
   if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
-  if (rehearsals_ == 0) append(event);
+  // What fails in the first round of a loop is seen in its rehearsal.
+  if (rehearsals_ <= 1) append(event);
   return event;
 }
 

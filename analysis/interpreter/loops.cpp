@@ -18,6 +18,7 @@ constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int max_rehearsals = 3;
+constexpr std::uint64_t alike_steps = 2'000;  // of the elements of a comprehension that are made one by one though they are alike
 
 // A tensor that was computed from parameters, or a tuple of such.
 bool has_graph(Value value) {
@@ -33,6 +34,61 @@ bool has_graph(Value value) {
 // Two texts at least, which lie in a set in an order that differs from process to process.
 bool holds_texts(const values::ListState& set) {
   return std::count_if(set.items.begin(), set.items.end(), [](const Value& item) { return item.is(Kind::string); }) > 1;
+}
+
+// Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the target?
+bool is_free_of(const Expr* expr, Name target) {
+  if (!expr) return true;
+  switch (expr->kind) {
+  case ExprKind::name: return as<NameExpr>(*expr).id != target;
+  case ExprKind::attribute: return is_free_of(as<AttributeExpr>(*expr).object, target);
+  case ExprKind::binary: return is_free_of(as<BinaryExpr>(*expr).left, target) && is_free_of(as<BinaryExpr>(*expr).right, target);
+  case ExprKind::integer:
+  case ExprKind::real:
+  case ExprKind::boolean:
+  case ExprKind::none:
+  case ExprKind::string: return true;
+  case ExprKind::call: {
+    const auto& call = as<CallExpr>(*expr);
+    for (const Expr* argument : call.arguments)
+      if (!is_free_of(argument, target)) return false;
+    for (const Keyword& keyword : call.keywords)
+      if (!is_free_of(keyword.value, target)) return false;
+    return is_free_of(call.function, target);
+  }
+  default: return false;
+  }
+}
+// May what is behind the block not be come to?
+bool leaves(const Block& block) {
+  return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: return true;
+    case EventKind::branch: return leaves(static_cast<const BranchEvent*>(event)->yes) || leaves(static_cast<const BranchEvent*>(event)->no);
+    case EventKind::call: return leaves(static_cast<const CallEvent*>(event)->body);
+    case EventKind::loop: {
+      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
+      return std::any_of(rounds.begin(), rounds.end(), leaves);
+    }
+    case EventKind::attempt: return true;
+    default: return false;
+    }
+  });
+}
+
+// What fails in every first round of a loop that the block was run for: nothing on the way to it depends on a condition.
+void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found) {
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::problem) {
+      const auto* problem = static_cast<const ProblemEvent*>(event);
+      if (!problem->guarded && !problem->assumption && problem->problem < values::ProblemKind::first_without_failure) found.push_back(problem);
+    } else if (event->kind == EventKind::call) {
+      failures_of_first_round(static_cast<const CallEvent*>(event)->body, found);
+    } else if (event->kind == EventKind::branch || event->kind == EventKind::loop || event->kind == EventKind::attempt) {
+      const Block here{{event}};
+      if (leaves(here)) return;
+    }
+  }
 }
 } // namespace
 
@@ -85,7 +141,7 @@ Value Interpreter::without_made(Value state, std::uint64_t since) {
 }
 
 // A size that each round of a loop has its own of.
-Value Interpreter::one_of_many(Value wide) {
+Value Interpreter::any_of_wide(Value wide) {
   if (wide.is(Kind::unknown)) {
     wide.as<values::Unknown>()->of_many = true;
     return wide;
@@ -201,6 +257,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   Block* const block = block_;
   ++generic_depth_;
   std::unordered_set<values::Slot*> widened;  // what a round changes
+  std::vector<const ProblemEvent*> failures;  // of the first round, whose state is known best
   std::vector<values::Slot*> carries;         // what of it holds a tensor with a graph
   std::unordered_set<values::Slot*> histories;  // and one with a history, after every round
   // Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
@@ -237,6 +294,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     path_.resize(depth);
     drop_exits(counts);
     --rehearsals_;
+    if (pass == 0 && rehearsals_ == 0) failures_of_first_round(scratch, failures);
     block_ = block;
     bool changed = false;
     for (const auto& [slot, last] : ends) {
@@ -247,7 +305,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
       const Sharing carried = shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform;
       Value wide = heap().join_states(before, end, nullptr, carried);
       if (wide == before) continue;
-      if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = one_of_many(wide);
+      if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = any_of_wide(wide);
       if (pass == 2 && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried, heap().sharing(wide)));
       heap().set(*slot, wide);
       widened.insert(slot);
@@ -274,6 +332,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   block_ = &event->rounds.emplace_back();
   if (carried)
     if (OperationEvent* left = record_implied("$carried", {}, {Value::of(Kind::unknown, carried)}, {}, {})) append(left);
+  const std::size_t round_begin = record_.events.size();
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   LoopTarget target{mark, mark, depth, {}, {}};
@@ -283,6 +342,13 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   killed_ = false;
   block_ = block;
   --generic_depth_;
+  const std::size_t count = record_.events.size();
+  for (const ProblemEvent* failure : failures)
+    if (std::none_of(record_.events.begin() + static_cast<std::ptrdiff_t>(round_begin), record_.events.begin() + static_cast<std::ptrdiff_t>(count), [&](const auto& other) {
+          return other->kind == EventKind::problem && other->place.chunk == failure->place.chunk && other->place.span.begin == failure->place.span.begin &&
+                 !static_cast<const ProblemEvent&>(*other).guarded && !static_cast<const ProblemEvent&>(*other).assumption;
+        }))
+      event->rounds[0].events.push_back(failure);
   if (!event->rounds[0].events.empty()) append(event);
   symbols().rewind(facts);
   path_.resize(depth);
@@ -431,6 +497,36 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     if (is_iterator) heap().set_list(iterable, {});
     const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
+    // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of them.
+    if (rehearsals_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) {
+      Block scratch;
+      Block* const block = block_;
+      block_ = &scratch;
+      ++rehearsals_;
+      ++generic_depth_;
+      const std::size_t depth = path_.size();
+      const auto counts = exit_counts();
+      const auto mark = heap().mark();
+      const auto facts = symbols().mark();
+      LoopTarget target{mark, mark, depth, {}, {}};
+      frame_->loops.push_back(&target);
+      run_round(target, [&] {
+        run_assign(*stmt.target, items->front());
+        return run_block(stmt.body);
+      }, true);
+      frame_->loops.pop_back();
+      killed_ = false;
+      heap().rollback(mark);
+      symbols().rewind(facts);
+      path_.resize(depth);
+      drop_exits(counts);
+      --generic_depth_;
+      --rehearsals_;
+      block_ = block;
+      std::vector<const ProblemEvent*> failures;
+      failures_of_first_round(scratch, failures);
+      block_->events.insert(block_->events.end(), failures.begin(), failures.end());
+    }
   }
   LoopShape shape;
   shape.stmt = &stmt;
@@ -570,7 +666,29 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
       run_generator(level + 1, sure && answer == symbolic::Answer::yes);
     };
     if (known && known->size() <= max_unrolled) {
-      for (const Value& item : *known) round(item, certain);
+      // Experts by the hundred: one is made, and stands for all.
+      const bool alike = level == 0 && known->size() > 4 && expr.generators.size() == 1 && generator.conditions.empty() && !expr.value &&
+                         expr.comprehension != ComprehensionKind::set && generator.target->kind == ExprKind::name &&
+                         expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
+      for (std::size_t i = 0; i < known->size(); ++i) {
+        const std::uint64_t from = record_.steps;
+        const std::size_t events = block_->events.size();
+        const Value before = i == 0 && alike ? (*known)[i] : Value{};
+        if (before) run_assign(*generator.target, before);
+        const auto mark = heap().mark();
+        round((*known)[i], certain);
+        if (!before || items.size() != 1 || (record_.steps - from) * known->size() <= alike_steps) continue;
+        const Value made = resolve(items.front());
+        if (!made.is(Kind::instance) || block_->events.size() != events || made.as<values::Instance>()->born.chunk == 0) continue;
+        bool touched = false;
+        for (const auto& [slot, base] : heap().written(mark))
+          touched = touched || (slot->birth <= mark.clock && !(base == slot->value));
+        if (touched) continue;
+        made.as<values::Instance>()->of_many = true;
+        items.assign(known->size(), made);
+        keys.assign(known->size(), made);
+        return;
+      }
       return;
     }
     if (level == 0 && expr.generators.size() == 1 && generator.conditions.empty()) {

@@ -2,6 +2,7 @@
 // strings. Paths are absolute and lexically normal, with '/'.
 #pragma once
 
+#include "program/data.hpp"
 #include "syntax/document.hpp"
 
 #include <memory>
@@ -19,6 +20,8 @@ public:
   virtual std::shared_ptr<const syntax::Module> module(const std::string& path) const = 0;
   virtual bool is_file(const std::string& path) const = 0;
   virtual bool is_folder(const std::string& path) const = 0;
+  // What a file of data of the workspace holds; null if there is none, or it cannot be read so. None by default.
+  virtual std::shared_ptr<const Data> data(const std::string&, DataFormat) const { return nullptr; }
   // The folders that absolute imports start from, before the importing file's own package root is tried:
   // workspace folders and their src/.
   virtual const std::vector<std::string>& roots() const = 0;

@@ -26,6 +26,12 @@ std::span<const Rule> rules() {
       unscaled_step,
       update_order,
 
+      head_dims,
+      latent_sum,
+      rope,
+      rope_scaling,
+      attention_scale,
+
       all_ranks,
       incomplete,
       checkpoint_keys,
@@ -70,6 +76,19 @@ std::span<const Rule> rules() {
       grad_held,
       retain_graph_flag,
       retained_graph,
+
+      balance_loss,
+      expert_count,
+      half_softmax,
+      no_balance_loss,
+      moe_topk,
+
+      epsilon,
+      init,
+      unstable,
+
+      split_dim,
+      world_size,
 
       dataloader,
       host_sync_in_loop,

@@ -19,6 +19,13 @@ extern const Rule unscaled_backward;
 extern const Rule unscaled_step;
 extern const Rule update_order;
 
+// attention
+extern const Rule head_dims;
+extern const Rule latent_sum;
+extern const Rule rope;
+extern const Rule rope_scaling;
+extern const Rule attention_scale;
+
 // checkpoint
 extern const Rule all_ranks;
 extern const Rule incomplete;
@@ -68,6 +75,22 @@ extern const Rule fragmentation;
 extern const Rule grad_held;
 extern const Rule retain_graph_flag;
 extern const Rule retained_graph;
+
+// moe
+extern const Rule balance_loss;
+extern const Rule expert_count;
+extern const Rule half_softmax;
+extern const Rule no_balance_loss;
+extern const Rule moe_topk;
+
+// numerics
+extern const Rule epsilon;
+extern const Rule init;
+extern const Rule unstable;
+
+// parallel
+extern const Rule split_dim;
+extern const Rule world_size;
 
 // perf
 extern const Rule dataloader;

@@ -9,6 +9,10 @@ bool Relay::agrees(const program::Sources& sources, const std::string& path) con
   return sources.roots() == roots_ && sources.libraries() == libraries_ &&
          std::all_of(files_.begin(), files_.end(), [&](const auto& known) { return sources.is_file(known.first) == known.second; }) &&
          std::all_of(folders_.begin(), folders_.end(), [&](const auto& known) { return sources.is_folder(known.first) == known.second; }) &&
+         std::all_of(data_.begin(), data_.end(), [&](const auto& known) {
+           const auto data = sources.data(known.first.first, known.first.second);
+           return data == known.second || (data && known.second && *data == *known.second);
+         }) &&
          std::all_of(modules_.begin(), modules_.end(), [&](const auto& known) { return known.first == path || sources.module(known.first) == known.second; });
 }
 
@@ -20,6 +24,9 @@ std::shared_ptr<const syntax::Module> Relay::module(const std::string& path) con
 
 bool Relay::is_file(const std::string& path) const { return files_[path] = sources_->is_file(path); }
 bool Relay::is_folder(const std::string& path) const { return folders_[path] = sources_->is_folder(path); }
+std::shared_ptr<const program::Data> Relay::data(const std::string& path, program::DataFormat format) const {
+  return data_[{path, format}] = sources_->data(path, format);
+}
 const std::vector<std::string>& Relay::roots() const { return roots_ = sources_->roots(); }
 const std::vector<std::string>& Relay::libraries() const { return libraries_ = sources_->libraries(); }
 

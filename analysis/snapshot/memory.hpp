@@ -22,6 +22,7 @@ public:
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override;
+  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override;
   const std::vector<std::string>& roots() const override;
   const std::vector<std::string>& libraries() const override;
 
@@ -29,6 +30,7 @@ private:
   const program::Sources* sources_ = nullptr;
   mutable std::map<std::string, std::shared_ptr<const syntax::Module>> modules_;
   mutable std::map<std::string, bool> files_, folders_;
+  mutable std::map<std::pair<std::string, program::DataFormat>, std::shared_ptr<const program::Data>> data_;
   mutable std::vector<std::string> roots_, libraries_;
 };
 

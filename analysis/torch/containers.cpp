@@ -1,6 +1,8 @@
 // The containers of modules: Sequential, ModuleList, ModuleDict. What they keep: see modules.hpp.
 #include "torch/modules.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 using interpreter::Arguments;
@@ -65,10 +67,28 @@ Value list_change(Call& call) {
   const Value outcome = call.run.call(call.run.attribute(list, Name(method), call.place), std::move(arguments), call.place);
   return method == "pop" ? outcome : call.self;
 }
+// An index that lies outside whatever it is; nothing if that is not proven.
+bool is_outside(Call& call, Value list) {
+  const values::ListState& state = *values::Heap::list_state(list);
+  const auto index = call.run.to_constant(call.run.resolve(call.at(0)));
+  const auto count = static_cast<std::int64_t>(state.items.size());
+  if (state.open || !index || (*index >= -count && *index < count)) return false;
+  // Parts may have been set that are not in the list, under names that are not known or as what is not known to be a module.
+  const Instance& container = object(call);
+  const auto& own = container.attributes.entries();
+  if (container.symbolic || container.cls || std::any_of(own.begin(), own.end(), [](const auto& each) { return each.second->value && !each.first.text().starts_with('$'); }))
+    return false;
+  auto* problem = call.run.problem(ProblemKind::index, call);
+  const auto class_path = call.run.is_a(call.self, "torch.nn.Sequential") ? "Sequential" : "ModuleList";
+  problem->text = "Index " + std::to_string(*index) + " is out of range: the " + class_path + " has " + std::to_string(count) + (count == 1 ? " module" : " modules");
+  if (call.self.object()->born) problem->evidence.emplace_back(call.self.object()->born, std::string("the ") + class_path + " is made here");
+  return true;
+}
 // A slice of a container is a container.
 Value list_item(Call& call) {
   const Value list = kept(call, "$items");
   if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
+  if (call.run.resolve(call.at(0)).is(Kind::integer) && is_outside(call, list)) return call.run.raise_builtin("IndexError", call.place);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
   Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);

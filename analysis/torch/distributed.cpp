@@ -305,7 +305,7 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.get_node_local_rank", function, "fallback_rank=None", role_value<Role::local_rank>),
       row("torch.distributed.is_available", function, "", is_available),
       row("torch.distributed.is_initialized", function, "", is_initialized),
-      row("torch.distributed.init_process_group", function, "backend=None, init_method=None, timeout=None, **options", nothing, {}, Operation::group_settings),
+      row("torch.distributed.init_process_group", function, "backend=None, init_method=None, timeout=None, world_size=-1, **options", nothing, {}, Operation::group_settings),
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed.group.WORLD", constant, "", nothing),
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),

@@ -10,7 +10,7 @@ using interpreter::Arguments;
 
 Parts parts_of(Interpreter& run, const Instance& module) {
   Parts parts;
-  parts.complete = !module.symbolic && !(module.cls && module.open);
+  parts.complete = !module.symbolic && !module.of_many && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
@@ -199,7 +199,12 @@ Value register_module(Call& call) {
   } else if (const Value dict = kept(call, "$dict"); dict.is(Kind::dict)) {
     call.run.dict_set(dict, name, call.at(1));
   } else if (const Value list = kept(call, "$items"); list.is(Kind::list)) {
-    call.run.call(call.run.attribute(list, Name("append"), call.place), {{call.at(1)}, {}, false}, call.place);
+    // Of a list of modules it may be any one.
+    values::ListState state = *values::Heap::list_state(list);
+    state.open = true;
+    state.length = nullptr;
+    state.rest = call.run.heap().merge(state.rest, call.at(1), Sharing::uniform);
+    call.run.heap().set_list(list, std::move(state));
   } else {
     object(call).open = true;
   }

@@ -330,6 +330,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
     if (trained == Known::yes || (trained == Known::unknown && state.requires_grad == Known::no)) state.requires_grad = trained;
     state.graph.push_back(call.self.object());
     settle_modes(run, state);
+    if (call.self.as<values::Instance>()->of_many) state.graph_complete = false;
   }
   // Integers and truth have no gradient.
   if (dtype != Dtype::unknown && category(dtype) < 2) cut_history(run, state, call.place, title());

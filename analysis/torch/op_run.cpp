@@ -109,6 +109,47 @@ bool write_out(Op& op, Value out, Value made) {
   return false;
 }
 
+const values::Made* describe(Op& op, int part) {
+  auto* made = op.run.heap().make<values::Made>();
+  made->born = op.call.place;
+  made->row = &op.call.row;
+  made->self = op.call.self;
+  made->calls = op.call.run.site();
+  made->part = part;
+  for (std::size_t i = 0; i < op.call.row.parameters.size(); ++i) {
+    made->arguments.push_back(op.call.run.resolve(op.call.at(i)));
+    made->states.push_back(tensor_state(op.run, made->arguments.back()));
+  }
+  const std::size_t own = static_cast<std::size_t>(std::count_if(made->states.begin(), made->states.end(), [](const TensorState* state) { return state != nullptr; }));
+  if (op.tensors().size() > own)
+    for (const Value& value : op.tensors()) made->listed.push_back(op.tensor(value));
+  return made;
+}
+
+// The tensors that the operator made are told where they came from. What it gives back as it got it, and what was kept somewhere, came
+// from elsewhere.
+void describe_results(Op& op, Value result, const std::vector<const TensorState*>& given) {
+  const auto tell = [&](Value value, int part) {
+    if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return;
+    TensorState* state = value.as<values::Tensor>()->now();
+    if (std::find(given.begin(), given.end(), state) != given.end() || std::find(op.tensors().begin(), op.tensors().end(), value) != op.tensors().end()) return;
+    state->made = describe(op, part);
+  };
+  if (result.is(Kind::tuple) && result.as<values::Tuple>()->items.size() <= 16) {
+    const auto& items = result.as<values::Tuple>()->items;
+    for (std::size_t i = 0; i < items.size(); ++i) tell(items[i], static_cast<int>(i));
+  } else if (result.is(Kind::list) && values::Heap::list_state(result)->items.size() <= 16) {
+    const auto& items = values::Heap::list_state(result)->items;
+    for (std::size_t i = 0; i < items.size(); ++i) tell(items[i], static_cast<int>(i));
+    // Parts of which not even the number is known.
+    if (values::Heap::list_state(result)->rest) tell(values::Heap::list_state(result)->rest, 0);
+  } else {
+    tell(result, -1);
+  }
+}
+
+Value run_described(Call& call, Op& op);
+
 } // namespace
 
 Value run_operator(Call& call) {
@@ -119,6 +160,25 @@ Value run_operator(Call& call) {
   }
   if (!fits(op)) return op.unknown();
   if (call.spread && !call.row.op->takes_spread) return op.unknown();  // any argument may have been given
+  const bool writes = call.row.variant != values::Variant::plain || call.row.op->writes;
+  std::vector<const TensorState*> given;
+  for (const Value& value : op.tensors()) given.push_back(op.tensor(value));
+  // Before it is written into.
+  const values::Made* source = writes ? describe(op, -1) : nullptr;
+  const Value result = run_described(call, op);
+  if (op.failed()) return result;
+  if (!writes) {
+    describe_results(op, result, given);
+  } else if (const Value subject = call.run.resolve(call.at(0)); const TensorState* state = op.tensor(subject)) {
+    TensorState written = *state;
+    written.made = source;
+    set_state(call.run, subject, written);
+  }
+  return result;
+}
+
+namespace {
+Value run_described(Call& call, Op& op) {
   const auto before = call.run.heap().mark();
   const auto facts = call.run.symbols().mark();
   const Value made = !call.row.one_device || op.on_one_device() ? call.row.op->shape(op) : Value{};
@@ -168,6 +228,7 @@ Value run_operator(Call& call) {
   const Value out = op.argument("out");
   return out && write_out(op, out, made) ? out : made;
 }
+} // namespace
 
 // What the constructor of a Layer runs.
 static Value make_layer(Call& call) {

@@ -71,6 +71,7 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
   if (!whole) return;
   TensorState state = *whole;
   state.content = nullptr;
+  state.made = nullptr;
   state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
   state.external = state.external || run.heap().is_external(value);
   if (from) {

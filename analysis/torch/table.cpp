@@ -96,7 +96,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 83> libraries = {
+constexpr std::array<std::string_view, 85> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -106,7 +106,7 @@ constexpr std::array<std::string_view, 83> libraries = {
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
     "torchmetrics", "tqdm", "einops", "typing_extensions", "scipy", "PIL", "cv2",
-    "sklearn", "tokenizers", "sentencepiece",
+    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf",
 };
 constexpr std::size_t always_there_count = 65;
 
@@ -301,6 +301,7 @@ Table::Table() {
       {autograd_rows, "PyTorch documentation of torch.autograd and torch.utils.checkpoint"},
       {container_rows, "PyTorch documentation of torch.nn.Sequential, ModuleList and ModuleDict"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
+      {data_file_rows, "documentation of Python, PyYAML and OmegaConf"},
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},

@@ -407,6 +407,7 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     if (mine->cast_by != theirs->cast_by) joined.cast_by = nullptr;
     if (mine->outcome != theirs->outcome && !(mine->outcome && theirs->outcome && mine->outcome->outcome == theirs->outcome->outcome)) joined.outcome = nullptr;
     if (!mine->mean || !theirs->mean) joined.mean = nullptr;
+    if (mine->made != theirs->made) joined.made = nullptr;
     for (const Object* source : theirs->graph)
       if (std::find(joined.graph.begin(), joined.graph.end(), source) == joined.graph.end()) joined.graph.push_back(source);
     joined.graph_complete = mine->graph_complete && theirs->graph_complete;

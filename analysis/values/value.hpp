@@ -12,6 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
+namespace stepzero::interpreter {
+struct CallSite;
+} // namespace stepzero::interpreter
+
 namespace stepzero::values {
 
 using symbolic::Cond;
@@ -37,6 +41,7 @@ enum class Kind : std::uint8_t {
   state,   // internal: the content of a mutable object
 };
 
+struct Row;  // what is known of a library name; see interpreter/library.hpp
 struct Object;
 struct Unknown; struct Str; struct Tuple; struct List; struct Dict; struct SliceObject; struct Range; struct Function;
 struct Bound; struct Partial; struct Class; struct Instance; struct ModuleObject; struct LibrarySymbol; struct Super;
@@ -244,6 +249,8 @@ struct Instance : Object {
   std::string_view name;   // of a symbolic instance
   Table attributes;
   bool symbolic = false;   // made to run a class nobody constructs
+  // It stands for several that were made alike, of which each has its own parameters; or for any one of several.
+  bool of_many = false;
 };
 struct ModuleObject : Object {
   std::string_view path;
@@ -251,7 +258,6 @@ struct ModuleObject : Object {
   bool loading = false;
   bool pending = false;  // of an installed library, and not run before it is asked for something
 };
-struct Row;  // what is known of a library name; see interpreter/library.hpp
 struct LibrarySymbol : Object {
   std::string_view path;     // canonical dotted name: "torch.distributed.barrier"
   const Row* row = nullptr;  // null: nothing is known
@@ -294,6 +300,17 @@ struct Shape {
 
 enum class Known : std::uint8_t { no, yes, unknown };
 
+// The operation that a tensor came from, and what it was given then. `born` is its place.
+struct Made : Object {
+  const Row* row = nullptr;
+  Value self;                               // of a layer's forward: the layer
+  std::vector<Value> arguments;             // by the row's parameters, resolved; absent where not given and without a default
+  std::vector<const TensorState*> states;   // of those that are tensors; null for the others
+  std::vector<const TensorState*> listed;   // of the tensors in its lists: cat, einsum…
+  const interpreter::CallSite* calls = nullptr;
+  int part = -1;                            // of a result of several tensors: which of them
+};
+
 // One element of a tensor: an integer (of a bool: 0 or 1), or a float between two bounds, which are equal where it is known exactly.
 struct Number {
   Int integer = nullptr;
@@ -328,6 +345,7 @@ struct TensorState : Object {
   std::vector<const Object*> graph;  // modules and parameters that it was computed from
   bool graph_complete = false;       // nothing else is in the graph
   const Content* content = nullptr;  // of a small tensor whose elements are known
+  const Made* made = nullptr;        // where it came from; null: not known, or from several paths
   // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
   bool blamed = false;
   bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others

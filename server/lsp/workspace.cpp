@@ -66,7 +66,7 @@ void Workspace::watch() {
   std::vector<lsp::Registration> registrations;
   if (session_.editor.client.watched_files_dynamic) {
     lsp::DidChangeWatchedFilesRegistrationOptions options;
-    for (const char* pattern : {"**/*.py", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
+    for (const char* pattern : {"**/*.py", "**/*.json", "**/*.yaml", "**/*.yml", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
       options.watchers.push_back({std::string(pattern), std::nullopt});
     registrations.push_back({"stepzero-files", std::string(lsp::method::did_change_watched_files.name),
                              protocol::to_any(options)});

@@ -1,10 +1,15 @@
 #include "server/workspace/files.hpp"
 
+#include "server/workspace/data.hpp"
 #include "server/workspace/libraries.hpp"
 
 #include <sys/stat.h>
 
 namespace stepzero::server {
+
+namespace {
+constexpr std::uint64_t largest_configuration = 1 << 20;  // larger files of data are no configurations
+}
 
 std::shared_ptr<ModuleCache::Entry> ModuleCache::entry(const std::string& path) {
   const std::lock_guard lock(mutex_);
@@ -101,6 +106,18 @@ FileSources::Kind FileSources::kind(const std::string& path) const {
   }
   const std::lock_guard lock(mutex_);
   return kinds_.try_emplace(path, kind).first->second;
+}
+
+std::shared_ptr<const program::Data> FileSources::data(const std::string& path, program::DataFormat format) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto seen = data_.find({path, format}); seen != data_.end()) return seen->second;
+  }
+  std::shared_ptr<const program::Data> data;
+  if (const auto stamp = file_stamp(path); stamp && stamp->size <= largest_configuration)
+    if (const ReadText read = read_text(path); read.text) data = read_data(*read.text, format);
+  const std::lock_guard lock(mutex_);
+  return data_.try_emplace({path, format}, std::move(data)).first->second;
 }
 
 bool FileSources::is_file(const std::string& path) const {

@@ -62,6 +62,7 @@ public:
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override;
+  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override;
   const std::vector<std::string>& roots() const override { return roots_; }
   const std::vector<std::string>& libraries() const override { return libraries_; }
 
@@ -76,6 +77,7 @@ private:
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const syntax::Module>> modules_;
   mutable std::unordered_map<std::string, Kind> kinds_;
+  mutable std::map<std::pair<std::string, program::DataFormat>, std::shared_ptr<const program::Data>> data_;
 };
 
 } // namespace stepzero::server

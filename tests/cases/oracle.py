@@ -95,7 +95,7 @@ def blocks_of(path):
             fence = re.match("`+", line).group(0)
             stop = lines.index(fence, at + 1)
             words = re.findall(r'[^\s"]*"[^"]*"|\S+', line[len(fence):])
-            if words and words[0] == "python":
+            if words and words[0] in ("python", "json", "yaml"):
                 text, fails = plain(lines[at + 1:stop], "crlf" in words)
                 title = next((word[7:-1] for word in words if word.startswith("title=")), "")
                 if "after-fix" in words:

@@ -165,3 +165,26 @@ TEST_CASE("a file on disk that is read by an open one is watched") {
   CHECK(sent.back().version == 1);
   CHECK(sent.back().diagnostics.size() == 1);
 }
+
+TEST_CASE("a file of data that is read by an open one is watched") {
+  Folder folder;
+  folder.write("config.yaml", "heads: 4\n");
+  const std::string data = folder.path + "/config.yaml";
+  Wire wire([data](const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
+    snapshot::Result result = find_bugs(sources, path, options);
+    result.read.push_back(data);
+    const auto found = sources.data(data, program::DataFormat::yaml);
+    if (found && found->fields.size() == 1 && found->fields[0].second.integer == 3)
+      result.findings.push_back({"test/bug", rules::Severity::error, {path, {0, 1}}, "three heads", {}, {}});
+    return result;
+  });
+  wire.start({folder.path});
+  wire.open(folder.uri("a.py"), "fine\n");
+  wire.idle();
+  folder.write("config.yaml", "heads: 3\n");
+  wire.client->notify(method::did_change_watched_files, {{{folder.uri("config.yaml"), lsp::FileChangeType::changed}}});
+  wire.idle();
+  const auto sent = wire.published_for(folder.uri("a.py"));
+  REQUIRE(sent.size() == 2);
+  CHECK(sent.back().diagnostics.size() == 1);
+}

@@ -2,6 +2,7 @@
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
+#include "rules/specialised.hpp"
 
 namespace stepzero::rules {
 
@@ -13,6 +14,7 @@ void check(const Record& record, Report& report) {
   visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
     if (event.kind != interpreter::EventKind::problem) return;
     const auto& problem = static_cast<const ProblemEvent&>(event);
+    if (!teller_of(record, problem).empty()) return;
     const auto add = [&](std::string message) -> Finding* {
       const auto severity = qualify(record, problem, root, Severity::error, message);
       return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;

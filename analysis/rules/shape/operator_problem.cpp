@@ -2,6 +2,7 @@
 #include "rules/shape/operator_problem.hpp"
 
 #include "rules/shape/shape_text.hpp"
+#include "rules/specialised.hpp"
 
 namespace stepzero::rules {
 
@@ -27,7 +28,7 @@ void report_problems(const Record& record, Report& report, values::ProblemKind k
   visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
     if (event.kind != interpreter::EventKind::problem) return;
     const auto& problem = static_cast<const ProblemEvent&>(event);
-    if (problem.problem != kind || problem.text.empty()) return;
+    if (problem.problem != kind || problem.text.empty() || !teller_of(record, problem).empty()) return;
     std::string message = problem.text;
     const auto given = qualify(record, problem, root, severity, message);
     Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr;

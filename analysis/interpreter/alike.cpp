@@ -1,0 +1,139 @@
+// Any one of several objects that were made alike, such as the layers of a model: what they have in common, as one object.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using values::Kind;
+
+namespace {
+constexpr int deepest_alike = 10;
+constexpr std::size_t most_kinds = 3;  // of objects in one list
+} // namespace
+
+// What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any of theirs.
+Value Interpreter::any_object_of(std::span<const Value> items, int depth) {
+  const auto* first = items.front().as<values::Instance>();
+  // The attributes of all, by the names of the first.
+  std::vector<std::pair<syntax::Name, std::vector<Value>>> columns;
+  for (const auto& [name, slot] : first->attributes.entries()) {
+    if (!slot->value) continue;
+    std::vector<Value> column;
+    for (const Value& item : items) {
+      const values::Slot* theirs = item.as<values::Instance>()->attributes.find(name);
+      if (!theirs || !theirs->value) return {};
+      column.push_back(resolve(theirs->value));
+    }
+    columns.emplace_back(name, std::move(column));
+  }
+  for (const Value& item : items) {
+    std::size_t held = 0;
+    for (const auto& [name, slot] : item.as<values::Instance>()->attributes.entries()) held += slot->value ? 1 : 0;
+    if (held != columns.size()) return {};
+  }
+  if (!step(columns.size())) return {};
+  auto* made = heap().make<values::Instance>();
+  made->born = first->born;
+  made->cls = first->cls;
+  made->native = first->native;
+  made->open = std::any_of(items.begin(), items.end(), [](const Value& item) { return item.as<values::Instance>()->open; });
+  made->name = first->name;
+  made->symbolic = first->symbolic;
+  made->of_many = true;
+  bool same = true;
+  for (const auto& [name, column] : columns) {
+    const Value any = any_of(column, depth + 1);
+    same = same && any == column.front();
+    heap().slot_of(made->attributes, name).value = any;  // it is new: no write
+  }
+  // Nothing tells them apart: the first does for all of them.
+  return same ? items.front() : Value::of(Kind::instance, made);
+}
+
+Value Interpreter::any_of(std::span<const Value> items, int depth) {
+  const auto merged = [&] {
+    Value any;
+    for (const Value& item : items) any = heap().merge(any, item, Sharing::uniform);
+    return any;
+  };
+  if (items.size() < 2) return items.empty() ? Value{} : items.front();
+  if (std::all_of(items.begin(), items.end(), [&](const Value& item) { return item == items.front(); })) return items.front();
+  const Kind kind = items.front().kind;
+  if (depth > deepest_alike || !std::all_of(items.begin(), items.end(), [&](const Value& item) { return item.is(kind); })) return merged();
+  switch (kind) {
+  case Kind::instance: {
+    std::vector<std::vector<Value>> kinds;
+    for (const Value& item : items) {
+      const auto* object = item.as<values::Instance>();
+      const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<Value>& each) {
+        const auto* other = each.front().as<values::Instance>();
+        return other->cls == object->cls && other->native == object->native;
+      });
+      if (found != kinds.end()) found->push_back(item);
+      else kinds.push_back({item});
+    }
+    if (kinds.size() > most_kinds) return merged();
+    Value any;
+    for (const std::vector<Value>& each : kinds) {
+      const Value one = any_object_of(each, depth);
+      if (!one) return merged();
+      any = any ? heap().choose(symbols().opaque("", Sharing::uniform), any, one) : one;
+    }
+    return any;
+  }
+  case Kind::list: {
+    const auto* first = values::Heap::list_state(items.front());
+    std::vector<Value> parts;
+    for (const Value& item : items) {
+      const auto* state = values::Heap::list_state(item);
+      if (item.as<values::List>()->kind != items.front().as<values::List>()->kind || state->open || state->items.size() != first->items.size()) return merged();
+    }
+    bool same = true;
+    for (std::size_t i = 0; i < first->items.size(); ++i) {
+      // Where one stands for all, it need not be looked at again.
+      if (i > 0 && std::all_of(items.begin(), items.end(), [&](const Value& item) {
+            const auto& own = values::Heap::list_state(item)->items;
+            return own[i] == own[i - 1];
+          })) {
+        parts.push_back(parts.back());
+        continue;
+      }
+      std::vector<Value> column;
+      for (const Value& item : items) column.push_back(resolve(values::Heap::list_state(item)->items[i]));
+      parts.push_back(any_of(column, depth + 1));
+      same = same && parts.back() == column.front();
+    }
+    return same ? items.front() : heap().list(std::move(parts), items.front().as<values::List>()->kind);
+  }
+  case Kind::tensor: {
+    const values::TensorRole role = items.front().as<values::Tensor>()->role;
+    const auto* first = items.front().as<values::Tensor>()->now();
+    const bool alike = std::all_of(items.begin(), items.end(), [&](const Value& item) {
+      const auto* state = item.as<values::Tensor>()->now();
+      return item.as<values::Tensor>()->role == role && state->shape.rank_known && values::same_shape(state->shape, first->shape) && state->dtype == first->dtype &&
+             state->device == first->device && state->requires_grad == first->requires_grad && state->content == first->content;
+    });
+    // Parameters of the same kind: it does not matter whose.
+    if (alike && role != values::TensorRole::plain && depth > 0) return items.front();
+    const Value any = merged();
+    if (any.is(Kind::tensor)) any.as<values::Tensor>()->role = role;
+    return any;
+  }
+  case Kind::integer: {
+    symbolic::AtomInfo info;
+    info.sharing = Sharing::uniform;
+    for (const Value& item : items) {
+      const auto low = symbols().lower(item.integer()), high = symbols().upper(item.integer());
+      if (!low || !high) return merged();
+      info.lower = info.lower ? std::min(*info.lower, *low) : *low;
+      info.upper = info.upper ? std::max(*info.upper, *high) : *high;
+      info.sharing = symbolic::mix(info.sharing, symbols().sharing(item.integer()));
+    }
+    return Value::of(symbols().fresh(info));
+  }
+  default: return merged();
+  }
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,75 @@
+// attention/latent-sum: outputs of several latent attentions over the same input that are merely added.
+#include "rules/attention/scores.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using symbolic::Answer;
+
+namespace {
+
+// The output of a latent attention: its projection, the input, and whether that was compressed on the way.
+struct Branch {
+  std::unordered_set<const void*> all;
+  bool attends = false, compresses = false;
+};
+Branch branch_of(const Record& record, const TensorState* output) {
+  Branch branch;
+  std::vector<const TensorState*> open{output};
+  while (!open.empty() && branch.all.size() < 160) {
+    const TensorState* at = open.back();
+    open.pop_back();
+    if (!branch.all.insert(identity(at)).second || !at->made) continue;
+    const Sense by = sense(at);
+    branch.attends = branch.attends || by == Sense::softmax || by == Sense::attended;
+    // Beyond a projection that compresses lies the input.
+    if (by == Sense::linear) {
+      const TensorState* from = input(*at->made);
+      if (from && from->shape.rank_known && !from->shape.dims.empty() && at->shape.rank_known && !at->shape.dims.empty() && from->shape.dims.back().size && at->shape.dims.back().size &&
+          record.symbols.compare(symbolic::Compare::lt, at->shape.dims.back().size, from->shape.dims.back().size) == Answer::yes && at != output)
+        branch.compresses = true;
+    }
+    for (const TensorState* source : inputs(*at->made)) open.push_back(source);
+  }
+  return branch;
+}
+
+void check(const Record& record, Report& report) {
+  const Lineage& lineage = Lineage::of(record);
+  if (lineage.of_sense(Sense::softmax).empty() && lineage.of_sense(Sense::attended).empty()) return;
+  Once once;
+  for (const Origin& each : lineage.of_sense(Sense::add)) {
+    const TensorState *a = input(*each.made, 0), *b = input(*each.made, 1);
+    if (!a || !b || sense(behind(a)) != Sense::linear || sense(behind(b)) != Sense::linear || a == b) continue;
+    if (!once(each.made->born)) continue;
+    const Branch one = branch_of(record, behind(a)), other = branch_of(record, behind(b));
+    if (one.all.contains(identity(behind(b))) || other.all.contains(identity(behind(a))) || !one.attends || !other.attends || !one.compresses || !other.compresses) continue;
+    const bool shared = std::any_of(one.all.begin(), one.all.end(), [&](const void* state) { return other.all.contains(state); });
+    if (!shared) continue;
+    report.add(Severity::hint, each.made->born, each.made->calls,
+               "The outputs of two latent attentions are merely added: what one found out can cancel what the other did. A gate for each, or joining them before one output projection, "
+               "keeps both.");
+  }
+}
+
+} // namespace
+
+constexpr Rule latent_sum = complete({
+    .id = "attention/latent-sum",
+    .severity = Severity::hint,
+    .summary = "outputs of several latent attentions are merely added",
+    .why = "Each latent attention compresses the same input in its own way. Added up, their outputs share one space without anything that tells them apart, and the model has to learn not "
+           "to let them cancel. A learned gate, or one output projection over both, is what is usually meant.",
+    .wrong = "output = self.attention1(x) + self.attention2(x)\n",
+    .right = "gate = torch.sigmoid(self.gate(x))\n"
+             "output = gate * self.attention1(x) + (1 - gate) * self.attention2(x)\n",
+    .silent = "Residual connections; attention beside a feed-forward layer; attentions one after the other; sums that are weighed or gated; attentions that do not compress.",
+    .fix = "None: how they are to be combined is to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

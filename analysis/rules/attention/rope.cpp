@@ -1,0 +1,171 @@
+// attention/rope: rotary positions whose tables do not fit, or whose frequencies cannot be meant.
+#include "rules/attention/scores.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/shape/shape_text.hpp"
+#include "rules/specialised.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+namespace stepzero::rules {
+
+namespace {
+
+std::string text(double number) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%g", number);
+  return buffer.data();
+}
+
+// theta ** (arange(0, dim, 2) / dim): the frequencies of a rotary embedding.
+struct Frequencies {
+  const TensorState* state = nullptr;
+  const Made* made = nullptr;
+  double theta = 0;
+  std::optional<double> dim;   // up to which the exponents count
+};
+
+std::optional<Frequencies> frequencies_of(const Record& record, const TensorState* state) {
+  if (sense(state) != Sense::power) return std::nullopt;
+  const Made& made = *state->made;
+  const auto theta = made.arguments.empty() ? std::nullopt : number(record, made.arguments[0]);
+  if (!theta || input(made, 0)) return std::nullopt;
+  // The exponents, every other number from 0.
+  const TensorState* at = input(made, 1);
+  for (int way = 0; at && way < 8; ++way) {
+    if (sense(at) == Sense::count_up) {
+      const Made& range = *at->made;
+      const auto start = number(record, argument(range, "start")), end = number(record, argument(range, "end")), step = number(record, argument(range, "step"));
+      if (!step || *step != 2 || !end || (start && *start != 0)) return std::nullopt;
+      return Frequencies{state, &made, *theta, *end};
+    }
+    const Sense by = sense(at);
+    if (by != Sense::same && by != Sense::div && by != Sense::mul && by != Sense::negate && by != Sense::picked && by != Sense::rearranged) return std::nullopt;
+    const auto from = inputs(*at->made);
+    at = from.size() == 1 || (by == Sense::picked && !from.empty()) ? from.front() : nullptr;
+  }
+  return std::nullopt;
+}
+
+// Is the code part of what is settled before there is data: of a constructor, of the module itself, or of a function that takes no tensors?
+bool is_settled(const Record& record, const interpreter::CallSite* calls) {
+  const interpreter::CallSite* const inner = calls;
+  for (; calls; calls = calls->outer)
+    if (calls->function && calls->function->name.text() == "__init__") return true;
+  if (!inner) return true;
+  if (inner->outer || !inner->function || !inner->function->stmt) return false;
+  const values::Function& function = *inner->function;
+  return std::none_of(record.facts.begin(), record.facts.end(), [&](const interpreter::Fact& fact) {
+    return fact.role == interpreter::Fact::Role::parameter && fact.tensor && fact.place.chunk == function.chunk && fact.place.span.begin >= function.stmt->span.begin &&
+           fact.place.span.end <= function.stmt->span.end;
+  });
+}
+
+// The number of positions that a table of the frequencies is made for.
+std::optional<double> positions(const Record& record, const Frequencies& of, const Made*& where) {
+  const Lineage& lineage = Lineage::of(record);
+  for (const Sense by : {Sense::outer, Sense::product, Sense::mul})
+    for (const Origin& each : lineage.of_sense(by)) {
+      const auto factors = inputs(*each.made);
+      if (factors.size() != 2 || !is_settled(record, each.made->calls)) continue;
+      for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+        const TensorState* counted = behind(factors[i]);
+        while (sense(counted) == Sense::picked) counted = behind(input(*counted->made));
+        if (sense(counted) != Sense::count_up) continue;
+        // arange(end)
+        auto end = number(record, argument(*counted->made, "end"));
+        if (!end) end = number(record, argument(*counted->made, "start"));
+        const auto step = number(record, argument(*counted->made, "step"));
+        if (!end || (step && *step != 1) || !comes_from(factors[1 - i], of.state)) continue;
+        where = each.made;
+        return end;
+      }
+    }
+  return std::nullopt;
+}
+
+void check(const Record& record, Report& report) {
+  report_specialised(
+      record, report, "attention/rope",
+      [&](const ProblemEvent& problem) { return "The table of rotary angles does not fit what it turns. " + problem.text; });
+
+  const Lineage& lineage = Lineage::of(record);
+  if (lineage.of_sense(Sense::power).empty()) return;
+  Once once;
+  std::vector<Frequencies> all;
+  for (const Origin& each : lineage.of_sense(Sense::power))
+    if (const auto found = frequencies_of(record, each.state)) all.push_back(*found);
+  for (const Frequencies& each : all) {
+    if (each.theta <= 0 && once(each.made->born))
+      report.add(Severity::warning, each.made->born, each.made->calls,
+                 "The base of the rotary frequencies is " + text(each.theta) + ": powers of it are 0, infinite or no numbers, and every angle with them. 10000 is usual.");
+    if (each.dim && *each.dim > 1 && std::fmod(*each.dim, 2) == 1 && once(each.made->born))
+      report.add(Severity::warning, each.made->born, each.made->calls,
+                 "The rotary dimension is " + text(*each.dim) + ", which is odd: rotations turn pairs of numbers, and the " + text((*each.dim + 1) / 2) + " frequencies make " +
+                     text(*each.dim + 1) + " columns.");
+    if (each.theta >= 5e5 && each.dim && *each.dim >= 4) {
+      const Made* table = nullptr;
+      const auto context = positions(record, each, table);
+      // Shorter ones are toys.
+      if (context && *context >= 512 && *context <= 4096 && once(each.made->born)) {
+        const double slowest = std::pow(each.theta, -(*each.dim - 2) / *each.dim);
+        const double turns = *context * slowest / (2 * std::numbers::pi);
+        int still = 0;
+        for (int i = 0; i < *each.dim / 2; ++i)
+          if (*context * std::pow(each.theta, -2.0 * i / *each.dim) / (2 * std::numbers::pi) < 0.1) ++still;
+        if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
+                                          "With a base of " + text(each.theta) + " and " + text(*context) + " positions the slowest frequency turns " + text(std::round(turns * 1e5) / 1e5) +
+                                              " of a circle, and " + std::to_string(still) + " of " + text(*each.dim / 2) +
+                                              " less than a tenth: they say nothing of positions. Bases that large are for long contexts; 10000 is usual for this one."))
+          report.relate(*finding, table->born, "a table for " + text(*context) + " positions is made here");
+      }
+    }
+  }
+
+  // Queries and keys that are turned by different angles.
+  for (const Attention& attention : attentions(record)) {
+    const auto base_of = [&](const TensorState* state) -> const Frequencies* {
+      const Frequencies* found = nullptr;
+      for (const TensorState* each : since_projection(state))
+        for (const Frequencies& of : all) {
+          if (identity(of.state) != identity(each)) continue;
+          if (found && found->theta != of.theta) return nullptr;
+          found = &of;
+        }
+      return found;
+    };
+    const Frequencies *of_queries = base_of(attention.queries), *of_keys = base_of(attention.keys);
+    if (!of_queries || !of_keys || of_queries->theta == of_keys->theta || !once(attention.product->born)) continue;
+    if (Finding* finding = report.add(Severity::warning, attention.product->born, attention.product->calls,
+                                      "Queries are turned with a base of " + text(of_queries->theta) + " and keys with one of " + text(of_keys->theta) +
+                                          ": their products no longer depend on the distance of two positions alone.")) {
+      report.relate(*finding, of_queries->made->born, "the frequencies of the queries");
+      report.relate(*finding, of_keys->made->born, "the frequencies of the keys");
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule rope = complete({
+    .id = "attention/rope",
+    .severity = Severity::error,
+    .summary = "rotary positions do not fit what they turn",
+    .why = "A rotary embedding turns pairs of numbers of each head: the table has half as many angles as the head has numbers, or as many if it holds them twice, "
+           "and at least as many rows as there are positions. A table that is too short or too narrow fails where it is multiplied. A base that is 0 or negative gives no "
+           "angles, an odd dimension no pairs, and different bases for queries and keys no distances.",
+    .wrong = "cos, sin = rope_tables(max_positions=512, dim=64)\n"
+             "q = q * cos[:T] + rotate_half(q) * sin[:T]      # T = 1024\n",
+    .right = "cos, sin = rope_tables(max_positions=4096, dim=64)\n",
+    .silent = "Any positive base by itself: 1e4, 1.5e5, 5e5, 1e6 and 5e6 are all right in real models. A large base with a short context of its own is a hint only. "
+              "Several tables in one model, as Gemma 3 has for local and global layers. Sizes that are not known.",
+    .fix = "None: which of the numbers is meant is to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

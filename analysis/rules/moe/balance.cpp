@@ -1,0 +1,93 @@
+#include "rules/moe/balance.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using values::Known;
+using values::Operation;
+
+std::vector<const TensorState*> differentiated(const Record& record) {
+  std::vector<const TensorState*> found;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != interpreter::EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (operation.row->operation != Operation::backward) return;
+    for (const TensorState* state : operation.tensors)
+      if (state && state->made && std::find(found.begin(), found.end(), state) == found.end()) {
+        found.push_back(state);
+        break;
+      }
+  });
+  return found;
+}
+
+bool only_of_choices(const TensorState* state) {
+  std::vector<const TensorState*> open{state};
+  std::unordered_set<const TensorState*> seen;
+  while (!open.empty()) {
+    const TensorState* at = open.back();
+    open.pop_back();
+    if (!seen.insert(at).second) continue;
+    if (seen.size() > 512 || !at->made) return false;
+    const Sense by = sense(at);
+    // Indices: nothing behind them has a gradient.
+    if (((by == Sense::chosen || by == Sense::largest) && at->made->part == 1) || by == Sense::place_of_largest) continue;
+    const auto from = inputs(*at->made);
+    if (from.empty() && by != Sense::count_up) return false;
+    for (const TensorState* source : from) open.push_back(source);
+  }
+  return true;
+}
+
+std::vector<Balance> balances(const Record& record) {
+  std::vector<Balance> found;
+  const Lineage& lineage = Lineage::of(record);
+  // What is used in something that is computed further.
+  for (const Origin& each : lineage.of_sense(Sense::sum)) {
+    if (!each.state->shape.rank_known || !each.state->shape.dims.empty()) continue;
+    const TensorState* product = behind(input(*each.made));
+    if (sense(product) != Sense::mul) continue;
+    const auto factors = inputs(*product->made);
+    if (factors.size() != 2) continue;
+    const TensorState* logits = nullptr;
+    bool shares = false;
+    for (const TensorState* factor : factors) {
+      for (const TensorState* state : ancestors(factor)) shares = shares || ((sense(state) == Sense::one_hot || sense(state) == Sense::count) && only_of_choices(factor));
+      const TensorState* mean = behind(factor);
+      if (sense(mean) != Sense::mean && sense(mean) != Sense::sum) continue;
+      const TensorState* probabilities = behind(input(*mean->made));
+      if (sense(probabilities) != Sense::softmax && sense(probabilities) != Sense::sigmoid) continue;
+      if (const auto scores = scores_of(probabilities)) logits = scores->logits;
+    }
+    if (shares && logits) found.push_back({each.state, logits});
+  }
+  return found;
+}
+
+std::vector<Routing> routings(const Record& record) {
+  std::vector<Routing> found;
+  const Lineage& lineage = Lineage::of(record);
+  std::unordered_set<const void*> used;
+  for (const Sense by : {Sense::equals, Sense::one_hot, Sense::picked, Sense::count})
+    for (const Origin& each : lineage.of_sense(by))
+      for (const TensorState* source : inputs(*each.made)) {
+        used.insert(identity(source));
+        used.insert(identity(behind(source)));
+        // x[chosen] keeps the indices in its subscript.
+        const Value index = each.made->arguments.size() > 1 ? each.made->arguments[1] : Value{};
+        if (index.is(values::Kind::tuple))
+          for (const Value& item : index.as<values::Tuple>()->items)
+            if (item.is(values::Kind::tensor)) used.insert(identity(behind(item.as<values::Tensor>()->now())));
+      }
+  for (const Sense by : {Sense::chosen, Sense::place_of_largest, Sense::largest})
+    for (const Origin& each : lineage.of_sense(by)) {
+      if (by != Sense::place_of_largest && each.made->part != 1) continue;
+      if (!used.contains(identity(each.state))) continue;
+      const TensorState* from = input(*each.made);
+      if (const auto scores = from ? scores_of(from) : std::nullopt) found.push_back({each.made, *scores});
+    }
+  return found;
+}
+
+} // namespace stepzero::rules

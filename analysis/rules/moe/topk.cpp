@@ -1,0 +1,84 @@
+// moe/topk: a router that is to choose more experts, or groups of them, than there are.
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/shape/shape_text.hpp"
+#include "rules/specialised.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+
+// Experts are chosen in some groups only, and the groups that were chosen hold fewer than are wanted.
+void limited(const Record& record, Report& report) {
+  const Lineage& lineage = Lineage::of(record);
+  Once once;
+  for (const Origin& each : lineage.of_sense(Sense::chosen)) {
+    const TensorState* masked = input(*each.made) ? behind(input(*each.made)) : nullptr;
+    const auto dims = masked ? dimensions(record, *each.made) : std::nullopt;
+    if (!dims || dims->size() != 1 || (sense(masked) != Sense::masked && sense(masked) != Sense::mul)) continue;
+    const auto wanted = number(record, argument(*each.made, "k"));
+    const auto experts = size_of(record, input(*each.made)->shape.dims[dims->front()]);
+    const auto parts = inputs(*masked->made);
+    if (!wanted || !experts || parts.size() != 2) continue;
+    for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+      const auto scores = scores_of(parts[side]);
+      if (!scores) continue;
+      // The groups that the mask is made of.
+      const Made* groups = nullptr;
+      for (const TensorState* state : ancestors(parts[1 - side]))
+        if (sense(state) == Sense::chosen && state->made->part == 1) {
+          if (groups && groups != state->made) return;
+          groups = state->made;
+        }
+      const TensorState* of = groups ? input(*groups) : nullptr;
+      const auto group_dims = of ? dimensions(record, *groups) : std::nullopt;
+      if (!group_dims || group_dims->size() != 1 || !comes_from(of, scores->logits)) continue;
+      const auto count = size_of(record, of->shape.dims[group_dims->front()]);
+      const auto chosen = number(record, argument(*groups, "k"));
+      if (!count || !chosen || *count < 2 || *count >= *experts || *experts % *count != 0) continue;
+      const auto left = static_cast<std::int64_t>(*chosen) * (*experts / *count);
+      if (*wanted <= static_cast<double>(left) || *wanted > static_cast<double>(*experts) || !once(each.made->born)) continue;
+      const std::string per_group = std::to_string(*experts / *count);
+      if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
+                                        std::to_string(static_cast<std::int64_t>(*wanted)) + " experts are chosen, and the " + std::to_string(static_cast<std::int64_t>(*chosen)) + " groups that are left hold " +
+                                            std::to_string(left) + " (" + per_group + " each): the others come from groups that were masked.")) {
+        report.relate(*finding, groups->born, std::to_string(static_cast<std::int64_t>(*chosen)) + " of " + std::to_string(*count) + " groups are chosen here");
+        report.relate_calls(*finding, each.made->calls);
+      }
+      break;
+    }
+  }
+}
+
+void check(const Record& record, Report& report) {
+  limited(record, report);
+  report_specialised(
+      record, report, "moe/topk",
+      [&](const ProblemEvent& problem) { return "More experts are chosen than there are. " + problem.text; },
+      [&](const ProblemEvent& problem, Finding& finding) {
+        const auto scores = scores_of(problem.states[0]);
+        if (scores && scores->logits->shape.rank_known && !scores->logits->shape.dims.empty())
+          relate_origin(report, finding, scores->logits->shape.dims.back(), "the router scores " + size_text(record, scores->logits->shape.dims.back()) + " experts");
+      });
+}
+
+} // namespace
+
+constexpr Rule moe_topk = complete({
+    .id = "moe/topk",
+    .severity = Severity::error,
+    .summary = "a router chooses more experts than there are",
+    .why = "torch.topk raises \"selected index k out of range\" if k is larger than the dimension: with 8 experts a token can go to 8 of them at "
+           "most. The same holds where groups of experts are chosen first: topk_group is at most n_group, and num_experts_per_tok at most the "
+           "experts in the groups that were chosen.",
+    .wrong = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
+             "weights, experts = torch.topk(scores, k=16, dim=-1)\n",
+    .right = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
+             "weights, experts = torch.topk(scores, k=2, dim=-1)\n",
+    .silent = "Numbers of experts or choices that are not known. A topk of anything else is told by shape/index-out-of-range.",
+    .fix = "None: whether there are too few experts or too many choices is to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

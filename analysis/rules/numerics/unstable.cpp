@@ -1,0 +1,96 @@
+// numerics/unstable: formulas that are right on paper and overflow, or divide by 0, in floating point.
+#include "rules/lineage.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using values::Known;
+
+namespace {
+
+// "torch.log(F.softmax(x, dim=-1))" and "F.softmax(x, dim=-1).log()" as one call.
+std::optional<Fix> one_call(const Record& record, const Made& log, const Made& softmax) {
+  if (!record.in_file(log.born) || !record.in_file(softmax.born)) return std::nullopt;
+  const auto outer = record.span(log.born), inner = record.span(softmax.born);
+  if (inner.begin < outer.begin || inner.end > outer.end) return std::nullopt;
+  const std::string_view whole = record.text(log.born), part = record.text(softmax.born);
+  const std::string_view before = whole.substr(0, inner.begin - outer.begin), after = whole.substr(inner.end - outer.begin);
+  if (!((before.ends_with("log(") && after == ")" && before.find('(') == before.size() - 1) || (before.empty() && after == ".log()"))) return std::nullopt;
+  const auto at = part.rfind("softmax(");
+  if (at == std::string_view::npos || part.find("softmax(") != at || (at > 0 && part[at - 1] == '_')) return std::nullopt;
+  std::string text(part);
+  text.insert(at, "log_");
+  return Fix{"Use log_softmax", true, {{{record.chunk(log.born).path, outer}, text}}};
+}
+
+void check(const Record& record, Report& report) {
+  const Lineage& lineage = Lineage::of(record);
+  Once once;
+  for (const Origin& each : lineage.of_sense(Sense::log)) {
+    const TensorState* from = input(*each.made);
+    for (int way = 0; from && sense(from) == Sense::same && way < 4; ++way) from = input(*from->made);
+    if (sense(from) != Sense::softmax || !once(each.made->born)) continue;
+    if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
+                                      "The logarithm of a softmax is -inf, and its gradient nan, as soon as a probability rounds to 0: a difference of 104 between two numbers is enough in float32, of 17 in "
+                                      "float16. log_softmax computes the same without the detour.")) {
+      report.relate(*finding, from->made->born, "the softmax");
+      if (auto fix = one_call(record, *each.made, *from->made)) finding->fixes.push_back(std::move(*fix));
+      report.relate_calls(*finding, each.made->calls);
+    }
+  }
+  // exp(x) / exp(x).sum()
+  for (const Origin& each : lineage.of_sense(Sense::div)) {
+    const TensorState *above = behind(input(*each.made, 0)), *below = behind(input(*each.made, 1));
+    if (sense(above) != Sense::exp || sense(below) != Sense::sum || behind(input(*below->made)) != above) continue;
+    const TensorState* exponent = input(*above->made);
+    if (!exponent) continue;
+    const auto all = ancestors(exponent);
+    // Something was taken off first: the largest, most often.
+    const bool shifted = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 12)), [](const TensorState* state) {
+      return sense(state) == Sense::sub || sense(state) == Sense::negate || sense(state) == Sense::bounded || sense(state) == Sense::log_softmax || sense(state) == Sense::not_negative;
+    });
+    if (shifted || !once(each.made->born)) continue;
+    if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
+                                      "This is a softmax that overflows: exp gives inf above 88 in float32 and above 11 in float16, and inf / inf is nan. torch.softmax takes the largest number off first."))
+      report.relate(*finding, above->made->born, "exp is taken here");
+  }
+  for (const Origin& each : lineage.of_sense(Sense::sqrt)) {
+    if (each.state->requires_grad != Known::yes) continue;
+    const TensorState* from = input(*each.made);
+    if (!from || !from->made) continue;
+    const Sense by = sense(from);
+    const auto least = by == Sense::bounded ? number(record, argument(*from->made, "min")) : std::nullopt;
+    if (!(by == Sense::not_negative || (by == Sense::bounded && least && *least == 0)) || !once(each.made->born)) continue;
+    report.add(Severity::warning, each.made->born, each.made->calls,
+               "The gradient of a root is inf at 0, and " + text_of(record, *from->made) + " makes zeros: what flows back from there is nan. Add a small number under the root.");
+  }
+  for (const Origin& each : lineage.of_sense(Sense::div)) {
+    const TensorState *above = input(*each.made, 0), *below = input(*each.made, 1);
+    if (!above || sense(below) != Sense::norm || each.state->requires_grad != Known::yes) continue;
+    if (input(*below->made) != above || !once(each.made->born)) continue;
+    report.add(Severity::hint, each.made->born, each.made->calls,
+               "A row of zeros, such as padding, is divided by a norm of 0 and becomes nan. F.normalize keeps the norm from 0.");
+  }
+}
+
+} // namespace
+
+constexpr Rule unstable = complete({
+    .id = "numerics/unstable",
+    .severity = Severity::warning,
+    .summary = "a formula that overflows or divides by zero in floating point",
+    .why = "log(softmax(x)) is -inf where a probability rounds to 0. exp(x) / exp(x).sum() is nan once x passes 88. The gradient of sqrt is inf at 0, and 0 · inf is nan. A vector divided by its "
+           "norm is nan where the vector is 0. Each of these runs for hours before the first such number comes along; PyTorch has a function that computes the same safely.",
+    .wrong = "loss = -torch.log(F.softmax(logits, dim=-1)).gather(1, y)\n",
+    .right = "loss = -F.log_softmax(logits, dim=-1).gather(1, y)\n",
+    .silent = "An epsilon inside the logarithm or the root; exponents from which something was taken off or that are clamped; roots of what has no gradient; norms that are clamped or have "
+              "something added.",
+    .fix = "log of a softmax becomes log_softmax, where both stand in one expression. The others need a decision.",
+    .fix_kind = FixKind::always_right,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,158 @@
+// parallel/world-size: layouts of processes that do not come out: sizes that do not multiply to the world, heads that the ranks cannot
+// share, lists of groups that overlap or leave ranks out.
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/specialised.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using values::Kind;
+
+namespace {
+
+std::string list_text(const std::vector<std::int64_t>& ranks) {
+  std::string text = "[";
+  for (const std::int64_t rank : ranks) text += (text.size() > 1 ? ", " : "") + std::to_string(rank);
+  return text + "]";
+}
+
+Value argument_of(const OperationEvent& event, std::string_view name) {
+  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
+    if (event.row->parameters[i].text() == name) return event.arguments[i];
+  return {};
+}
+
+// Groups that one loop makes from a list that the program writes.
+struct Groups {
+  const OperationEvent* first = nullptr;
+  std::vector<std::vector<std::int64_t>> lists;
+  bool known = true;
+};
+
+void judge(Report& report, const Groups& groups) {
+  if (!groups.known || groups.lists.size() < 2) return;
+  std::map<std::int64_t, std::size_t> group_of;
+  for (std::size_t i = 0; i < groups.lists.size(); ++i)
+    for (const std::int64_t rank : groups.lists[i]) {
+      const auto [found, is_new] = group_of.emplace(rank, i);
+      if (is_new || found->second == i) continue;
+      report.add(Severity::warning, groups.first->place, groups.first->calls,
+                 "Rank " + std::to_string(rank) + " is in two of the groups that are made here, " + list_text(groups.lists[found->second]) + " and " + list_text(groups.lists[i]) +
+                     ": it keeps the later one, and the others of the first wait for it.");
+      return;
+    }
+  const std::int64_t last = group_of.rbegin()->first;
+  for (std::int64_t rank = 0; rank < last; ++rank)
+    if (!group_of.contains(rank)) {
+      report.add(Severity::warning, groups.first->place, groups.first->calls,
+                 "Rank " + std::to_string(rank) + " is in none of the groups that are made here, though ranks up to " + std::to_string(last) + " are.");
+      return;
+    }
+}
+
+std::optional<std::int64_t> number_of(const Record& record, Value value) {
+  return value.is(Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
+}
+
+// Meshes and groups in a world whose size the program itself gives.
+void meshes(const Record& record, Report& report) {
+  struct World {
+    const interpreter::Root* root = nullptr;
+    const OperationEvent* made = nullptr;
+    std::int64_t size = 0;
+  } world;
+  Once once;
+  const auto told = [&](const OperationEvent& event, Severity severity, const std::string& message) {
+    if (!once(event.place)) return;
+    if (Finding* finding = report.add(severity, event.place, event.calls, message)) {
+      report.relate(*finding, world.made->place, "the world is made of " + std::to_string(world.size) + " processes here");
+      report.relate_calls(*finding, event.calls);
+    }
+  };
+  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
+    if (event.kind != interpreter::EventKind::operation || !root.defaults.empty()) return;
+    const auto& made = static_cast<const OperationEvent&>(event);
+    if (made.row->operation == values::Operation::group_settings && made.arguments.size() > 3) {
+      const auto size = number_of(record, made.arguments[3]);
+      world = size && *size > 0 ? World{&root, &made, *size} : World{};
+      return;
+    }
+    if (world.root != &root || !made.row->collective || made.arguments.size() < 2) return;
+    if (made.row->collective->makes_group) {
+      const auto* list = made.list_state(0);
+      for (std::size_t i = 0; list && !list->open && i < list->items.size(); ++i)
+        if (const auto rank = number_of(record, list->items[i]); rank && *rank >= world.size)
+          return told(made, Severity::error, "There is no rank " + std::to_string(*rank) + " in a world of " + std::to_string(world.size) + ": new_group raises \"the new group's rank should be within "
+                                             "the world_size set by init_process_group\".");
+      return;
+    }
+    const Value shape = argument_of(made, "mesh_shape");
+    if (!shape.is(Kind::tuple)) return;
+    std::int64_t product = 1;
+    std::string text;
+    for (const Value& item : shape.as<values::Tuple>()->items) {
+      const auto size = number_of(record, item);
+      if (!size || *size <= 0 || *size > 1'000'000 || product > 1'000'000'000) return;
+      product *= *size;
+      text += (text.empty() ? "" : " × ") + std::to_string(*size);
+    }
+    text += " = " + std::to_string(product);
+    if (product > world.size)
+      told(made, Severity::error, "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) + ": init_device_mesh raises \"Mesh should not be bigger than default world size\".");
+    else if (product < world.size)
+      told(made, Severity::warning, "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) + ": the others are in none of its groups, and a collective that they enter alone hangs.");
+  });
+}
+
+void check(const Record& record, Report& report) {
+  report_specialised(record, report, "parallel/world-size", [](const ProblemEvent& problem) { return problem.text; });
+
+  meshes(record, report);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Groups> by_place;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != interpreter::EventKind::operation) return;
+    const auto& made = static_cast<const OperationEvent&>(event);
+    if (!made.row->collective || !made.row->collective->makes_group || made.arguments.empty()) return;
+    Groups& groups = by_place[{made.place.chunk, made.place.span.begin}];
+    if (!groups.first) groups.first = &made;
+    groups.known = groups.known && groups.first->calls == made.calls;
+    const auto* list = made.list_state(0);
+    if (!list || list->open) {
+      groups.known = false;
+      return;
+    }
+    std::vector<std::int64_t> ranks;
+    for (const Value& item : list->items) {
+      const auto rank = item.is(Kind::integer) ? record.symbols.value(item.integer()) : std::nullopt;
+      if (!rank) {
+        groups.known = false;
+        return;
+      }
+      ranks.push_back(*rank);
+    }
+    groups.lists.push_back(std::move(ranks));
+  });
+  for (const auto& [place, groups] : by_place) judge(report, groups);
+}
+
+} // namespace
+
+constexpr Rule world_size = complete({
+    .id = "parallel/world-size",
+    .severity = Severity::error,
+    .summary = "a layout of processes that does not come out",
+    .why = "Tensor, pipeline and data parallel sizes multiply to the number of processes; the ranks of a tensor-parallel group share the heads evenly; and each rank is in exactly one group of "
+           "each kind. Where the numbers do not come out, the program stops at its own assertion, or ranks wait in groups that others have left.",
+    .wrong = "world_size, tp, pp, dp = 16, 4, 2, 4\n"
+             "assert tp * pp * dp == world_size                 # 32\n",
+    .right = "world_size, tp, pp, dp = 16, 4, 2, 2\n"
+             "assert tp * pp * dp == world_size\n",
+    .silent = "Sizes that are not known, or come from the command line or the environment. Groups from different loops, where each rank is in one of each kind.",
+    .fix = "None: which of the sizes is meant is to be decided.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

@@ -1,0 +1,155 @@
+#include "rules/specialised.hpp"
+
+#include "rules/shape/operator_problem.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using values::ProblemKind;
+
+bool speaks_of_experts(const Record& record, Place place) {
+  if (!place) return false;
+  const auto& chunk = record.chunk(place);
+  if (!chunk.chunk || !chunk.module) return false;
+  // Of a program without functions the whole text.
+  const syntax::Stmt* stmt = chunk.chunk->stmt;
+  const bool whole = !stmt || (stmt->kind != syntax::StmtKind::function && stmt->kind != syntax::StmtKind::class_);
+  const std::string_view text = whole ? std::string_view(chunk.module->text->bytes()) : chunk.module->text->slice({chunk.offset, chunk.offset + chunk.chunk->size});
+  return text.find("xpert") != std::string_view::npos;
+}
+
+namespace {
+
+const TensorState* state_at(const ProblemEvent& problem, std::size_t index) { return index < problem.states.size() ? problem.states[index] : nullptr; }
+
+// The projection that the tensor came from, if nothing but moves lies between.
+const TensorState* projection(const TensorState* state) {
+  for (int way = 0; state && way < 8; ++way) {
+    state = behind(state);
+    const Sense by = sense(state);
+    if (by == Sense::linear) return state;
+    if (by != Sense::split && by != Sense::chunked && by != Sense::picked && by != Sense::normalized) return nullptr;
+    state = input(*state->made);
+  }
+  return nullptr;
+}
+
+// A table of rotary angles: cosines, sines, or both as complex numbers.
+bool is_rotary_table(const TensorState* state) {
+  for (int way = 0; state && way < 10; ++way) {
+    switch (sense(state)) {
+    case Sense::cosine:
+    case Sense::sine:
+    case Sense::polar: return true;
+    case Sense::same:
+    case Sense::rearranged:
+    case Sense::reordered:
+    case Sense::repeated:
+    case Sense::picked:
+    case Sense::joined:
+    case Sense::split:
+    case Sense::chunked:
+    case Sense::mul: {
+      const auto from = inputs(*state->made);
+      state = from.empty() ? nullptr : from.front();
+      break;
+    }
+    default: return false;
+    }
+  }
+  return false;
+}
+
+// The scores of all experts meet what so many other experts made, side by side.
+bool other_number_of_experts(const Record& record, const ProblemEvent& problem) {
+  const auto width_of = [&](const TensorState* state) -> std::optional<std::int64_t> {
+    const auto scores = state ? scores_of(state) : std::nullopt;
+    if (!scores || !scores->logits->shape.rank_known || scores->logits->shape.dims.empty()) return std::nullopt;
+    return size_of(record, scores->logits->shape.dims.back());
+  };
+  const auto experts_of = [](const TensorState* state) -> std::size_t {
+    for (int way = 0; state && state->made && way < 8; ++way) {
+      if (sense(state) == Sense::joined) return state->made->listed.size();
+      state = input(*state->made);
+    }
+    return 0;
+  };
+  for (std::size_t i = 0; i < problem.states.size(); ++i)
+    for (std::size_t j = 0; j < problem.states.size(); ++j) {
+      const auto width = i == j ? std::nullopt : width_of(problem.states[i]);
+      const std::size_t experts = width ? experts_of(problem.states[j]) : 0;
+      if (experts > 1 && static_cast<std::int64_t>(experts) != *width && speaks_of_experts(record, problem.place)) return true;
+    }
+  return false;
+}
+
+// How many sizes a view is given; 0 if the text does not show it.
+std::size_t sizes_asked(const ProblemEvent& problem) {
+  if (!problem.expr || problem.expr->arguments.empty()) return 0;
+  const auto& given = problem.expr->arguments;
+  const syntax::Expr* last = given[given.size() - 1];
+  return last->kind == syntax::ExprKind::tuple ? syntax::as<syntax::TupleExpr>(*last).elements.size() : given.size();
+}
+
+std::size_t rank_of(const TensorState* state) { return state && state->shape.rank_known ? state->shape.dims.size() : 0; }
+
+} // namespace
+
+std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
+  // An assertion about the layout of processes, in their usual names.
+  if (problem.problem == ProblemKind::assertion) {
+    const std::string_view text = record.text(problem.place);
+    for (const std::string_view word : {"world_size", "tp_size", "pp_size", "dp_size", "tensor_parallel", "pipeline_parallel", "data_parallel", "n_ranks", "num_ranks"})
+      if (text.find(word) != std::string_view::npos) return "parallel/world-size";
+    return {};
+  }
+  if (!problem.row) return {};
+  // A list of modules is no operator.
+  if (problem.problem == ProblemKind::index && !problem.row->op) return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};
+  if (other_number_of_experts(record, problem)) return "moe/expert-count";
+  const Sense by = torch::sense_of(*problem.row);
+  const TensorState *first = state_at(problem, 0), *second = state_at(problem, 1);
+  if (by == Sense::chosen && problem.problem == ProblemKind::index)
+    return first && scores_of(first) && speaks_of_experts(record, problem.place) ? "moe/topk" : std::string_view{};
+  if (first && second && (problem.problem == ProblemKind::broadcast || problem.problem == ProblemKind::product) && is_rotary_table(first) != is_rotary_table(second))
+    return "attention/rope";
+  if (problem.problem == ProblemKind::reshape && first && is_rotary_table(first)) return "attention/rope";
+  if (problem.problem == ProblemKind::reshape && by == Sense::rearranged && rank_of(first) >= 2 && projection(first) && sizes_asked(problem) > rank_of(first))
+    return "attention/head-dims";
+  if (problem.problem == ProblemKind::argument && by == Sense::split && rank_of(first) >= 3 && projection(first)) return "attention/head-dims";
+  if (by == Sense::product && rank_of(first) == 4 && rank_of(second) == 4 &&
+      (problem.problem == ProblemKind::product || problem.problem == ProblemKind::inner_dimensions || problem.problem == ProblemKind::batch_dimensions ||
+       problem.problem == ProblemKind::broadcast)) {
+    const auto heads = [](const TensorState* state) {
+      for (int way = 0; state && way < 16; ++way) {
+        const Sense of = sense(state);
+        if (of == Sense::linear) return true;
+        if (of == Sense::none || !state->made) return false;
+        const auto from = inputs(*state->made);
+        state = from.empty() ? nullptr : from.front();
+      }
+      return false;
+    };
+    if (heads(first) && heads(second)) return "attention/head-dims";
+  }
+  return {};
+}
+
+void report_specialised(const Record& record, Report& report, std::string_view rule, const std::function<std::string(const ProblemEvent&)>& words,
+                        const std::function<void(const ProblemEvent&, Finding&)>& refine) {
+  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
+    if (event.kind != interpreter::EventKind::problem) return;
+    const auto& problem = static_cast<const ProblemEvent&>(event);
+    if (teller_of(record, problem) != rule) return;
+    std::string message = words(problem);
+    const auto severity = qualify(record, problem, root, Severity::error, message);
+    Finding* finding = severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
+    if (!finding) return;
+    for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
+    if (refine) refine(problem, *finding);
+    report.relate_calls(*finding, problem.calls);
+  });
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,196 @@
+// Paths, and the files of data that a program reads by a path that the run knows: JSON, YAML, OmegaConf.
+#include "torch/native.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace stepzero::torch {
+
+namespace {
+
+using program::DataFormat;
+
+Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
+
+// The text that a path object, an open file or what was read of one stands for; absent if it is not known.
+Value path_text(Interpreter& run, Value value) {
+  value = run.resolve(value);
+  if (value.is(Kind::string)) return value;
+  const values::Slot* slot = value.is(Kind::unknown)    ? value.as<values::Unknown>()->attributes.find(Name("$path"))
+                             : value.is(Kind::instance) ? value.as<Instance>()->attributes.find(Name("$path"))
+                                                        : nullptr;
+  const Value text = slot ? run.resolve(slot->value) : Value{};
+  return text.is(Kind::string) ? text : Value{};
+}
+
+Value path_of_text(Call& call, std::string text) {
+  Instance* made = call.run.make_native("pathlib.Path", call.place);
+  keep(call.run, *made, "$path", call.run.heap().string(text));
+  return Value::of(Kind::instance, made);
+}
+Value joined(Call& call, std::string path, const std::vector<Value>& parts) {
+  for (const Value& raw : parts) {
+    const Value part = path_text(call.run, raw);
+    if (!part) return not_seen(call);
+    if (part.text().starts_with('/') || path.empty()) path = part.text();
+    else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
+  }
+  return path_of_text(call, std::move(path));
+}
+// Only of parts that are known: of another path not even is known whether the ranks share it.
+Value new_path(Call& call) { return call.spread ? not_seen(call) : joined(call, "", call.rest); }
+Value joined_path(Call& call) {
+  const Value own = path_text(call.run, call.self);
+  return own && !call.spread ? joined(call, std::string(own.text()), call.rest) : not_seen(call);
+}
+Value divided_path(Call& call) {
+  const Value own = path_text(call.run, call.self);
+  return own ? joined(call, std::string(own.text()), {call.at(0)}) : not_seen(call);
+}
+Value parent_path(Call& call) {
+  const Value own = path_text(call.run, call.self);
+  if (!own) return not_seen(call);
+  const auto slash = own.text().rfind('/');
+  return path_of_text(call, slash == std::string_view::npos ? "." : std::string(own.text().substr(0, std::max<std::size_t>(slash, 1))));
+}
+Value folder_name(Call& call) {
+  const Value path = path_text(call.run, call.at(0));
+  if (!path) return unknown_of(call);
+  const auto slash = path.text().rfind('/');
+  return call.run.heap().string(slash == std::string_view::npos ? "" : path.text().substr(0, std::max<std::size_t>(slash, 1)));
+}
+Value same_path(Call& call) {
+  const Value path = path_text(call.run, call.at(0));
+  return path && path.text().starts_with('/') ? path : unknown_of(call);
+}
+
+// What is read of a file, as one text.
+Value text_of_file(Call& call) {
+  const Value made = not_seen(call);
+  if (const Value path = path_text(call.run, call.self); path && made.is(Kind::unknown))
+    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$path")).value = path;
+  return made;
+}
+Value open_path(Call& call) { return call.run.call(call.run.library_symbol("builtins.open"), {{call.self}, {}, false}, call.place); }
+
+// What the file, or the text that was read of it, holds.
+template <DataFormat format> Value loaded(Call& call) {
+  const Value source = call.run.resolve(call.at(0));
+  const Value path = source.is(Kind::string) ? Value{} : path_text(call.run, source);
+  // Hooks and other loaders make other objects of it.
+  const Value loader = format == DataFormat::yaml ? option(call, "Loader") : Value{};
+  const bool usual = format == DataFormat::yaml ? call.options.empty() || (loader && call.options.size() == 1) : call.options.empty();
+  const Value data = path && usual ? call.run.data_of_file(path.text(), format) : Value{};
+  return data ? data : not_seen(call);
+}
+
+// A dict as OmegaConf gives it: its fields are attributes as well, and what refers to other fields is not followed.
+Value configuration(Call& call, Value value, int depth) {
+  value = call.run.resolve(value);
+  if (depth > 32) return not_seen(call);
+  if (value.is(Kind::dict)) {
+    const auto* state = values::Heap::dict_state(value);
+    if (state->open) return not_seen(call);
+    Instance* made = call.run.make_native("omegaconf.DictConfig", call.place);
+    made->open = false;
+    const auto items = state->items;
+    std::vector<std::pair<Value, Value>> fields;
+    for (const auto& [key, field] : items) {
+      if (!key.is(Kind::string)) return not_seen(call);
+      fields.emplace_back(key, configuration(call, field, depth + 1));
+      keep(call.run, *made, key.text(), fields.back().second);
+    }
+    keep(call.run, *made, "$fields", call.run.heap().dict(std::move(fields)));
+    return Value::of(Kind::instance, made);
+  }
+  if (value.is(Kind::list)) {
+    const auto* state = values::Heap::list_state(value);
+    if (state->open) return not_seen(call);
+    std::vector<Value> items;
+    for (const Value& item : std::vector(state->items)) items.push_back(configuration(call, item, depth + 1));
+    return call.run.heap().list(std::move(items));
+  }
+  if (value.is(Kind::string) && value.text().find("${") != std::string_view::npos) return not_seen(call);
+  return value;
+}
+Value loaded_configuration(Call& call) {
+  const Value path = path_text(call.run, call.at(0));
+  const Value data = path ? call.run.data_of_file(path.text(), DataFormat::omegaconf) : Value{};
+  return data ? configuration(call, data, 0) : not_seen(call);
+}
+Value made_configuration(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  return given.is(Kind::dict) || given.is(Kind::list) ? configuration(call, given, 0) : not_seen(call);
+}
+// Back to plain dicts and lists.
+Value plain(Call& call, Value value, int depth) {
+  value = call.run.resolve(value);
+  if (depth > 32) return not_seen(call);
+  if (value.is(Kind::instance) && call.run.is_a(value, "omegaconf.DictConfig")) {
+    std::vector<std::pair<Value, Value>> items;
+    // As the attributes are now: they can be written.
+    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(kept(call.run, *value.as<Instance>(), "$fields"))->items))
+      items.emplace_back(key, plain(call, kept(call.run, *value.as<Instance>(), key.text()), depth + 1));
+    return call.run.heap().dict(std::move(items), value.as<Instance>()->open, value.as<Instance>()->open ? not_seen(call) : Value{});
+  }
+  if (value.is(Kind::list)) {
+    std::vector<Value> items;
+    const auto* state = values::Heap::list_state(value);
+    if (state->open) return not_seen(call);
+    for (const Value& item : std::vector(state->items)) items.push_back(plain(call, item, depth + 1));
+    return call.run.heap().list(std::move(items));
+  }
+  return value;
+}
+Value container(Call& call) { return plain(call, call.at(0), 0); }
+Value item(Call& call) {
+  const Value key = call.run.resolve(call.at(0));
+  const Value found = key.is(Kind::string) ? kept(call, key.text()) : Value{};
+  return found ? found : not_seen(call);
+}
+Value item_or(Call& call) {
+  const Value key = call.run.resolve(call.at(0));
+  if (!key.is(Kind::string) || object(call).open) return not_seen(call);
+  const Value found = kept(call, key.text());
+  return found && !found.is(Kind::none) ? found : call.at(1);
+}
+Value set_item(Call& call) {
+  const Value key = call.run.resolve(call.at(0));
+  if (key.is(Kind::string)) keep(call, key.text(), call.at(1));
+  else object(call).open = true;
+  return Value::none();
+}
+
+} // namespace
+
+std::vector<Row> data_file_rows() {
+  using enum RowKind;
+  return {
+      row("json.load", function, "fp, **options", loaded<DataFormat::json>),
+      row("json.loads", function, "s, **options", loaded<DataFormat::json>),
+      row("yaml.safe_load", function, "stream", loaded<DataFormat::yaml>),
+      row("yaml.full_load", function, "stream", loaded<DataFormat::yaml>),
+      row("yaml.load", function, "stream, *more, **options", loaded<DataFormat::yaml>),
+      row("$file_text", function, "*more", text_of_file),
+      row("os.path.dirname", function, "path", folder_name),
+      row("os.path.abspath", function, "path", same_path),
+      row("os.path.realpath", function, "path, **options", same_path),
+      row("pathlib.Path", class_, "*parts, **options", new_path),
+      row("pathlib.Path.__truediv__", method, "key", divided_path),
+      row("pathlib.Path.joinpath", method, "*parts", joined_path),
+      row("pathlib.Path.parent", property, "", parent_path),
+      row("pathlib.Path.resolve", method, "**options", itself),
+      row("pathlib.Path.absolute", method, "", itself),
+      row("pathlib.Path.read_text", method, "*more, **options", text_of_file),
+      row("pathlib.Path.open", method, "*more, **options", open_path),
+      row("omegaconf.OmegaConf.load", function, "file_", loaded_configuration),
+      row("omegaconf.OmegaConf.create", function, "obj, **options", made_configuration),
+      row("omegaconf.OmegaConf.to_container", function, "cfg, **options", container),
+      row("omegaconf.DictConfig", class_, "*arguments, **options", nullptr),
+      row("omegaconf.DictConfig.__getitem__", method, "key", item),
+      row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
+      row("omegaconf.DictConfig.get", method, "key, default_value=None", item_or),
+  };
+}
+
+} // namespace stepzero::torch
