@@ -106,6 +106,22 @@ Value Interpreter::any_of(std::span<const Value> items, int depth) {
     }
     return same ? items.front() : heap().list(std::move(parts), items.front().as<values::List>()->kind);
   }
+  case Kind::dict: {
+    const auto* first = values::Heap::dict_state(items.front());
+    std::vector<std::pair<Value, Value>> parts;
+    const auto like_first = [&](const Value& item) {
+      const auto* state = values::Heap::dict_state(item);
+      return !state->open && state->items.size() == first->items.size() &&
+             std::equal(state->items.begin(), state->items.end(), first->items.begin(), [&](const auto& a, const auto& b) { return a.first == b.first || same_key(a.first, b.first); });
+    };
+    if (!std::all_of(items.begin(), items.end(), like_first)) return merged();
+    for (std::size_t i = 0; i < first->items.size(); ++i) {
+      std::vector<Value> column;
+      for (const Value& item : items) column.push_back(resolve(values::Heap::dict_state(item)->items[i].second));
+      parts.push_back({first->items[i].first, any_of(column, depth + 1)});
+    }
+    return heap().dict(std::move(parts));
+  }
   case Kind::tensor: {
     const values::TensorRole role = items.front().as<values::Tensor>()->role;
     const auto* first = items.front().as<values::Tensor>()->now();

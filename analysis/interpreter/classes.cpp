@@ -177,6 +177,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     const Value found = resolve(slot->value);
     const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
+    if ((found.is(Kind::list) || found.is(Kind::dict)) && object.attributes.find(handed_out)) escape(found);
     return may_differ && object.attributes.find(stands_for_many) ? one_of_many(found) : found;
   }
   if (object.cls)

@@ -72,6 +72,8 @@ enum class Flow : std::uint8_t { normal, dead };
 
 // The attribute that says of an object that it stands for many.
 inline const syntax::Name stands_for_many{"$many"};
+// The attribute that says of an object that unseen code has it, and may fill its lists at any time.
+inline const syntax::Name handed_out{"$handed"};
 
 class Interpreter {
 public:

@@ -108,6 +108,7 @@ enum class When : std::uint8_t {
   always,
   with_buffers,      // their module has buffers
   training,          // their module is in training mode
+  sharded,           // the launcher shards the model, of which the text says nothing
 };
 
 // Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1: none.

@@ -270,10 +270,14 @@ void Interpreter::escape(Value value, int depth) {
     heap().set_dict(value, std::move(state));
     return;
   }
-  case Kind::instance:
+  case Kind::instance: {
     heap().note_write(nullptr);
     heap().note_grad_write();
+    auto* object = value.as<values::Instance>();
+    if (object->cls && !object->symbolic && !is_a(value, library_.types().module) && !object->attributes.find(handed_out))
+      heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
     return;
+  }
   case Kind::bound: escape(value.as<values::Bound>()->function, depth + 1); return;
   case Kind::function: {
     // It may be called there, and change what it holds of the functions around it.

@@ -552,15 +552,16 @@ void keep_lengths(Op& op) {
   for (const auto& [name, value] : op.call.options) items.push_back({op.run.heap().string(name.text()), value});
   op.keep("$lengths", op.run.heap().dict(std::move(items)));
 }
-Lengths kept_lengths(Op& op) {
+Value transform_layer(Op& op, Deed deed, Value reduction = {}) {
+  const Value kept = op.kept("$lengths");
+  if (!kept.is(Kind::dict)) return op.result({}, Dtype::unknown);  // one of several layers
   Lengths lengths;
-  if (const Value kept = op.kept("$lengths"); kept.is(Kind::dict))
-    for (const auto& [name, value] : values::Heap::dict_state(kept)->items)
-      if (name.is(Kind::string)) lengths.emplace_back(std::string(name.text()), value);
-  return lengths;
+  for (const auto& [name, value] : values::Heap::dict_state(kept)->items)
+    if (name.is(Kind::string)) lengths.emplace_back(std::string(name.text()), value);
+  return transform(op, op.kept("pattern"), lengths, deed, reduction);
 }
-Value rearrange_layer(Op& op) { return transform(op, op.kept("pattern"), kept_lengths(op), Deed::rearrange); }
-Value reduce_layer(Op& op) { return transform(op, op.kept("pattern"), kept_lengths(op), Deed::reduce, op.kept("reduction")); }
+Value rearrange_layer(Op& op) { return transform_layer(op, Deed::rearrange); }
+Value reduce_layer(Op& op) { return transform_layer(op, Deed::reduce, op.kept("reduction")); }
 
 constexpr Operator operators[] = {
     {"rearrange", "tensor, pattern, **axes_lengths", "einops.rearrange", rearrange, Type::own},

@@ -194,6 +194,7 @@ private:
       mismatch.cause = handling ? Cause::handler : Cause::exit;
       return tell_exit(*exit, owner, act, mismatch);
     } else if (const auto loop = shorter_loop(act, other)) {
+      if (loop->stands_for_many) return refuse();  // its one round says nothing of how many there are
       mismatch.cause = Cause::rounds;
       story_.place(mismatch, act);
       mismatch.place = loop->place;

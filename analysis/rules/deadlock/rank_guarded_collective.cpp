@@ -222,14 +222,15 @@ private:
                            "runs backward: call model.module here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
-      message = entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
+      if (sharded(event)) message = "Where the launcher shards the model: ";
+      message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
                 " for ever: the other ranks ";
       if (seen.next_of_others) message += std::string("go on to ") + (collective_name(*seen.next_of_others) == name ? "another " : "") + std::string(collective_name(*seen.next_of_others)) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       message += " Call it on all ranks.";
     }
-    Finding* finding = report_.add(hangs ? Severity::error : Severity::hint, place, calls, message);
+    Finding* finding = report_.add(!hangs ? Severity::hint : sharded(event) ? Severity::warning : Severity::error, place, calls, message);
     if (!finding) return;
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,
@@ -245,6 +246,8 @@ private:
     if (!record_.in_file(at)) return {};
     return " (line " + std::to_string(record_.chunk(at).module->text->position(record_.span(at).begin, syntax::Encoding::utf8).line + 1) + ")";
   }
+
+  static bool sharded(const OperationEvent& event) { return event.row->collective && event.row->collective->when == values::When::sharded; }
 
   // Else it is a forward that works, for now.
   static bool hangs(const OperationEvent& event) { return event.row->operation != Operation::parallel_forward || has_buffers(event.self); }

@@ -48,9 +48,10 @@ void check(const Record& record, Report& report) {
     const TensorState* exponent = input(*above->made);
     if (!exponent) continue;
     const auto all = ancestors(exponent);
-    // Something was taken off first: the largest, most often.
+    // Something was taken off first: the largest, most often. Or it was turned negative, as a distance is.
     const bool shifted = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 12)), [](const TensorState* state) {
-      return sense(state) == Sense::sub || sense(state) == Sense::negate || sense(state) == Sense::bounded || sense(state) == Sense::log_softmax || sense(state) == Sense::not_negative;
+      return sense(state) == Sense::sub || sense(state) == Sense::negate || sense(state) == Sense::bounded || sense(state) == Sense::log_softmax || sense(state) == Sense::not_negative ||
+             sense(state) == Sense::square || sense(state) == Sense::power;
     });
     if (shifted || !once(each.made->born)) continue;
     if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
