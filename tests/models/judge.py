@@ -10,15 +10,29 @@ its line, unless it is marked as missed today (FIXME of the engine). Where a twi
 """
 
 import argparse
+import importlib.util
 import json
 import sys
 import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "traces"))
-import judge as traces  # noqa: E402
-import record  # noqa: E402
+
+
+def of_traces(name):
+    """A module of tests/traces, whatever else has its name."""
+    sys.path.insert(0, str(HERE.parent / "traces"))
+    try:
+        spec = importlib.util.spec_from_file_location(f"traces_{name}", HERE.parent / "traces" / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.pop(0)
+
+
+traces = of_traces("judge")
+record = of_traces("record")
 
 MODELS = json.loads((HERE / "models.json").read_text())
 FACTS = HERE / "facts.json"

@@ -51,7 +51,8 @@ class Call:
     outcome: object
     inferred: object = None   # a place of `stepzero shapes`
     findings: list = field(default_factory=list)
-    verdict: str = ""         # known, unknown, wrong, alarm, found, missed, other (a wrong call for another reason), value
+    operands: dict = field(default_factory=dict)  # the same of the names that stand for unknown operands
+    verdict: str = ""         # known, unknown, wrong, alarm, found, missed, other (a wrong call for another reason), value, other operands
 
     @property
     def fails(self):
@@ -126,6 +127,17 @@ def has_tensor(outcome):
     return isinstance(outcome, str) and outcome != "float" or isinstance(outcome, list) and any(has_tensor(part) for part in outcome)
 
 
+def takes_others(call):
+    """Whether an unknown operand was taken for one of another rank than this call gives: where nothing else is known, a layer is
+    shown with what it usually gets, a batch."""
+    given = [[int(size) for size in re.findall(r"\d+", sizes)] for sizes in WHOLE.findall(call.text)]
+    for i, sizes in enumerate(given):
+        shown_sizes = (call.operands.get(f"x{i}") or {}).get("shape")
+        if shown_sizes is not None and "..." not in shown_sizes and len(shown_sizes) != len(sizes):
+            return True
+    return False
+
+
 def judge_call(call):
     errors = [finding for finding in call.findings if finding["severity"] in ("error", "warning")]
     if call.fails:
@@ -134,6 +146,8 @@ def judge_call(call):
         return "other" if OTHER_REASON.search(call.outcome["message"]) else "missed"
     if errors:
         return "alarm"
+    if takes_others(call):
+        return "other operands"
     verdict = compare(call.inferred, call.outcome)
     if verdict == "wrong":
         return verdict
@@ -148,7 +162,7 @@ def with_symbols(text):
     return MADE.sub(lambda made: made[1] + re.sub(r"\b([2-9]|\d\d+)\b", r"n\1", made[2]) + made[3], text)
 
 
-WHOLE = re.compile(r"torch\.(?:ones|zeros|rand)\(\([\d, ]*\)(?:, dtype=torch\.\w+)?\)")
+WHOLE = re.compile(r"torch\.(?:ones|zeros|rand)\(\(([\d, ]*)\)(?:, dtype=torch\.\w+)?\)")
 
 
 def with_unknowns(text):
@@ -203,8 +217,13 @@ def judge(patterns=(), rewrite=None):
             findings = list(pool.map(lambda half: asked("check", folder, half), halves))
         for each in (file for answer in shapes for file in answer["files"]):
             for place in each["shapes"]:
-                if place["line"] > 2 and place["name"].startswith("r"):
-                    programs[each["path"]][place["line"] - 3].inferred = evaluated(place) if rewrite else place
+                if place["line"] <= 2:
+                    continue
+                call = programs[each["path"]][place["line"] - 3]
+                if place["name"].startswith("r"):
+                    call.inferred = evaluated(place) if rewrite else place
+                else:
+                    call.operands[place["name"]] = place
         for finding in (finding for answer in findings for finding in answer["diagnostics"]):
             if finding["range"]["start"]["line"] > 2:
                 programs[finding["path"]][finding["range"]["start"]["line"] - 3].findings.append(finding)
@@ -252,7 +271,8 @@ def totals(calls):
     return [f"operators: {known} of {known + unknown} results exactly known ({share(calls):.1f} %), {count(calls, 'wrong')} wrong, "
             f"{count(calls, 'alarm')} false alarms",
             f"           {found} of {found + missed} wrong calls reported ({share_found(calls):.1f} %); "
-            f"{count(calls, 'value')} results that depend on values or hold no tensor, {count(calls, 'other')} calls wrong for other reasons"]
+            f"{count(calls, 'value')} results that depend on values or hold no tensor, {count(calls, 'other')} calls wrong for other reasons",
+           *([f"{n} calls of other operands than a batch"] if (n := count(calls, 'other operands')) else [])]
 
 
 def share(calls):

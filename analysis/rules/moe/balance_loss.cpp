@@ -125,7 +125,8 @@ void check(const Record& record, Report& report) {
     for (const Origin& each : lineage.of_sense(by)) {
       if (!is_scalar(each.state) || each.state->requires_grad == Known::no) continue;
       const Made* probabilities = constant_of(record, each.state);
-      if (!probabilities || constant_of(record, input(*each.made))) continue;
+      // Told where it becomes one number; what is made of that number is no news.
+      if (!probabilities || (is_scalar(input(*each.made)) && constant_of(record, input(*each.made)))) continue;
       const std::string_view name = lineage.name_of(each.state);
       if (!added.contains(identity(each.state)) && !sounds_like_a_loss(name)) continue;
       if (!once(each.made->born)) continue;
