@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 
@@ -19,32 +20,51 @@ class Ended:
     output: str
 
 
-def launch(script, arguments=(), ranks=2, seconds=30, folder=None):
-    """Runs the script with that many ranks; returns how each ended. No process outlives the call."""
+def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None):
+    """Runs the script with that many ranks; returns how each ended. No process outlives the call.
+
+    With `after`, a text that one of the ranks is to print, the seconds count from there: a loaded machine may take long to
+    start, and ten times the seconds are given to that.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    started = []
+    started, outputs = [], []
     try:
         for rank in range(ranks):
             environment = dict(os.environ, RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(ranks),
                                MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), OMP_NUM_THREADS="1",
                                GLOO_SOCKET_IFNAME="lo", CUDA_VISIBLE_DEVICES="")
-            started.append(subprocess.Popen([sys.executable, "-X", "faulthandler", RANK, str(script), *arguments], env=environment,
-                                            cwd=folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            outputs.append(tempfile.TemporaryFile("w+"))
+            started.append(subprocess.Popen([sys.executable, "-u", "-X", "faulthandler", RANK, str(script), *arguments],
+                                            env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=outputs[-1],
                                             stderr=subprocess.STDOUT, start_new_session=True))
-        deadline = time.monotonic() + seconds
-        ended = []
-        for process in started:
-            try:
-                output, _ = process.communicate(timeout=max(0.1, deadline - time.monotonic()))
-                ended.append(Ended(process.returncode, output))
-            except subprocess.TimeoutExpired:
+        running = time.monotonic()
+        latest = running + 10 * seconds
+        while any(process.poll() is None for process in started):
+            now = time.monotonic()
+            if after and any(after in told(output) for output in outputs):
+                running, after = now, None
+            if now > (latest if after else running + seconds):
+                break
+            time.sleep(0.1)
+        statuses = [process.poll() for process in started]
+        for process, status in zip(started, statuses):
+            if status is None:
                 process.send_signal(signal.SIGABRT)  # prints the stack
-                ended.append(Ended(None, process.communicate()[0]))
-        return ended
+        for process in started:
+            process.wait()
+        return [Ended(status, told(output)) for status, output in zip(statuses, outputs)]
     finally:
         for process in started:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+        for output in outputs:
+            output.close()
+
+
+def told(output):
+    """What the process has written so far. Its own place in the file is another: the file is read by position."""
+    size = os.fstat(output.fileno()).st_size
+    return os.pread(output.fileno(), size, 0).decode(errors="replace")
