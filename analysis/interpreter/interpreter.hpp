@@ -200,6 +200,8 @@ public:
   void note_gradient_written(Value of, Place place);
   // Random numbers are drawn from here on as this seed has it.
   void note_seed(Value seed);
+  // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not known.
+  void note_fit(Int a, Int b, bool broadcasts, Place where);
   // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
   Sharing drawn_sharing() const { return limits_.as_rank || seeds_ == Seeds::never || seeds_ == Seeds::by_rank ? Sharing::local : Sharing::uniform; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types

@@ -30,6 +30,7 @@ enum class Operation : std::uint8_t {
   gradient_asked,    // it asks for gradients without a backward: torch.autograd.grad
   trained_from_here, // a parameter or a module is no longer frozen
   scale, unscale, scaler_step, scaler_update,
+  scale_asked,       // the program asks for the scale: it may divide by it
   clip_gradients,
   parallel_forward,  // forward of a module that communicates
   optimizer_made, scaler_made, scheduler_made, loader_made, sampler_made,
@@ -51,10 +52,12 @@ enum class Operation : std::uint8_t {
   part_read,         // an item of what was loaded
   file_moved,        // one file takes the place of another
   file_read,         // a file is opened, decoded or listed
+  tokenized,         // text is split into tokens
   transfer,          // a tensor goes to a device
   created,           // a tensor is made of sizes alone
   random_number,
   viewed,            // a tensor in a shape that is given
+  has_to_fit,        // the size of a batch of which not all are equal has to be a given number, or, where that is allowed, 1
   normalizes_batch,  // it needs more than one value per channel in training
   split,             // data is parted at random
   fitted,            // something learns from data: a scaler, a tokenizer

@@ -102,30 +102,44 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
 // earlier rounds left there. Whether the next rounds find it is seen at the end of the round.
 void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) {
   if (rehearsals_ > 0) return;
-  const Frame* frame = frame_;
-  while (frame && frame->loops.empty()) frame = frame->outer;
-  if (!frame) return;
-  LoopTarget& target = *frame->loops.back();
+  // The loop that runs, and the one around it: the inner one may go through a few things that are known.
+  LoopTarget *inner = nullptr, *outer = nullptr;
+  for (const Frame* frame = frame_; frame && !outer; frame = frame->outer)
+    for (auto it = frame->loops.rbegin(); it != frame->loops.rend() && !outer; ++it) (inner ? outer : inner) = *it;
+  if (!inner) return;
   if (!added) {
-    for (Kept& kept : target.kept)
-      if (kept.slot == &slot && !kept.content && kept.event->place == where) kept.content = slot.value;
+    for (LoopTarget* target : {inner, outer})
+      if (target)
+        for (Kept& kept : target->kept)
+          if (kept.slot == &slot && !kept.content) kept.content = slot.value;
     return;
   }
+  // What is added besides leaves what was added before where it is. One event for a place: the inner loop comes here again and again.
+  bool known = false;
+  if (outer)
+    for (Kept& kept : outer->kept) {
+      if (kept.slot != &slot) continue;
+      if (kept.content == slot.value) kept.content = {};
+      known = known || kept.event->place == where;
+    }
   const Value tensor = tensor_in(*this, added);
-  if (!tensor || slot.birth > target.mark.clock) return;
-  bool from_before = std::any_of(target.kept.begin(), target.kept.end(), [&](const Kept& kept) { return kept.slot == &slot && kept.content == slot.value; });
-  if (!from_before) {
+  if (!tensor) return;
+  const auto from_before = [&](const LoopTarget& target) {
+    if (slot.birth > target.round_mark.clock) return false;
+    if (std::any_of(target.kept.begin(), target.kept.end(), [&](const Kept& kept) { return kept.slot == &slot && kept.content == slot.value; })) return true;
     const auto written = heap().written(target.round_mark);
-    from_before = std::none_of(written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
-  }
-  if (!from_before) return;
-  if (OperationEvent* event = record_implied("$kept", {}, {tensor}, {}, where)) target.kept.push_back({&slot, {}, event});
+    return std::none_of(written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
+  };
+  if (from_before(*inner))
+    if (OperationEvent* event = record_implied("$kept", {}, {tensor}, {}, where)) inner->kept.push_back({&slot, {}, event});
+  if (outer && !known && from_before(*outer))
+    if (OperationEvent* event = record_implied("$kept", {}, {tensor}, {}, where)) outer->kept.push_back({&slot, {}, event});
 }
 
 // At the end of a round.
 void Interpreter::record_kept(const LoopTarget& target) {
   for (const Kept& each : target.kept)
-    if (each.slot->value == each.content) append(each.event);
+    if (each.content && each.slot->value == each.content) append(each.event);
 }
 
 // What a round leaves in a variable is, in the next one, a tensor of an earlier round.
@@ -160,6 +174,14 @@ void Interpreter::record_read(Value value, Place where) {
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
   if (value.is(Kind::tensor) && in_loop())
     if (OperationEvent* event = record_implied("$read", value, {}, {}, where)) append(event);
+}
+
+// Of interest are batches whose size may differ from one to the next.
+void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
+  if (!a || !b || a == b || rehearsals_ > 0 || !in_loop()) return;
+  if (symbols().value(a)) std::swap(a, b);
+  if (!symbols().is_atom(a) || !symbols().value(b) || symbols().sharing(a) < Sharing::local) return;
+  if (OperationEvent* event = record_implied("$fits", {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where)) append(event);
 }
 
 void Interpreter::record_part(values::Unknown& whole, Value key, Value part, Place where) {

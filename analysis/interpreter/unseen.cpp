@@ -56,6 +56,8 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
     case Kind::tuple:
     case Kind::list:
     case Kind::dict: computed = true; break;
+    // `batch["x"].to(device)`
+    case Kind::device: device = argument; return;
     default: return;
     }
     const Value tensor = argument.is(Kind::unknown) ? argument.as<Unknown>()->state.value : argument;
@@ -64,16 +66,17 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
       for (const Object* source : state.graph)
         if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources) from.push_back(Value::of(Kind::unknown, source));
       if (state.device) device = Value::of(Kind::device, state.device);
-    } else if (argument.is(Kind::unknown) && comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) {
-      from.push_back(argument);
+    } else if (argument.is(Kind::unknown)) {
+      if (const values::Device* on = given_on(*argument.as<Unknown>())) device = Value::of(Kind::device, on);
+      if (comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) from.push_back(argument);
     }
   };
   for (const Value& argument : arguments.positional) take(argument);
   for (const auto& [keyword, argument] : arguments.keywords) take(argument);
-  if (!computed) return;
   Unknown& result = *made.as<Unknown>();
-  keep(run.heap(), result, "$given", run.heap().tuple(std::move(from)));
   if (device) keep(run.heap(), result, "$given_on", device);
+  if (!computed) return;
+  keep(run.heap(), result, "$given", run.heap().tuple(std::move(from)));
   // `self.teacher_model` by its last word.
   const std::string_view word = name.substr(name.find_last_of("._") + 1);
   if (run.library().find("$model." + std::string(word))) keep(run.heap(), result, "$of_model", run.heap().boolean(true));
@@ -97,8 +100,10 @@ const Unknown* whole_of(const Unknown& part) {
 bool is_of_model(const Unknown& result) { return static_cast<bool>(kept(result, "$of_model")); }
 
 const values::Device* given_on(const Unknown& result) {
-  const Value device = kept(result, "$given_on");
-  return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+  int depth = 0;
+  for (const Unknown* at = &result; at && depth < deepest_part; at = whole_of(*at), ++depth)
+    if (const Value device = kept(*at, "$given_on"); device.is(Kind::device)) return device.as<values::Device>();
+  return nullptr;
 }
 
 } // namespace stepzero::interpreter

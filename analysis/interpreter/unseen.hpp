@@ -23,7 +23,7 @@ std::vector<const values::Object*> operands_of(const values::Unknown& value);
 std::vector<const values::Object*> given_to(const values::Unknown& result);
 const values::Unknown* whole_of(const values::Unknown& part);  // null if it is no part
 bool is_of_model(const values::Unknown& result);
-// Where tensors lie that the call was given; null if that is not known.
+// Where tensors lie that the call was given, of which it is the result or a part of that; null if it is not known.
 const values::Device* given_on(const values::Unknown& result);
 
 } // namespace stepzero::interpreter

@@ -30,6 +30,11 @@ Value parts(Call& call) {
   return call.spread ? call.run.heap().external("", call.place) : call.run.heap().list(std::move(items));
 }
 
+Value tokenizer(Call& call) {
+  return Value::of(Kind::instance, call.run.make_native(call.row.path.starts_with("tokenizers.") ? "tokenizers.Tokenizer" : "sentencepiece.SentencePieceProcessor", call.place));
+}
+Value tokens(Call& call) { return call.run.heap().external("", call.place); }
+
 } // namespace
 
 std::vector<Row> file_rows() {
@@ -57,6 +62,14 @@ std::vector<Row> file_rows() {
       row("tokenizers.Tokenizer", class_, "model", nullptr),
       row("tokenizers.Tokenizer.train", method, "files, trainer=None", nothing, {}, Operation::fitted),
       row("tokenizers.Tokenizer.train_from_iterator", method, "iterator, trainer=None, length=None", nothing, {}, Operation::fitted),
+      row("tokenizers.Tokenizer.from_file", function, "path", tokenizer),
+      row("tokenizers.Tokenizer.from_pretrained", function, "identifier, *more, **options", tokenizer),
+      row("tokenizers.Tokenizer.encode", method, "sequence, pair=None, **options", tokens, {}, Operation::tokenized),
+      row("tokenizers.Tokenizer.encode_batch", method, "input, **options", tokens, {}, Operation::tokenized),
+      row("sentencepiece.SentencePieceProcessor", class_, "model_file=None, *more, **options", nullptr),
+      row("sentencepiece.SentencePieceProcessor.encode", method, "input, *more, **options", tokens, {}, Operation::tokenized),
+      row("sentencepiece.SentencePieceProcessor.encode_as_ids", method, "input, **options", tokens, {}, Operation::tokenized),
+      row("sentencepiece.SentencePieceProcessor.EncodeAsIds", method, "input, **options", tokens, {}, Operation::tokenized),
       row("sentencepiece.SentencePieceTrainer.train", function, "arg=None, *, input=None, **options", nothing, {}, Operation::fitted),
       row("sentencepiece.SentencePieceTrainer.Train", function, "arg=None, *, input=None, **options", nothing, {}, Operation::fitted),
 
@@ -69,6 +82,7 @@ std::vector<Row> file_rows() {
 
       row("$carried", function, "mark", nullptr, {}, Operation::kept),
       row("$kept", function, "added", nullptr, {}, Operation::kept),
+      row("$fits", function, "size, other, broadcasts", nullptr, {}, Operation::has_to_fit),
       row("$read", function, "", nullptr, {}, Operation::host_read),
       row("$picked", function, "index", nullptr, {}, Operation::picked),
       row("$window", function, "start, width", nullptr, {}, Operation::window),

@@ -217,6 +217,7 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
 bool Op::must_equal(const Dim& a, const Dim& b) {
   if (never_equal(a, b)) return false;
   if (equal(a, b) == Answer::yes) return true;
+  run.note_fit(a.size, b.size, false, call.place);
   if (a.size && b.size && !run.guarded() && !s.varies(a.size) && !s.varies(b.size)) s.assume(s.compared(symbolic::Compare::eq, a.size, b.size));
   return true;
 }
@@ -269,8 +270,12 @@ std::optional<std::vector<std::size_t>> Op::axes(std::string_view name, std::siz
 std::optional<Shape> Op::broadcast(const Shape& a, const Shape& b) {
   bool impossible = false;
   auto both = torch::broadcast(run, a, b, &impossible);
-  if (!impossible) return both;
   const std::size_t rank = std::min(a.dims.size(), b.dims.size());
+  if (!impossible) {
+    for (std::size_t i = 0; i < rank; ++i)
+      if (const Dim left = from_right(a, i), right = from_right(b, i); equal(left, right) == Answer::unknown) run.note_fit(left.size, right.size, true, call.place);
+    return both;
+  }
   for (std::size_t i = 0; i < rank; ++i) {
     const Dim left = from_right(a, i), right = from_right(b, i);
     if (equal(left, right) != Answer::no || equal(left, 1) != Answer::no || equal(right, 1) != Answer::no) continue;

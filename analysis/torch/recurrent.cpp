@@ -54,7 +54,11 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
   if (!state || !state->shape.rank_known || !wanted.rank_known) return true;
   bool fits = state->shape.dims.size() == wanted.dims.size();
   for (std::size_t i = 0; fits && i < wanted.dims.size(); ++i) fits = op.equal(state->shape.dims[i], wanted.dims[i]) != Answer::no;
-  if (fits) return true;
+  if (fits) {
+    for (std::size_t i = 0; i < wanted.dims.size(); ++i)
+      if (op.equal(state->shape.dims[i], wanted.dims[i]) == Answer::unknown) op.run.note_fit(state->shape.dims[i].size, wanted.dims[i].size, false, op.call.place);
+    return true;
+  }
   op.fail(ProblemKind::layer_input, called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", and it is " + op.words(state->shape) + ": " + op.name("input") + " is " +
                                         op.words(op.shape("input")));
   return false;

@@ -1,5 +1,6 @@
 // Optimizers, gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim and
 // torch.amp ("Automatic Mixed Precision examples").
+#include "interpreter/unseen.hpp"
 #include "torch/native.hpp"
 
 #include <deque>
@@ -30,6 +31,13 @@ Value optimizer_init(Call& call) {
 Value add_param_group(Call& call) {
   keep(call, "$parameters", call.run.heap().external("", call.place));
   keep(call, "$tensors", Value::none());
+  return Value::none();
+}
+// What unseen code computed is a tensor if it has a backward of its own. An engine is given the loss.
+Value backward(Call& call) {
+  const Value self = call.run.resolve(call.self);
+  if (self.is(Kind::unknown) && interpreter::comes_from_unseen(*self.as<values::Unknown>()) && (!call.at(0) || call.run.resolve(call.at(0)).is(Kind::none)))
+    require_tensor(call.run, self);
   return Value::none();
 }
 // step(closure) computes the loss again and runs the backward inside.
@@ -124,7 +132,10 @@ Value device_made(Call& call) {
   const Value text = call.run.resolve(call.at(0));
   if (text.is(Kind::string)) return call.run.heap().device(text.text());
   if (text.is(Kind::device)) return text;
-  return call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
+  const Value made = call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
+  // "cuda" if torch.cuda.is_available() else "cpu": what it may be is kept beside.
+  if (text.is(Kind::choice)) call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$chosen")).value = text;
+  return made;
 }
 template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
 Value seeded(Call& call) {
@@ -139,7 +150,7 @@ Value device_count(Call& call) { return call.run.heap().unknown("device_count", 
 std::vector<Row> training_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", nothing, {}, Operation::backward),
+      row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, {}, Operation::backward),
 
       row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init, {}, Operation::optimizer_made),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
@@ -153,7 +164,7 @@ std::vector<Row> training_rows() {
       row("torch.amp.GradScaler.unscale_", method, "optimizer", nothing, {}, Operation::unscale),
       row("torch.amp.GradScaler.step", method, "optimizer, *arguments, **options", scaler_step, {}, Operation::scaler_step),
       row("torch.amp.GradScaler.update", method, "new_scale=None", nothing, {}, Operation::scaler_update),
-      row("torch.amp.GradScaler.get_scale", method, "", scaler_get_scale),
+      row("torch.amp.GradScaler.get_scale", method, "", scaler_get_scale, {}, Operation::scale_asked),
       row("torch.amp.GradScaler.is_enabled", method, "", scaler_is_enabled),
       row("torch.amp.GradScaler.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("torch.amp.GradScaler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),

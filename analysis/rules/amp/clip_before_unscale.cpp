@@ -37,19 +37,21 @@ void check(const Record& record, Report& report) {
   if (training.gradients_by_hand()) return;
   Once once;
   for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::clip_scaled) continue;
+    if (mistake.slip != Slip::clip_scaled && mistake.slip != Slip::read_scaled) continue;
     const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
     std::string optimizer = optimizer_text(record, mistake);
+    const bool clips = mistake.slip == Slip::clip_scaled;
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  "The gradients are clipped while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
-                                      ", so the limit is that much smaller than it looks. Call " + scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ") first.");
+                                  std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") + " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
+                                      (clips ? ", so the limit is that much smaller than it looks." : ", so the number is that much too large, and jumps whenever the scale changes.") + " Call " + scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ") first.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
     const OperationEvent* unscale = later_unscale(mistake);
+    // Only what is sure to be made in each round may be unscaled in front of it: a second unscale_ raises.
     Fix fix;
-    fix.preferred = true;
+    fix.preferred = clips;
     fix.title = "Unscale the gradients first";
     if (unscale) {
       if (move_statement(record, *unscale, *mistake.event, false, fix)) finding->fixes.push_back(std::move(fix));
@@ -65,11 +67,11 @@ void check(const Record& record, Report& report) {
 constexpr Rule clip_before_unscale = complete({
     .id = "amp/clip-before-unscale",
     .severity = Severity::error,
-    .summary = "gradients are clipped while they carry the GradScaler's scale",
+    .summary = "gradients are clipped, or their size is read, while they carry the GradScaler's scale",
     .why = "After `scaler.scale(loss).backward()` the gradients are multiplied by the loss scale, 65,536 at first. Clipping them to 1.0 "
            "clips the real gradients to 1/65,536, and to something else whenever the scale changes: with an optimizer like SGD training "
            "stands still (measured: clipped to 1.0, gradients with norms of 50 and of 0.01 both reach the step with 1.53e-05). `scaler.unscale_(optimizer)` divides them first; `scaler.step` knows that it was called and does not divide "
-           "again.",
+           "again. A norm of gradients that is logged before it is 65,536 times too large, and jumps with the scale.",
     .wrong = "scaler.scale(loss).backward()\n"
              "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
              "scaler.step(optimizer)\n"
@@ -80,7 +82,7 @@ constexpr Rule clip_before_unscale = complete({
              "scaler.step(optimizer)\n"
              "scaler.update()\n",
     .silent = "A scaler made with `enabled=False`; `if scaler.is_enabled(): scaler.unscale_(optimizer)`; a program that unscales by hand; "
-              "parameters of another optimizer; frameworks that clip themselves. When it is not known whether the scaler is enabled, the "
+              "norms that a program with scaler.get_scale() divides itself; parameters of another optimizer; frameworks that clip themselves. When it is not known whether the scaler is enabled, the "
               "finding is a warning that names the condition.",
     .fix = "Inserts `scaler.unscale_(optimizer)` before the clipping, or moves the one that comes too late.",
     .fix_kind = FixKind::always_right,

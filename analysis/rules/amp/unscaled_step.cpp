@@ -42,8 +42,12 @@ void check(const Record& record, Report& report) {
   for (const Mistake& mistake : Training::of(record).mistakes()) {
     if (mistake.slip != Slip::plain_step) continue;
     const OperationEvent& step = *mistake.event;
-    const auto weight = weigh(record, mistake.scaler, step, *mistake.scene);
+    auto weight = weigh(record, mistake.scaler, step, *mistake.scene);
     if (!weight || !once(step.place)) continue;
+    if (mistake.on_path) {
+      weight->severity = Severity::warning;
+      weight->when = " whenever " + record.symbols.text(mistake.on_path);
+    }
     const std::string optimizer = object_text(record, step, "the optimizer");
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
     Finding* finding = report.add(weight->severity, step.place, step.calls,
@@ -52,7 +56,7 @@ void check(const Record& record, Report& report) {
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
     if (mistake.scale) report.relate(*finding, mistake.scale->place, "the loss is scaled here");
-    add_fix(record, report, mistake, optimizer, scaler, *finding);
+    if (!mistake.on_path) add_fix(record, report, mistake, optimizer, scaler, *finding);
   }
 }
 

@@ -184,6 +184,26 @@ void offer_states(const Record& record, const Desk& desk, const FileUse& save, c
   finding.fixes.push_back(std::move(fix));
 }
 
+// Is what is loaded a checkpoint of this program, by its keys? A path that the command line gives may be that of any of them.
+bool is_own(const Record& record, const Desk& desk, const FileUse& save, const FileUse& put, const Loaded& loaded) {
+  const Value object = saved_object(save);
+  if (path_of(record, *loaded.load).value.is(Kind::string) || !loaded.key.is(Kind::string) || !object.is(Kind::dict)) return false;
+  const auto holds = [&](Value key) -> const Value* {
+    for (const auto& [name, item] : values::Heap::dict_state(object)->items)
+      if (name.is(Kind::string) && name.text() == key.text()) return &item;
+    return nullptr;
+  };
+  const Value* state = holds(loaded.key);
+  const FileUse* taken = state ? state_of(desk, *state) : nullptr;
+  if (!taken || taken->event->self.object() != put.event->self.object()) return false;
+  // The progress comes back, too, under its own name.
+  return std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
+    if (!(read.event->self == loaded.load->event->result) || read.event->arguments.empty() || !read.event->arguments[0].is(Kind::string)) return false;
+    const Value* item = holds(read.event->arguments[0]);
+    return item && !state_of(desk, *item);
+  });
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Desk& desk : Files::of(record).desks()) {
@@ -197,7 +217,7 @@ void check(const Record& record, Report& report) {
       for (const FileUse& put : desk.put) {
         if (put.event->arguments.empty() || put.order > save.order) continue;
         const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
-        if (loaded.load && held->states.contains(put.event->self.object()) && same_file(path_of(record, *loaded.load), path)) {
+        if (loaded.load && held->states.contains(put.event->self.object()) && (same_file(path_of(record, *loaded.load), path) || is_own(record, desk, save, put, loaded))) {
           resumed = loaded.load;
           restored = &put;
         }

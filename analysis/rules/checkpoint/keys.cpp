@@ -76,16 +76,28 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
 
 // ---------------------------------------------------------------- states
 
-// Parameters and buffers by name, as far as they are plain attributes.
-void tensors_of(Value module, const std::string& prefix, std::map<std::string, const values::TensorState*>& found, int depth = 0) {
+// Parameters and buffers by name, as far as they are plain attributes and items of containers of which all is known.
+struct Held {
+  std::map<std::string, const values::TensorState*> tensors;
+  std::map<std::string, std::size_t> counts;  // of the modules in those containers
+};
+void tensors_of(Value module, const std::string& prefix, Held& held, int depth = 0) {
   if (!module.is(Kind::instance) || depth > 8) return;
+  auto& found = held.tensors;
   for (const auto& [name, slot] : module.as<Instance>()->attributes.entries()) {
-    if (name.text().starts_with("$") || found.size() > 512) continue;
     const Value value = slot->value;
+    if (found.size() > 512) return;
+    if (name.text() == "$items" && value.is(Kind::list) && !values::Heap::list_state(value)->open) {
+      const auto& items = values::Heap::list_state(value)->items;
+      if (attribute(module, "$names")) continue;
+      held.counts[prefix] = items.size();
+      for (std::size_t i = 0; i < items.size(); ++i) tensors_of(items[i], prefix + std::to_string(i) + ".", held, depth + 1);
+    }
+    if (name.text().starts_with("$")) continue;
     if (value.is(Kind::tensor) && value.as<values::Tensor>()->role != TensorRole::plain) {
       if (const auto* state = value.as<values::Tensor>()->now(); state && state->shape.rank_known) found[prefix + std::string(name.text())] = state;
     } else if (value.is(Kind::instance)) {
-      tensors_of(value, prefix + std::string(name.text()) + ".", found, depth + 1);
+      tensors_of(value, prefix + std::string(name.text()) + ".", held, depth + 1);
     }
   }
 }
@@ -100,10 +112,8 @@ struct Differing {
   std::string name;
   const values::TensorState *saved, *own;
 };
-std::optional<Differing> differ(const Record& record, Value saved, Value own) {
-  std::map<std::string, const values::TensorState*> theirs, ours;
-  tensors_of(saved, "", theirs);
-  tensors_of(own, "", ours);
+std::optional<Differing> differ(const Record& record, const Held& saved, const Held& own) {
+  const auto &theirs = saved.tensors, &ours = own.tensors;
   // Of a layer, its weight says more than its bias.
   std::optional<Differing> found;
   for (const auto& [name, state] : theirs) {
@@ -116,6 +126,25 @@ std::optional<Differing> differ(const Record& record, Value saved, Value own) {
     if (other && (!found || a.size() > found->saved->shape.dims.size())) found = Differing{name, state, it->second};
   }
   return found;
+}
+
+// A container that has not as many modules on both sides, and a tensor that only one of them has.
+struct Longer {
+  std::string container, name;
+  std::size_t saved = 0, own = 0;
+};
+std::optional<Longer> longer(const Held& saved, const Held& own) {
+  for (const auto& [container, count] : saved.counts) {
+    const auto it = own.counts.find(container);
+    if (it == own.counts.end() || it->second == count) continue;
+    const Held& more = it->second > count ? own : saved;
+    const std::string first = container + std::to_string(std::min(count, it->second)) + ".";
+    const auto tensor = more.tensors.lower_bound(first);
+    if (tensor == more.tensors.end() || !tensor->first.starts_with(first)) continue;
+    const std::string weight = first + "weight";
+    return Longer{container.substr(0, container.empty() ? 0 : container.size() - 1), more.tensors.contains(weight) ? weight : tensor->first, count, it->second};
+  }
+  return std::nullopt;
 }
 
 void look_at_put(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
@@ -165,7 +194,21 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
     finding->fixes.push_back(std::move(fix));
     return;
   }
-  const auto differing = differ(record, from, into);
+  Held theirs, ours;
+  tensors_of(from, "", theirs);
+  tensors_of(into, "", ours);
+  if (const auto other = loose ? std::nullopt : longer(theirs, ours); other && once(put.event->place)) {
+    const std::string what = other->container.empty() ? "The model" : "'" + other->container + "'";
+    Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
+                                  what + " had " + std::to_string(other->saved) + " modules when this was saved, and has " + std::to_string(other->own) + " here: load_state_dict raises \"" +
+                                      (other->own > other->saved ? "Missing" : "Unexpected") + " key(s) in state_dict\" for '" + other->name + "' and what else only one of them has. Build the model as it was saved, or load the parts that fit.");
+    if (!finding) return;
+    report.relate(*finding, taken->event->place, "the state is taken here");
+    report.relate(*finding, from.object()->born, "of the model made here");
+    report.relate(*finding, into.object()->born, "the other model is made here");
+    return;
+  }
+  const auto differing = differ(record, theirs, ours);
   if (!differing || !once(put.event->place)) return;
   Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
                                 "'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " + words(record, differing->own->shape) +

@@ -45,10 +45,24 @@ void check(const Record& record, Report& report) {
       return input && input->shape.rank_known && !input->shape.dims.empty() &&
              std::find(last->batches.begin(), last->batches.end(), input->shape.dims[0].size) != last->batches.end();
     };
+    bool told = false;
     for (const Happening& each : reading.training->scene->all) {
       const OperationEvent& event = *each.event;
       if (!in_every_round(record, *reading.training, each)) continue;
-      if (event.row->operation == Operation::normalizes_batch) {
+      if (event.row->operation == Operation::has_to_fit) {
+        const symbolic::Int size = event.arguments[0].integer();
+        const auto other = record.symbols.value(event.arguments[1].integer());
+        if (std::find(last->batches.begin(), last->batches.end(), size) == last->batches.end() || !other || *other != last->others || *other == last->size) continue;
+        if (record.symbols.decide(event.arguments[2].condition()) != Answer::no && (last->size == 1 || *other == 1)) continue;
+        if (told || !once(event.place)) continue;
+        told = true;
+        Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                      "The last batch does not fit what meets it here, which has " + std::to_string(*other) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) +
+                                          " leave " + std::to_string(last->size) + " for the last one. Take the size from the batch, x.size(0), or pass drop_last=True to the loader.");
+        if (!finding) continue;
+        report.relate(*finding, reading.made->place, "the loader");
+        add_drop_last(record, report, *finding, *reading.made);
+      } else if (event.row->operation == Operation::normalizes_batch) {
         const values::TensorState* input = event.argument_state(0);
         if (last->size != 1 || !is_batch(input) || input->shape.dims.size() < 2) continue;
         // One value per channel: the sizes behind the channels are all 1.
@@ -86,7 +100,7 @@ constexpr Rule drop_last = complete({
     .severity = Severity::warning,
     .summary = "a last batch that is smaller meets BatchNorm or a fixed shape",
     .why = "A loader gives what is left over as a last, smaller batch: 65 samples in batches of 16 come as 16, 16, 16, 16 and 1. A `view` with the batch size written in it "
-           "raises there, at the end of the first epoch, and BatchNorm has no variance of one value: \"Expected more than 1 value per channel when training\".",
+           "raises there, at the end of the first epoch, as does a recurrent layer whose state has the size of the other batches, and BatchNorm has no variance of one value: \"Expected more than 1 value per channel when training\".",
     .wrong = "loader = DataLoader(dataset, batch_size=8)  # 30 samples\n"
              "for (x,) in loader:\n"
              "    flat = x.view(8, -1, 20)\n",

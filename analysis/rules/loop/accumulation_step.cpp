@@ -5,6 +5,7 @@
 #include "rules/source.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace stepzero::rules {
 
@@ -69,6 +70,30 @@ bool look_at_steps(const Record& record, Report& report, const Window& window, O
     finding->fixes.push_back(std::move(fix));
   }
   return true;
+}
+
+// Nothing is accumulated: each round clears what the rounds before it have added.
+void look_at_clearing(const Record& record, Report& report, const Window& window, Once& once) {
+  const OperationEvent& clear = *window.clear->event;
+  const OperationEvent& step = *window.step->event;
+  if (!once(clear.place)) return;
+  Finding* finding = report.add(Severity::warning, clear.place, clear.calls,
+                                "This clears the gradients in every round, and a step is made only every " + in_words(record, window) +
+                                    " batches: it sees the gradients of one of them, and those of the others are thrown away. Clear them where the step is made.");
+  if (!finding) return;
+  report.relate(*finding, gate_place(window), "the step is made only now and then");
+  report.relate(*finding, window.backward->event->place, "the gradients that are to add up");
+  Fix fix;
+  fix.title = "Clear the gradients behind the step";
+  fix.preferred = true;
+  // Several steps: behind which of them is to be decided.
+  std::set<std::pair<std::uint32_t, std::uint32_t>> places;
+  for (const Happening& each : window.scene->all)
+    if (stepped_optimizer(*each.event).object() == window.optimizer.object() && each.in(window.loop)) places.insert({each.event->place.chunk, each.event->place.span.begin});
+  const std::string text(record.text(clear.place));
+  if (places.size() != 1 || step.calls != clear.calls || step.place.chunk != clear.place.chunk || !insert_after(record, step, text, fix) || !remove_statement(record, clear, fix)) return;
+  std::sort(fix.edits.begin(), fix.edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.where.span.begin < b.where.span.begin; });
+  finding->fixes.push_back(std::move(fix));
 }
 
 bool look_at_first(const Record& record, Report& report, const Window& window, Once& once) {
@@ -140,6 +165,10 @@ void check(const Record& record, Report& report) {
       look_at_steps(record, report, window, once);
       continue;
     }
+    if (window.clears_always) {
+      look_at_clearing(record, report, window, once);
+      continue;
+    }
     look_at_sum(record, report, window, once);
     if (!look_at_first(record, report, window, once)) look_at_last(record, report, window, once);
   }
@@ -152,7 +181,7 @@ constexpr Rule accumulation_step = complete({
     .severity = Severity::warning,
     .summary = "gradients are accumulated over several batches, and their sum, the moment of the step or the last batches are wrong",
     .why = "Gradients add up. Accumulated over n batches of which each loss is a mean, their sum is n times the gradient of one batch n times as large, and so is "
-           "the step of SGD (measured: 2.66 instead of 0.332). A step behind every batch, with gradients that are cleared every n, takes the first of them n times. `i % n == 0` holds "
+           "the step of SGD (measured: 2.66 instead of 0.332). A step behind every batch, with gradients that are cleared every n, takes the first of them n times; gradients that are cleared for every batch, with a step every n, leave the last of them alone. `i % n == 0` holds "
            "for the first batch alone (measured with `i % 4 == 0` over 16 batches: steps of 1, 4, 4, 4, and 3 left over). And what the last batches of an epoch leave is lost where the next epoch clears it.",
     .wrong = "for i, (x, y) in enumerate(loader):\n"
              "    loss_fn(model(x), y).backward()\n"
@@ -166,7 +195,7 @@ constexpr Rule accumulation_step = complete({
              "        optimizer.zero_grad()\n",
     .silent = "Losses that are sums, or that were divided or weighted; gradients that are divided by hand; batches of which it is not known that some are left "
               "over; conditions that only decide what is logged; loops that a framework runs, which divides itself.",
-    .fix = "Divides the loss, moves the step to where the gradients are cleared, counts from 1, or steps behind the last batch, too.",
+    .fix = "Divides the loss, moves the step to where the gradients are cleared or the other way round, counts from 1, or steps behind the last batch, too.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

@@ -41,6 +41,7 @@ void Follow::run(const std::vector<Step>& steps) {
       break;
     case Operation::scaler_update: updated(event, event.self.object()); break;
     case Operation::clip_gradients: clipped(event); break;
+    case Operation::host_read: measured(event); break;
     default: break;
     }
   }
@@ -196,6 +197,20 @@ void Follow::clipped(const OperationEvent& event) {
     }
     if (state.any) state.clipped = true;
   });
+}
+
+// Which optimizer's gradients they are is not known: all of them have to be scaled.
+void Follow::measured(const OperationEvent& event) {
+  State* scaled = nullptr;
+  bool all = true;
+  each([&](const Object*, State& state) {
+    if (state.scaled) scaled = &state;
+    else all = false;
+  });
+  if (!scaled || !all) return;
+  for (const Happening& other : scene_.all)
+    if (other.event->row->operation == Operation::scale_asked) return;
+  wrong(Slip::read_scaled, event, *scaled, scaled->scaled, nullptr, scaled->scaled_by);
 }
 
 } // namespace stepzero::rules

@@ -56,6 +56,7 @@ private:
   void unscaled(const OperationEvent& event, const Object* scaler, Value optimizer);
   void updated(const OperationEvent& event, const Object* scaler);
   void clipped(const OperationEvent& event);
+  void measured(const OperationEvent& event);
 
   const Scene& scene_;
   Found& found_;

@@ -4,6 +4,8 @@
 #include "rules/loop/parts.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 namespace stepzero::rules {
 
@@ -67,13 +69,39 @@ std::string parameters_text(const Record& record, const Scene& scene, const Oper
   return "";
 }
 
+std::string number_text(double number) {
+  std::array<char, 32> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "%g", number);
+  return buffer.data();
+}
+
+constexpr double too_large = 1000;  // programs that clip late write up to this
+
+// A limit that gradients never reach, where it is written out. float("inf") only measures.
+void look_at_limits(const Record& record, const Scene& scene, Report& report, Once& once) {
+  for (const Happening& each : scene.all) {
+    const OperationEvent& clip = *each.event;
+    if (clip.row->operation != Operation::clip_gradients || each.loops.empty() || !repeats(*each.loops.back()) || clip.arguments.size() < 2 || clip.row->parameters.size() < 2) continue;
+    const Value given = clip.arguments[1];
+    const double limit = given.is(Kind::real) ? given.real() : given.is(Kind::integer) ? static_cast<double>(record.symbols.value(given.integer()).value_or(0)) : 0;
+    const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return stepped_optimizer(*other.event) && other.in(each.loops.back()); });
+    if (!(limit > too_large) || limit > 1e30 || !trains || !once(clip.place)) continue;
+    report.add(Severity::hint, clip.place, clip.calls,
+               "A limit of " + number_text(limit) + " is far above the gradients of ordinary batches, and does not stop a bad one. Programs that train such models mostly clip the norm at 1.0 as a start.");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   if (training.gradients_by_hand()) return;
+  Once limits;
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
     const bool clips = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::clip_gradients; });
-    if (clips) continue;
+    if (clips) {
+      look_at_limits(record, scene, report, limits);
+      continue;
+    }
     bool told = false;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
@@ -110,9 +138,9 @@ void check(const Record& record, Report& report) {
 constexpr Rule missing_clip = complete({
     .id = "loop/missing-clip",
     .severity = Severity::hint,
-    .summary = "recurrent layers, attention or experts are trained without clipping the gradients",
+    .summary = "recurrent layers, attention or experts are trained without clipping the gradients, or with a limit that is never reached",
     .why = "The gradients of recurrent layers, of deep stacks of attention, and of experts behind a router, grow by orders of magnitude on single batches: the loss jumps, and many steps "
-           "are lost, or it becomes nan. `clip_grad_norm_` before the step bounds what one batch can do.",
+           "are lost, or it becomes nan. `clip_grad_norm_` before the step bounds what one batch can do; a limit of ten thousand does not.",
     .wrong = "loss = loss_fn(lstm(x)[0], y)\n"
              "loss.backward()\n"
              "optimizer.step()\n",
@@ -120,7 +148,7 @@ constexpr Rule missing_clip = complete({
              "loss.backward()\n"
              "torch.nn.utils.clip_grad_norm_(lstm.parameters(), 1.0)\n"
              "optimizer.step()\n",
-    .silent = "Clipping anywhere in the program that trains, also in a function that it calls; hooks on gradients, and gradients that are changed by hand; loops that a "
+    .silent = "Limits up to 1000, and `float(\"inf\")`, which only measures; clipping anywhere in the program that trains, also in a function that it calls; hooks on gradients, and gradients that are changed by hand; loops that a "
               "framework runs; optimizers that code which is not seen is handed.",
     .fix = "Offers `clip_grad_norm_` with 1.0 before the step.",
     .fix_kind = FixKind::needs_decision,

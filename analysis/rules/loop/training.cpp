@@ -1,6 +1,7 @@
 #include "rules/loop/training.hpp"
 
 #include "rules/loop/follow.hpp"
+#include "rules/loop/measured.hpp"
 #include "rules/loop/parts.hpp"
 
 #include <algorithm>
@@ -82,6 +83,29 @@ bool holds_gradient(Value value, int depth = 0) {
   }
 }
 
+// The condition of the first operation that the second one does not stand under; null if there is none, or several.
+Cond one_way(const Record& record, const Scene& scene, const OperationEvent& first, const OperationEvent& second) {
+  const auto turns_of = [&](const OperationEvent& event) -> const std::vector<Turn>* {
+    for (const Happening& each : scene.all)
+      if (each.event == &event) return &each.turns;
+    return nullptr;
+  };
+  const auto *ours = turns_of(first), *theirs = turns_of(second);
+  if (!ours || !theirs) return nullptr;
+  const auto among = [](const Turn& turn, const std::vector<Turn>& turns) {
+    return std::any_of(turns.begin(), turns.end(), [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+  };
+  // What stands under a condition of its own may have another name for the same.
+  if (std::any_of(theirs->begin(), theirs->end(), [&](const Turn& turn) { return !among(turn, *ours); })) return nullptr;
+  Cond found = nullptr;
+  for (const Turn& turn : *ours) {
+    if (among(turn, *theirs)) continue;
+    if (found || !turn.branch->condition) return nullptr;
+    found = turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition);
+  }
+  return found && !record.symbols.text(found).empty() ? found : nullptr;
+}
+
 // Is a gradient written there, or handed to what may do so?
 bool works_on_gradients(const OperationEvent& event) {
   switch (event.row->operation) {
@@ -147,12 +171,19 @@ void Training::look_at(const Root& root) {
   }
   if (scene.handed_over || root.truncated) return;
   Walk walk;
-  walk.wanted = [](const OperationEvent& event) { return matters(event.row->operation); };
+  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scale; });
+  walk.wanted = [&](const OperationEvent& event) { return matters(event.row->operation) || (scales && measures_gradients(record_, event)); };
   Follow::Found found;
   std::map<const OperationEvent*, std::size_t> reached;
   if (!explore(record_, root.block, {{0, 1}}, walk, [&](const Run& run) { Follow(scene, found, reached).run(run[0]); })) return;
-  for (const auto& [key, entry] : found)
+  for (const auto& [key, entry] : found) {
     if (entry.wrong == reached[key.first]) mistakes_.push_back(entry.mistake);
+    else if (key.second == Slip::plain_step && entry.wrong == reached[entry.mistake.before])
+      if (const Cond path = one_way(record_, scene, *entry.mistake.before, *key.first)) {
+        mistakes_.push_back(entry.mistake);
+        mistakes_.back().on_path = path;
+      }
+  }
   std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
     return std::pair(a.event->place.chunk, a.event->place.span.begin) < std::pair(b.event->place.chunk, b.event->place.span.begin);
   });

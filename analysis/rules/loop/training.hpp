@@ -42,6 +42,7 @@ enum class Slip : std::uint8_t {
   plain_backward,      // its gradients are unscaled by the step that follows
   plain_step,          // of the optimizer itself, along scaled gradients
   clip_scaled,         // gradients are clipped while they are scaled
+  read_scaled,         // their size is read while they are
   unscale_twice,
   unscale_after_step,
   update_before_step,
@@ -60,6 +61,7 @@ struct Mistake {
   const OperationEvent* scale = nullptr;     // where the loss is scaled
   const Object* scaler = nullptr;
   Value optimizer;
+  values::Cond on_path = nullptr;            // the condition under which alone it is wrong; null: on every run
 };
 
 class Training {
@@ -68,7 +70,7 @@ public:
   static const Training& of(const Record& record);
 
   const std::vector<Scene>& scenes() const { return scenes_; }
-  // Those that every run makes which comes to the operation.
+  // Those that every run makes which comes to the operation; and steps behind two ways to make the gradients, one of which spoils them.
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
   // Does the program write gradients on its own? Then much is done by hand that rules do not see.
   bool gradients_by_hand() const { return by_hand_; }

@@ -145,7 +145,8 @@ public:
     // A backward of its own before some of the steps, behind gradients that are cleared: the others are meant for another optimizer.
     for (const Happening* each : all_.backwards)
       if (gate_between(*each, *window_.backward)) return;
-    if (throws_away()) return;
+    window_.clears_always = clears_in_each_round();
+    if (throws_away() && !window_.clears_always) return;
     if (loop_.unrolled) each_round();
     else any_round();
   }
@@ -161,6 +162,27 @@ private:
       else if (is_one_of(all_.clearings) && computed) return true;
     }
     return false;
+  }
+
+  // Are gradients cleared once in each round, in front of its backward or behind its step?
+  bool clears_in_each_round() const {
+    if (all_.clearings.size() != all_.backwards.size() || (!loop_.unrolled && all_.clearings.size() != 1)) return false;
+    bool computed = false;  // in this round, and not yet stepped
+    const auto is_one_of = [](const std::vector<const Happening*>& all, const Happening& each) { return std::find(all.begin(), all.end(), &each) != all.end(); };
+    std::size_t clearings = 0, backwards = 0;
+    for (const Happening& each : scene_.all) {
+      if (is_one_of(all_.backwards, each)) {
+        computed = true;
+        if (++backwards > clearings + 1) return false;
+      } else if (is_one_of(all_.clearings, each)) {
+        if (gate_between(each, *window_.backward) || ++clearings > backwards + 1) return false;
+        computed = false;
+      } else if (is_one_of(all_.steps, each)) {
+        // What is cleared behind its backward is never stepped: loop/zero-grad-order tells of it.
+        if (!computed) return false;
+      }
+    }
+    return true;
   }
 
   // Which of the rounds hold one of these, without condition? Nothing if it is not known of all.
@@ -187,7 +209,8 @@ private:
     if (!backwards || !steps || !clearings || backwards->size() != count || count < 2) return;
     window_.steps_always = steps->size() == count;
     const auto& some = window_.steps_always ? *clearings : *steps;
-    if (some.empty() || some.size() * 2 > count || (!window_.steps_always && clearings->size() > steps->size() + 1)) return;
+    if (some.empty() || some.size() * 2 > count || (!window_.steps_always && !window_.clears_always && clearings->size() > steps->size() + 1)) return;
+    if (window_.steps_always) window_.clears_always = false;
     const Happening* made = window_.steps_always ? window_.clear : window_.step;
     window_.gate = if_around(record_, *made->event, loop_);
     // One of them shows no distance: only a remainder says that there are to be more.
@@ -218,9 +241,8 @@ private:
       if (!own || (gate && own->branch != gate->branch)) return;
       gate = own;
     }
-    // What is cleared in every round is no window.
     for (const Happening* each : all_.clearings)
-      if (!gate_between(*each, *window_.backward)) return;
+      if (!gate_between(*each, *window_.backward) && !window_.clears_always) return;
     const Cond condition = gate->yes ? gate->branch->condition : record_.symbols.logical_not(gate->branch->condition);
     pattern = pattern_of(record_, condition, counter_of(record_, loop_), counted);
     if (!pattern) return;

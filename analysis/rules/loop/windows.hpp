@@ -15,6 +15,7 @@ struct Window {
   const Happening* clear = nullptr;          // in the loop; null if there is none
   const syntax::IfStmt* gate = nullptr;      // around what is made in some rounds; null if it does not stand in the loop itself
   bool steps_always = false;                 // it is the clearing that is made in some rounds only
+  bool clears_always = false;                // each round throws away what the rounds before have added, stepped or not
   std::int64_t size = 0;                     // rounds from one to the next
   bool size_known = false;                   // else it stands for a number that the program does not say
   std::optional<std::int64_t> first;         // rounds until the first

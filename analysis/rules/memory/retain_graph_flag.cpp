@@ -1,9 +1,11 @@
 // memory/retain-graph-flag: a backward keeps its graph, and nothing goes through it again.
+#include "rules/lineage.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/rounds.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stepzero::rules {
 
@@ -14,6 +16,32 @@ namespace {
 
 bool meet(const std::vector<const Object*>& a, const std::vector<const Object*>& b) {
   return std::any_of(a.begin(), a.end(), [&](const Object* each) { return std::find(b.begin(), b.end(), each) != b.end(); });
+}
+
+// The operations with a history behind a loss.
+struct Behind {
+  std::unordered_set<const void*> operations;
+  bool complete = true;
+
+  void add(const TensorState* state) {
+    if (!state || state->requires_grad == values::Known::no || (state->graph_complete && state->graph.empty())) return;
+    if (state->made) {
+      if (operations.size() > 4096) complete = false;
+      if (!complete || !operations.insert(state->made).second) return;
+      for (const TensorState* each : inputs(*state->made)) add(each);
+      return;
+    }
+    // A parameter has no history of its own.
+    const auto* leaf = state->graph.size() == 1 ? dynamic_cast<const values::Tensor*>(state->graph[0]) : nullptr;
+    if (!leaf || leaf->role != values::TensorRole::parameter || leaf->now() != state) complete = false;
+  }
+};
+// Do both losses have parameters in common, and nothing that was computed?
+bool only_parameters(const TensorState& a, const TensorState& b) {
+  Behind ours, theirs;
+  ours.add(&a);
+  theirs.add(&b);
+  return ours.complete && theirs.complete && std::none_of(ours.operations.begin(), ours.operations.end(), [&](const void* each) { return theirs.operations.contains(each); });
 }
 
 // May another backward, or a gradient that is asked for, go through the graph of this one?
@@ -30,7 +58,7 @@ bool is_used_again(const Record& record, const Scene& scene, const Happening& ke
     }
     if (event.row->operation != Operation::backward || event.place == kept.event->place) continue;
     const values::TensorState* other = event.self_state();
-    if (!other || !loss->graph_complete || !other->graph_complete || meet(loss->graph, other->graph)) return true;
+    if (!other || !loss->graph_complete || !other->graph_complete || (meet(loss->graph, other->graph) && !only_parameters(*loss, *other))) return true;
   }
   return false;
 }

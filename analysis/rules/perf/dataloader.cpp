@@ -13,12 +13,12 @@ using values::Operation;
 
 namespace {
 
-// The file that a sample of the loader's data is read from.
-const OperationEvent* file_of(const Reading& reading) {
+// The file that a sample of the loader's data is read from, or the text that is split into tokens.
+const OperationEvent* work_of(const Reading& reading) {
   const std::vector<Value> sets = datasets_of(reading.loader());
   for (const Happening& each : reading.training->scene->all) {
     const Operation operation = each.event->row->operation;
-    if (operation != Operation::file_read && operation != Operation::load) continue;
+    if (operation != Operation::file_read && operation != Operation::load && operation != Operation::tokenized) continue;
     for (const CallSite* call = each.event->calls; call; call = call->outer) {
       if (!call->function || call->function->name.text() != "__getitem__" || !call->function->owner) continue;
       const bool ours = std::any_of(sets.begin(), sets.end(), [&](Value set) {
@@ -60,10 +60,13 @@ void check(const Record& record, Report& report) {
     const OperationEvent& made = *reading.made;
     const Value workers = argument(made, "num_workers");
     if (workers.is(Kind::integer) && record.symbols.value(workers.integer()) == 0)
-      if (const OperationEvent* file = file_of(reading); file && slow(made.place)) {
+      if (const OperationEvent* work = work_of(reading); work && slow(made.place)) {
+        const bool text = work->row->operation == Operation::tokenized;
         Finding* finding = report.add(Severity::information, made.place, made.calls,
-                                      "Each sample is read from a file, and with num_workers=0 that happens between two steps, while the GPU waits. Pass num_workers, as many as there are CPU cores to spare.");
-        if (finding) report.relate(*finding, file->place, "the samples are read here");
+                                      std::string(text ? "The text of each sample is split into tokens, again in every epoch," : "Each sample is read from a file,") +
+                                          " and with num_workers=0 that happens between two steps, while the GPU waits. " + (text ? "Do that once, before the training, or pass num_workers" : "Pass num_workers") +
+                                          ", as many as there are CPU cores to spare.");
+        if (finding) report.relate(*finding, work->place, text ? "tokens are made here" : "the samples are read here");
       }
     if (truth(record, argument(made, "pin_memory")) != Answer::no) continue;
     std::set<const Object*> batch;
@@ -94,7 +97,7 @@ void check(const Record& record, Report& report) {
 constexpr Rule dataloader = complete({
     .id = "perf/dataloader",
     .severity = Severity::information,
-    .summary = "a loader that reads files without workers, or copies without pinned memory",
+    .summary = "a loader that reads files or makes tokens without workers, or copies without pinned memory",
     .why = "With `num_workers=0` the batch is read and decoded in the training process itself: the GPU stands idle meanwhile. With workers it is ready when it is needed. "
            "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without.",
     .wrong = "loader = DataLoader(images, batch_size=64, shuffle=True)\n"

@@ -6,21 +6,42 @@
 namespace stepzero::rules {
 
 using namespace interpreter;
+using values::Kind;
 using values::Operation;
 
 namespace {
 
-// Does the loop move its data to a device? Then it is meant for one, whatever the device is called.
+// Is it, or may it be, one that computes besides the CPU: "cuda" if torch.cuda.is_available() else "cpu"?
+bool may_be_device(Value given) {
+  if (given.is(Kind::choice)) return may_be_device(given.as<values::Choice>()->yes) || may_be_device(given.as<values::Choice>()->no);
+  if (given.is(Kind::unknown))
+    if (const values::Slot* chosen = given.as<values::Unknown>()->attributes.find(syntax::Name("$chosen"))) return may_be_device(chosen->value);
+  const std::string_view text = device_text(given);
+  return !text.empty() && !text.starts_with("cpu") && text != "meta";
+}
+// Does the loop move its data to a device, or make it there? Then it is meant for one, whatever the device is called.
 bool moves_to_device(const TrainingLoop& training) {
-  for (const Happening& each : training.scene->all)
-    if (each.event->row->operation == Operation::transfer && each.in(training.loop) && !on_host(each.event->made)) return true;
+  for (const Happening& each : training.scene->all) {
+    if (!each.in(training.loop)) continue;
+    if (each.event->row->operation == Operation::transfer && !on_host(each.event->made)) return true;
+    if (each.event->row->operation == Operation::created && may_be_device(argument(*each.event, "device"))) return true;
+  }
+  return false;
+}
+// Lie the parameters of the layer on a device?
+bool lies_on_device(const Object* source) {
+  const auto* layer = dynamic_cast<const values::Instance*>(source);
+  if (!layer) return false;
+  for (const auto& [name, slot] : layer->attributes.entries())
+    if (slot->value.is(Kind::tensor) && slot->value.as<values::Tensor>()->role == values::TensorRole::parameter && on_device(slot->value.as<values::Tensor>()->now())) return true;
   return false;
 }
 
-// Was it computed by unseen code from tensors on a device?
+// Was it computed by unseen code from tensors on a device, or by a layer there?
 bool from_device(const values::TensorState& state) {
   for (const Object* source : state.graph)
-    if (const auto* unseen = dynamic_cast<const values::Unknown*>(source))
+    if (lies_on_device(source)) return true;
+    else if (const auto* unseen = dynamic_cast<const values::Unknown*>(source))
       if (const values::Device* device = interpreter::given_on(*unseen); device && !device->text.starts_with("cpu") && device->text != "meta") return true;
   return false;
 }
