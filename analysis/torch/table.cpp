@@ -151,6 +151,7 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 constexpr std::array method_names = {
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},
+    MethodName{"parameters", "torch.nn.Module.parameters"},
     MethodName{"load_state_dict", "torch.nn.Module.load_state_dict"},
     MethodName{"grad", "torch.Tensor.grad"},
     MethodName{"wait", "torch.distributed.Work.wait"},

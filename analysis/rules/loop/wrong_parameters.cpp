@@ -2,6 +2,7 @@
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
 #include "rules/list.hpp"
+#include "rules/source.hpp"
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ using values::Operation;
 
 namespace {
 
+// An object of the program, or what is not known; null if there is none.
 const Object* module_of(Value optimizer) {
   const values::Slot* parameters = optimizer.is(Kind::instance) ? optimizer.as<Instance>()->attributes.find(syntax::Name("$parameters")) : nullptr;
   if (!parameters || !parameters->value.is(Kind::instance)) return nullptr;
@@ -61,7 +63,7 @@ void look_for_replaced(const Scene& scene, Report& report, Once& once) {
   const auto taken = all_taken(scene);
   if (!taken) return;
   for (const Happening& made : scene.all) {
-    if (made.event->row->operation != Operation::optimizer_made || !module_of(made.event->self)) continue;
+    if (made.event->row->operation != Operation::optimizer_made || !dynamic_cast<const Instance*>(module_of(made.event->self))) continue;
     const Value module = Value::of(Kind::instance, module_of(made.event->self));
     Parts parts;
     parts.add(module);
@@ -86,6 +88,45 @@ void look_for_replaced(const Scene& scene, Report& report, Once& once) {
         report.relate(*finding, layer->born, "the " + kind + " that no optimizer steps");
         report.relate(*finding, each.event->place, "the loss goes through it");
       }
+    }
+  }
+}
+
+// The function that the place stands in; null for the module's own statements.
+const syntax::Stmt* function_around(const Record& record, Place place) {
+  const syntax::Stmt* found = nullptr;
+  for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
+    if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_) found = each.stmt;
+  return found;
+}
+
+// The same of a model that is not seen: whether its forward goes through the layer is not known.
+void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Report& report, Once& once) {
+  if (scene.optimizers.size() != 1) return;
+  for (const Happening& made : scene.all) {
+    if (made.event->row->operation != Operation::optimizer_made || !made.loops.empty() || !made.turns.empty() || !record.in_file(made.event->place)) continue;
+    const auto* module = dynamic_cast<const values::Unknown*>(module_of(made.event->self));
+    if (!module) continue;
+    const Happening *step = nullptr, *backward = nullptr;
+    for (const Happening& each : scene.all) {
+      if (each.loops.empty() || !repeats(*each.loops.back())) continue;
+      if (stepped_optimizer(*each.event).object() == made.event->self.object()) step = &each;
+      if (each.event->row->operation == Operation::backward) backward = &each;
+    }
+    if (!step || !backward) continue;
+    for (const auto& [name, slot] : module->attributes.entries()) {
+      if (name.text().starts_with('$') || !slot->value.is(Kind::instance)) continue;
+      const Instance& layer = *slot->value.as<Instance>();
+      const auto own = own_parameters(layer);
+      if (own.empty() || std::any_of(own.begin(), own.end(), [](const values::Tensor* tensor) { return tensor->now()->requires_grad != values::Known::yes; })) continue;
+      if (!record.in_file(layer.born) || record.span(layer.born).begin < record.span(made.event->place).end || function_around(record, layer.born) != function_around(record, made.event->place)) continue;
+      if (!once(made.event->place)) continue;
+      const std::string kind(layer.native ? layer.native->path.substr(layer.native->path.rfind('.') + 1) : "layer");
+      Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
+                                    "This optimizer was made before " + std::string(name.text()) + " was put into the model: it holds the parameters of what was there, and if the model uses the new " + kind + ", that is never trained. Make it behind.");
+      if (!finding) continue;
+      report.relate(*finding, layer.born, "the " + kind + " that no optimizer steps");
+      report.relate(*finding, step->event->place, "the step");
     }
   }
 }
@@ -127,6 +168,7 @@ void check(const Record& record, Report& report) {
     if (scene.handed_over || scene.root->truncated || scene.optimizers.empty()) continue;
     if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return !is_made(scene, each) || escapes(record, scene, each, nullptr); })) continue;
     look_for_replaced(scene, report, once);
+    look_for_replaced_in_unseen(record, scene, report, once);
     look_for_unfrozen(record, scene, report, once);
   }
   for (const Scene& scene : training.scenes()) {
