@@ -159,7 +159,9 @@ public:
   Value raise_builtin(std::string_view exception, Place place);
   bool of_any_use() const { return any_use_; }  // the run of a class that nobody constructs
   Value settled(Value value);         // resolved; an unknown that was found to be a tensor is that tensor
-  Value resolve(Value value);         // a choice whose condition is decided becomes its side
+  // A choice whose condition is decided becomes its side.
+  Value resolve(Value value) { return value.is(values::Kind::choice) ? decided(value) : value; }
+  Value decided(Value choice);
   // Applies `each` to both sides of choices.
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
 
@@ -331,6 +333,9 @@ private:
   // loops.cpp
   Flow run_for(const syntax::ForStmt& stmt);
   bool building() const;
+  // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since `before`, to other objects? Asked only
+  // where no rule looks at the single round: in rehearsals, for one rank, to show.
+  bool rest_is_alike(const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round);
   Flow run_while(const syntax::WhileStmt& stmt);
   bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow);
   struct LoopShape {

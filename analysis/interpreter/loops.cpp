@@ -225,7 +225,7 @@ bool mark_carried(values::Heap& heap, const values::Object* earlier, const value
   auto* tensor = value.as<values::Tensor>();
   if (!tensor->now() || tensor->now()->requires_grad == values::Known::no) return false;
   values::TensorState state = *tensor->now();
-  if (std::find(state.graph.begin(), state.graph.end(), earlier) == state.graph.end()) return false;
+  if (!state.graph.contains(earlier)) return false;
   state.graph.push_back(mark);
   heap.set(tensor->state, Value::of(Kind::state, heap.state(state)));
   return true;
@@ -384,6 +384,7 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
   bool fits = true;
   for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
     block_ = &event->rounds[i];
+    const auto before = heap().mark();
     flow = run_round(
         target,
         [&] {
@@ -394,6 +395,10 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
     const std::uint64_t used = record_.steps - from;
     if (i + 1 < items.size() && used / (i + 1) * items.size() > budget) {
       fits = false;
+      break;
+    }
+    if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth && rest_is_alike(items, i + 1, before, event->rounds[i])) {
+      event->rounds.resize(i + 1);
       break;
     }
   }

@@ -187,7 +187,7 @@ void Interpreter::drop_exits(const std::vector<std::size_t>& counts) {
   }
 }
 
-Value Interpreter::resolve(Value value) {
+Value Interpreter::decided(Value value) {
   while (value.is(values::Kind::choice)) {
     const auto* choice = value.as<values::Choice>();
     switch (symbols().decide(choice->condition)) {

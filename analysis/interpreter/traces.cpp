@@ -158,7 +158,7 @@ void Interpreter::mark_earlier(Value value, int depth) {
   if (!tensor->now() || tensor->now()->requires_grad == values::Known::no) return;
   if (!record_.earlier) record_.earlier = heap().make<values::Unknown>();
   values::TensorState state = *tensor->now();
-  if (state.graph.empty() || std::find(state.graph.begin(), state.graph.end(), record_.earlier) != state.graph.end()) return;
+  if (state.graph.empty() || state.graph.contains(record_.earlier)) return;
   state.graph.push_back(record_.earlier);
   heap().set(tensor->state, Value::of(Kind::state, heap().state(state)));
 }

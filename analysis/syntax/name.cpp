@@ -28,25 +28,45 @@ Name::Entry* make(std::string_view text, std::uint64_t hash) {
   return new (memory) Name::Entry{std::string_view(characters, text.size()), hash, nullptr};
 }
 
+// Names that were asked for last, by where their text lay: literals are asked for again and again.
+struct Recent {
+  const char* at = nullptr;
+  const Name::Entry* entry = nullptr;
+};
+thread_local std::array<Recent, 1024> recent;
+
+Recent& recent_of(std::string_view text) {
+  return recent[(reinterpret_cast<std::uintptr_t>(text.data()) * 0x9E3779B97F4A7C15U + text.size()) >> 54];
+}
+
 } // namespace
 
 Name::Name(std::string_view text) {
   if (text.empty()) return;
+  Recent& last = recent_of(text);
+  if (last.at == text.data() && last.entry->text == text) {
+    entry_ = last.entry;
+    return;
+  }
+  entry_ = intern(text);
+  last = {text.data(), entry_};
+}
+
+const Name::Entry* Name::intern(std::string_view text) {
   const std::uint64_t hash = std::hash<std::string_view>{}(text);
   std::atomic<Entry*>& bucket = buckets[(hash ^ (hash >> 32)) % bucket_count];
   Entry* head = bucket.load(std::memory_order_acquire);
-  if ((entry_ = find(head, nullptr, text, hash))) return;
+  if (Entry* known = find(head, nullptr, text, hash)) return known;
   Entry* made = make(text, hash);
   made->next = head;
   while (!bucket.compare_exchange_weak(head, made, std::memory_order_acq_rel, std::memory_order_acquire)) {
     if (Entry* theirs = find(head, made->next, text, hash)) {
       ::operator delete(made);
-      entry_ = theirs;
-      return;
+      return theirs;
     }
     made->next = head;
   }
-  entry_ = made;
+  return made;
 }
 
 } // namespace stepzero::syntax

@@ -26,6 +26,7 @@ public:
   };
 
 private:
+  static const Entry* intern(std::string_view text);
   const Entry* entry_ = nullptr;
 };
 

@@ -31,7 +31,7 @@ Value with_own_gradient(Call& call, Value value, const Arguments& given) {
   for (const Value& argument : given.positional)
     if (const TensorState* from = tensor_state(call.run, argument))
       for (const values::Object* source : from->graph)
-        if (std::find(made.graph.begin(), made.graph.end(), source) == made.graph.end()) made.graph.push_back(source);
+        if (!made.graph.contains(source)) made.graph.push_back(source);
   return result(call, std::move(made));
 }
 

@@ -116,13 +116,22 @@ const values::Made* describe(Op& op, int part) {
   made->self = op.call.self;
   made->calls = op.call.run.site();
   made->part = part;
-  for (std::size_t i = 0; i < op.call.row.parameters.size(); ++i) {
-    made->arguments.push_back(op.call.run.resolve(op.call.at(i)));
-    made->states.push_back(tensor_state(op.run, made->arguments.back()));
+  const std::size_t size = op.call.row.parameters.size();
+  const auto arguments = op.run.heap().array<Value>(size);
+  const auto states = op.run.heap().array<const TensorState*>(size);
+  std::size_t own = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    arguments[i] = op.call.run.resolve(op.call.at(i));
+    states[i] = tensor_state(op.run, arguments[i]);
+    own += states[i] != nullptr;
   }
-  const std::size_t own = static_cast<std::size_t>(std::count_if(made->states.begin(), made->states.end(), [](const TensorState* state) { return state != nullptr; }));
-  if (op.tensors().size() > own)
-    for (const Value& value : op.tensors()) made->listed.push_back(op.tensor(value));
+  made->arguments = arguments;
+  made->states = states;
+  if (const auto& tensors = op.tensors(); tensors.size() > own) {
+    const auto listed = op.run.heap().array<const TensorState*>(tensors.size());
+    std::transform(tensors.begin(), tensors.end(), listed.begin(), [&](const Value& value) { return op.tensor(value); });
+    made->listed = listed;
+  }
   return made;
 }
 

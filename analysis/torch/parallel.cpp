@@ -28,8 +28,10 @@ void carries(Interpreter& run, Value value, const Instance& wrapper, int depth =
   switch (value.kind) {
   case Kind::tensor: {
     TensorState state = *value.as<Tensor>()->now();
-    if (std::find(state.graph.begin(), state.graph.end(), &wrapper) != state.graph.end()) return;
-    state.graph.insert(state.graph.begin(), &wrapper);
+    if (state.graph.contains(&wrapper)) return;
+    values::Graph graph{&wrapper};
+    graph.add(state.graph, state.graph.size() + 1);
+    state.graph = graph;
     set_state(run, value, state);
     return;
   }

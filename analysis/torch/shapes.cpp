@@ -31,7 +31,7 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   state.blamed = unknown->blamed;
   state.is_gradient = unknown->is_gradient;
   // A sum or product of such values is as much as these.
-  state.graph = interpreter::operands_of(*unknown);
+  state.graph = values::Graph(interpreter::operands_of(*unknown));
   if (state.graph.empty() && interpreter::comes_from_unseen(*unknown)) state.graph.push_back(unknown);
   const Value made = run.heap().tensor(state, unknown->born);
   run.heap().set(unknown->state, made);
@@ -208,14 +208,8 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
     if (from->cut && !state.cut) state.cut = from->cut;
     state.is_gradient = state.is_gradient || from->is_gradient;
     if (!state.cast_by) state.cast_by = from->cast_by;
-    if (state.graph.empty()) state.graph = from->graph;
-    else if (state.graph != from->graph)
-      for (const values::Object* source : from->graph)
-        if (std::find(state.graph.begin(), state.graph.end(), source) == state.graph.end()) {
-          if (state.graph.size() < longest_graph) state.graph.push_back(source);
-          else state.graph_complete = false;
-        }
-    state.graph_complete = state.graph_complete && from->graph_complete;
+    const bool whole = state.graph.add(from->graph, longest_graph);
+    state.graph_complete = state.graph_complete && from->graph_complete && whole;
     if (from->scaled_by) state.scaled_by = from->scaled_by;
     state.blamed = state.blamed || from->blamed;
     // All lie on one device but for those without dimensions, which may stay on the CPU.

@@ -228,7 +228,7 @@ Value Heap::external(std::string_view name, Place born) {
 Value Heap::tensor(TensorState content, Place born) {
   auto* made = make<Tensor>();
   made->born = born;
-  made->state.value = Value::of(Kind::state, state(content));
+  made->state.value = Value::of(Kind::state, state(std::move(content)));
   return Value::of(Kind::tensor, made);
 }
 
@@ -270,9 +270,9 @@ void Heap::note_write(const TensorState* written) {
     for (std::uint64_t& count : writes_.of_type) ++count;
 }
 
-TensorState* Heap::state(const TensorState& content) {
+TensorState* Heap::state(TensorState content) {
   auto* made = make<TensorState>();
-  *made = content;
+  *made = std::move(content);
   return made;
 }
 
@@ -408,10 +408,8 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     if (mine->outcome != theirs->outcome && !(mine->outcome && theirs->outcome && mine->outcome->outcome == theirs->outcome->outcome)) joined.outcome = nullptr;
     if (!mine->mean || !theirs->mean) joined.mean = nullptr;
     if (mine->made != theirs->made) joined.made = nullptr;
-    for (const Object* source : theirs->graph)
-      if (std::find(joined.graph.begin(), joined.graph.end(), source) == joined.graph.end()) joined.graph.push_back(source);
     joined.graph_complete = mine->graph_complete && theirs->graph_complete;
-    if (joined.graph.size() > max_graph) {
+    if (!joined.graph.add(theirs->graph, max_graph) || joined.graph.size() > max_graph) {
       joined.graph.clear();
       joined.graph_complete = false;
     }

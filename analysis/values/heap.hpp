@@ -42,12 +42,19 @@ public:
 
   template <class T> T* make() {
     T* raw = new (arena_.allocate(sizeof(T), alignof(T))) T();
-    objects_.push_back(raw);
+    if constexpr (!requires { T::owns_nothing; }) objects_.push_back(raw);
     ++clock_;
     if constexpr (requires { raw->attributes; }) raw->attributes.birth = clock_;
     if constexpr (requires { raw->names; }) raw->names.birth = clock_;
     if constexpr (requires { raw->state.birth; }) raw->state.birth = clock_;
     return raw;
+  }
+  // So many of them, made by the default constructor; they need no destructor.
+  template <class T> std::span<T> array(std::size_t size) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    T* raw = static_cast<T*>(arena_.allocate(size * sizeof(T), alignof(T)));
+    std::uninitialized_value_construct_n(raw, size);
+    return {raw, size};
   }
   std::string_view keep(std::string text);  // the text lives as long as the heap
 
@@ -84,7 +91,7 @@ public:
   Value unknown_from(std::initializer_list<Value> sources, Place born = {}) { return unknown_from(std::span(sources.begin(), sources.size()), born); }
   Value tensor(TensorState state, Place born);
   Value device(std::string_view text);
-  TensorState* state(const TensorState& state);
+  TensorState* state(TensorState state);
   // Either value, by a condition; resolved where the condition is decided, widened where the choice grows too large.
   Value choose(Cond condition, Value yes, Value no);
   // A choice of tensors of which the same is known, as one: what is made of it is not made twice. Not for parts of a module.

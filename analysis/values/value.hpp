@@ -5,6 +5,7 @@
 
 #include "symbolic/expression.hpp"
 #include "syntax/ast.hpp"
+#include "values/graph.hpp"
 
 #include <cstdint>
 #include <span>
@@ -115,6 +116,7 @@ private:
   std::unordered_map<Name, Slot*> index_;  // once there are many
 };
 
+// A type whose parts all lie in the heap says that it `owns_nothing`: it is not destroyed one by one.
 struct Object {
   Place born;  // where the program made it
   virtual ~Object() = default;
@@ -145,7 +147,7 @@ struct Unknown : Object {
   Value ends_with;          // of a tuple of which only the last items are known: a Tuple of those
 };
 
-struct Str : Object { std::string_view text; };
+struct Str : Object { static constexpr bool owns_nothing = true; std::string_view text; };
 struct Tuple : Object {
   std::vector<Value> items;
   std::span<const std::string_view> fields;  // of a named tuple; the texts outlive the heap
@@ -269,16 +271,18 @@ struct Device : Object { std::string_view text; };  // "cuda", "cuda:0", "cpu"
 struct Iterator : Object { Slot state; const Function* pending = nullptr; Scope* scope = nullptr; };
 
 // `yes` if the condition holds, else `no`. Never nested deeper than Heap allows.
-struct Choice : Object { Cond condition; Value yes, no; std::uint8_t leaves = 2; };
+struct Choice : Object { static constexpr bool owns_nothing = true; Cond condition; Value yes, no; std::uint8_t leaves = 2; };
 
 // Where a dimension's size was decided.
 struct Origin : Object {
+  static constexpr bool owns_nothing = true;
   Place place;
   std::string_view what;  // "in_features of nn.Linear", "shape of torch.randn"
 };
 // What a tensor is the outcome of, for those to whom it matters: the last thing that was done to its numbers.
 enum class Outcome : std::uint8_t { none, softmax, log_softmax, sigmoid, log_sigmoid, scores };  // scores: of a layer that weighs its inputs
 struct OutcomeOf : Object {
+  static constexpr bool owns_nothing = true;
   Outcome outcome = Outcome::none;
   Place place;
   std::string_view what;  // "softmax"
@@ -302,11 +306,13 @@ enum class Known : std::uint8_t { no, yes, unknown };
 
 // The operation that a tensor came from, and what it was given then. `born` is its place.
 struct Made : Object {
+  static constexpr bool owns_nothing = true;
   const Row* row = nullptr;
   Value self;                               // of a layer's forward: the layer
-  std::vector<Value> arguments;             // by the row's parameters, resolved; absent where not given and without a default
-  std::vector<const TensorState*> states;   // of those that are tensors; null for the others
-  std::vector<const TensorState*> listed;   // of the tensors in its lists: cat, einsum…
+  // These lie in the heap.
+  std::span<const Value> arguments;            // by the row's parameters, resolved; absent where not given and without a default
+  std::span<const TensorState* const> states;  // of those that are tensors; null for the others
+  std::span<const TensorState* const> listed;  // of the tensors in its lists: cat, einsum…
   const interpreter::CallSite* calls = nullptr;
   int part = -1;                            // of a result of several tensors: which of them
 };
@@ -342,8 +348,8 @@ struct TensorState : Object {
   const OutcomeOf* outcome = nullptr;      // of what it is the outcome, however it was arranged since
   const Origin* mean = nullptr;            // a mean that a loss function made, to which nothing but other losses was done since
   bool is_gradient = false;                // the gradient of a tensor, or computed from one element by element
-  std::vector<const Object*> graph;  // modules and parameters that it was computed from
-  bool graph_complete = false;       // nothing else is in the graph
+  Graph graph;                       // what it was computed from
+  bool graph_complete = false;       // nothing else is in it
   const Content* content = nullptr;  // of a small tensor whose elements are known
   const Made* made = nullptr;        // where it came from; null: not known, or from several paths
   // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
@@ -357,6 +363,7 @@ struct TensorState : Object {
 };
 enum class TensorRole : std::uint8_t { plain, parameter, buffer };  // to the module that holds it
 struct Tensor : Object {
+  static constexpr bool owns_nothing = true;
   TensorRole role = TensorRole::plain;
   Slot state;  // a TensorState
   TensorState* now() const { return state.value.as<TensorState>(); }

@@ -41,7 +41,7 @@ const Instance* mixture(const Record& record, const values::TensorState& loss, V
     std::vector<symbolic::Int> widths, counts;
     const auto weighs = [&](const Instance& layer) {
       const Value width = attribute(&layer, "out_features");
-      if (is(layer, "torch.nn.Linear") && width.is(Kind::integer) && std::find(loss.graph.begin(), loss.graph.end(), &layer) != loss.graph.end()) widths.push_back(width.integer());
+      if (is(layer, "torch.nn.Linear") && width.is(Kind::integer) && loss.graph.contains(&layer)) widths.push_back(width.integer());
     };
     each_part(*module, [&](const Instance& inner) {
       weighs(inner);

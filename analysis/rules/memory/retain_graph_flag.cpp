@@ -14,8 +14,8 @@ using values::Operation;
 
 namespace {
 
-bool meet(const std::vector<const Object*>& a, const std::vector<const Object*>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const Object* each) { return std::find(b.begin(), b.end(), each) != b.end(); });
+bool meet(const values::Graph& a, const values::Graph& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Object* each) { return b.contains(each); });
 }
 
 // The operations with a history behind a loss.
@@ -49,7 +49,7 @@ bool is_used_again(const Record& record, const Scene& scene, const Happening& ke
   const values::TensorState* loss = kept.event->self_state();
   if (!loss || loss->graph.empty() || loss->external) return true;
   // A loss that reaches into an earlier round: the next one will go through this graph.
-  if (record.earlier && std::find(loss->graph.begin(), loss->graph.end(), record.earlier) != loss->graph.end()) return true;
+  if (record.earlier && loss->graph.contains(record.earlier)) return true;
   for (const Happening& each : scene.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == Operation::gradient_asked) return true;

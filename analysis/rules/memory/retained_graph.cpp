@@ -216,7 +216,7 @@ void check(const Record& record, Report& report) {
       // The backward is made of what is kept: of the sum so far.
       if (record.earlier && loop.backward->event->self_state()) {
         const auto& graph = loop.backward->event->self_state()->graph;
-        if (std::find(graph.begin(), graph.end(), record.earlier) != graph.end()) continue;
+        if (graph.contains(record.earlier)) continue;
       }
       const auto added = added_by(record, event);
       if (!added || !once(event.place)) continue;

@@ -85,7 +85,7 @@ private:
     for (const Fact* fact : facts_) {
       if (fact->role != Fact::Role::expression) continue;
       const auto& graph = fact->tensor->graph;
-      if (std::find(graph.begin(), graph.end(), record_.earlier) == graph.end()) continue;
+      if (!graph.contains(record_.earlier)) continue;
       const bool sum = std::any_of(stmts_.begin(), stmts_.end(), [&](const Stmt* stmt) {
         if (stmt->kind == StmtKind::aug_assign) return as<AugAssignStmt>(*stmt).op == BinaryOp::add && fact->place.span == as<AugAssignStmt>(*stmt).target->span;
         if (stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).value->kind != ExprKind::binary) return false;
