@@ -74,6 +74,7 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
       if (!known_key(k)) v = heap().merge(v, value, Sharing::uniform);
     state.items.push_back({key, value});
   } else if (!found) {
+    step(state.items.size());
     for (auto& [k, v] : state.items) v = heap().merge(v, value, Sharing::uniform);
     state.open = true;
     state.rest = heap().merge(state.rest, value, Sharing::uniform);

@@ -32,7 +32,7 @@ struct Behind {
       return;
     }
     // A parameter has no history of its own.
-    const auto* leaf = state->graph.size() == 1 ? dynamic_cast<const values::Tensor*>(state->graph[0]) : nullptr;
+    const auto* leaf = state->graph.size() == 1 ? dynamic_cast<const values::Tensor*>(*state->graph.begin()) : nullptr;
     if (!leaf || leaf->role != values::TensorRole::parameter || leaf->now() != state) complete = false;
   }
 };
