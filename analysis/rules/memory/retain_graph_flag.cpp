@@ -20,7 +20,7 @@ bool meet(const values::Graph& a, const values::Graph& b) {
 
 // The operations with a history behind a loss.
 struct Behind {
-  std::unordered_set<const void*> operations;
+  std::unordered_set<const Made*> operations;
   bool complete = true;
 
   void add(const TensorState* state) {
@@ -36,12 +36,21 @@ struct Behind {
     if (!leaf || leaf->role != values::TensorRole::parameter || leaf->now() != state) complete = false;
   }
 };
+// Was the operation made in a round of the loop, there or in what it calls?
+bool is_made_in(const Made& made, const LoopEvent& loop) {
+  if (!loop.stmt) return true;
+  const auto in = [&](Place place) { return place.chunk == loop.place.chunk && loop.stmt->span.begin <= place.span.begin && place.span.end <= loop.stmt->span.end; };
+  if (in(made.born)) return true;
+  for (const CallSite* site = made.calls; site; site = site->outer)
+    if (in(site->place)) return true;
+  return false;
+}
 // Do both losses have parameters in common, and nothing that was computed?
 bool only_parameters(const TensorState& a, const TensorState& b) {
   Behind ours, theirs;
   ours.add(&a);
   theirs.add(&b);
-  return ours.complete && theirs.complete && std::none_of(ours.operations.begin(), ours.operations.end(), [&](const void* each) { return theirs.operations.contains(each); });
+  return ours.complete && theirs.complete && std::none_of(ours.operations.begin(), ours.operations.end(), [&](const Made* each) { return theirs.operations.contains(each); });
 }
 
 // May another backward, or a gradient that is asked for, go through the graph of this one?
@@ -50,6 +59,10 @@ bool is_used_again(const Record& record, const Scene& scene, const Happening& ke
   if (!loss || loss->graph.empty() || loss->external) return true;
   // A loss that reaches into an earlier round: the next one will go through this graph.
   if (record.earlier && loss->graph.contains(record.earlier)) return true;
+  // What was computed in front of the loop is gone through in each of its rounds.
+  Behind behind;
+  behind.add(loss);
+  if (std::any_of(behind.operations.begin(), behind.operations.end(), [&](const Made* made) { return !is_made_in(*made, *kept.loops.back()); })) return true;
   for (const Happening& each : scene.all) {
     const OperationEvent& event = *each.event;
     if (event.row->operation == Operation::gradient_asked) return true;
