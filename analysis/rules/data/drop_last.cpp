@@ -34,6 +34,28 @@ Int product(const Record& record, const values::Shape& shape) {
   return shape.rank_known ? all : nullptr;
 }
 
+// May the loop be left before the last batch?
+bool is_left_early(const Block& block, bool inner = false) {
+  return std::any_of(block.events.begin(), block.events.end(), [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: {
+      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
+      return exit == ExitKind::return_ || (exit == ExitKind::break_ && !inner);
+    }
+    case EventKind::branch: return is_left_early(static_cast<const BranchEvent*>(event)->yes, inner) || is_left_early(static_cast<const BranchEvent*>(event)->no, inner);
+    case EventKind::loop: {
+      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
+      return std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round, true); });
+    }
+    case EventKind::attempt: {
+      const auto* attempt = static_cast<const AttemptEvent*>(event);
+      return is_left_early(attempt->body, inner) || is_left_early(attempt->orelse, inner) || std::any_of(attempt->handlers.begin(), attempt->handlers.end(), [&](const Block& handler) { return is_left_early(handler, inner); });
+    }
+    default: return false;
+    }
+  });
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   const std::vector<TrainingLoop> loops = training_loops(training);
@@ -41,6 +63,8 @@ void check(const Record& record, Report& report) {
   for (const Reading& reading : readings(loops)) {
     const auto last = last_batch(record, reading);
     if (!last) continue;
+    const auto& rounds = reading.training->loop->rounds;
+    if (std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round); })) continue;
     const auto is_batch = [&](const values::TensorState* input) {
       return input && input->shape.rank_known && !input->shape.dims.empty() &&
              std::find(last->batches.begin(), last->batches.end(), input->shape.dims[0].size) != last->batches.end();
@@ -48,7 +72,7 @@ void check(const Record& record, Report& report) {
     bool told = false;
     for (const Happening& each : reading.training->scene->all) {
       const OperationEvent& event = *each.event;
-      if (!in_every_round(record, *reading.training, each)) continue;
+      if (each.in_attempt || !in_every_round(record, *reading.training, each)) continue;
       if (event.row->operation == Operation::has_to_fit) {
         const symbolic::Int size = event.arguments[0].integer();
         const auto other = record.symbols.value(event.arguments[1].integer());
@@ -108,7 +132,7 @@ constexpr Rule drop_last = complete({
              "for (x,) in loader:\n"
              "    flat = x.view(x.size(0), -1, 20)\n",
     .silent = "Data sets whose length is not known; lengths that divide; drop_last=True; shapes taken from the tensor; convolutional batch norms, which have many values per "
-              "channel; loaders that are only evaluated.",
+              "channel; loaders that are only evaluated; loops that are left before the last batch; what stands in a try.",
     .fix = "Adds `drop_last=True`, which leaves samples out.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

@@ -76,6 +76,9 @@ bool look_at_steps(const Record& record, Report& report, const Window& window, O
 void look_at_clearing(const Record& record, Report& report, const Window& window, Once& once) {
   const OperationEvent& clear = *window.clear->event;
   const OperationEvent& step = *window.step->event;
+  // Two optimizers of one loss, of which one steps now and then, as it is meant to.
+  for (const Happening& each : window.scene->all)
+    if (const Value other = stepped_optimizer(*each.event); other && other.object() != window.optimizer.object() && each.in(window.loop)) return;
   if (!once(clear.place)) return;
   Finding* finding = report.add(Severity::warning, clear.place, clear.calls,
                                 "This clears the gradients in every round, and a step is made only every " + in_words(record, window) +
