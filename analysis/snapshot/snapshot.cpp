@@ -9,6 +9,7 @@
 #include "torch/table.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -29,7 +30,33 @@ bool takes_hint(interpreter::Fact::Role role) {
   return role == assignment || role == attribute || role == parameter;
 }
 
+// Where the dimensions of shapes came from, told once for each.
+class Origins {
+public:
+  explicit Origins(const Record& record) : record_(record) {}
+
+  std::shared_ptr<const std::vector<rules::Related>> of(const values::Shape& shape) {
+    std::vector<std::pair<const values::Origin*, symbolic::Int>> key;
+    for (const values::Dim& dim : shape.dims)
+      if (dim.origin && dim.origin->place && dim.size) key.push_back({dim.origin, dim.size});
+    if (key.empty()) return nullptr;
+    auto& told = told_[key];
+    if (!told) {
+      auto made = std::make_shared<std::vector<rules::Related>>();
+      for (const auto& [origin, size] : key)
+        made->push_back({{record_.chunk(origin->place).path, record_.span(origin->place)}, record_.symbols.text(size) + ": " + std::string(origin->what)});
+      told = std::move(made);
+    }
+    return told;
+  }
+
+private:
+  const Record& record_;
+  std::map<std::vector<std::pair<const values::Origin*, symbolic::Int>>, std::shared_ptr<const std::vector<rules::Related>>> told_;
+};
+
 void collect_facts(const Record& record, std::vector<Fact>& facts) {
+  Origins origins(record);
   using Role = interpreter::Fact::Role;
   // A place that was reached more than once keeps what is the same each time; one that has more than these in turn keeps nothing.
   constexpr std::size_t most_seen = 64;
@@ -89,11 +116,7 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
       }
       const bool rooted = root > 0 && root <= record.roots.size();
       seen.push_back({std::move(shown), std::move(text), general, root, rooted ? record.roots[root - 1]->owner : nullptr});
-      if (made->origins.empty() && fact.tensor)
-        for (const values::Dim& dim : fact.tensor->shape.dims)
-          if (dim.origin && dim.origin->place && dim.size)
-            made->origins.push_back({{record.chunk(dim.origin->place).path, record.span(dim.origin->place)},
-                                     record.symbols.text(dim.size) + ": " + std::string(dim.origin->what)});
+      if (!made->origins && fact.tensor) made->origins = origins.of(fact.tensor->shape);
     }
     while (next < raw.size() && raw[next].span == raw[i].span) ++next;
     const auto only_names = [&](const Seen& each) { return each.root < is_extra.size() && is_extra[each.root]; };
@@ -101,7 +124,7 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
       std::erase_if(seen, [&](const Seen& each) { return only_names(each) && !each.general; });
     if (auto value = agreed(std::move(seen))) {
       made->value = std::move(*value);
-      if (made->value.kind != "tensor") made->origins.clear();
+      if (made->value.kind != "tensor") made->origins.reset();
       if (made->is_place) made->name = std::string(record.text(raw[i].fact->place));
       facts.push_back(std::move(*made));
     }
@@ -231,6 +254,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     run->sources.ask(&sources);
     if (!run->interpreter->run_again(options.cancelled)) run.reset();
   }
+  const bool again = run != nullptr;
   if (!run) begin(*(run = std::make_unique<Run>()), limits);
   Record& record = run->record;
   record.as_rank = [&](int rank, int world, const std::unordered_set<const syntax::Stmt*>& roots) {
@@ -286,6 +310,9 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     if (options.want_facts) {
       const Record* shown = run_to_show(*run, sources, path, limits, begin, most_runs_to_show);
       collect_facts(shown ? *shown : record, result.facts);
+      result.facts.shrink_to_fit();
+      // Kept for the next edit where there was one before: most files that are opened are only read.
+      if (!again) run->shown.reset();
       result.cancelled = options.cancelled && *options.cancelled;
     }
     if (options.want_schedule) {

@@ -43,7 +43,8 @@ struct Fact {
   bool is_place = false;
   bool is_assignment = false;  // takes an inlay hint behind the name
   Shown value;
-  std::vector<rules::Related> origins;  // where each dimension came from
+  // Where each dimension came from; null: not told. Facts of one shape share it.
+  std::shared_ptr<const std::vector<rules::Related>> origins;
 };
 
 struct Result;

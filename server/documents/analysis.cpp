@@ -18,7 +18,8 @@ void keep_texts(Analysis& analysis, const RunSources& sources) {
       for (const rules::TextEdit& edit : fix.edits) keep(edit.where);
   }
   for (const snapshot::Fact& fact : analysis.result.facts)
-    for (const rules::Related& origin : fact.origins) keep(origin.where);
+    if (fact.origins)
+      for (const rules::Related& origin : *fact.origins) keep(origin.where);
 }
 
 } // namespace

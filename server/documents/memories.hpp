@@ -19,7 +19,7 @@ public:
   void give(const std::string& path, snapshot::Memory memory);
 
 private:
-  static constexpr std::size_t most = 4;
+  static constexpr std::size_t most = 3;
   std::mutex mutex_;
   std::list<std::pair<std::string, snapshot::Memory>> kept_;  // newest first
 };

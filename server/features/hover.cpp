@@ -104,7 +104,8 @@ void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fac
     out.literal(" on ");
     out.code(fact.value.device);
   }
-  for (const rules::Related& origin : fact.origins) {
+  static const std::vector<rules::Related> none;
+  for (const rules::Related& origin : fact.origins ? *fact.origins : none) {
     out.line();
     out.raw("- ");
     out.literal(origin.message);
