@@ -59,6 +59,38 @@ bool is_free_of(const Expr* expr, Name target) {
   default: return false;
   }
 }
+// One of the elements as it is for a round: a size of a tensor that only this element need have is the same wherever the round meets it.
+Value for_a_round(values::Heap& heap, Value element, int depth = 0) {
+  if (element.is(Kind::tensor)) {
+    const auto* tensor = element.as<values::Tensor>();
+    const values::TensorState* state = tensor->now();
+    if (tensor->role != values::TensorRole::plain || !state->shape.rank_known ||
+        std::ranges::all_of(state->shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; }))
+      return element;
+    values::TensorState one = *state;
+    symbolic::AtomInfo info;
+    info.lower = 0;
+    info.sharing = state->sharing;
+    info.varies = true;
+    for (values::Dim& dim : one.shape.dims)
+      if (!dim.size) dim.size = heap.symbols().fresh(info);
+    return heap.tensor(std::move(one), tensor->born);
+  }
+  if (!element.is(Kind::tuple) || depth > 2) return element;
+  const auto* all = element.as<values::Tuple>();
+  std::vector<Value> items;
+  bool same = true;
+  for (const Value& item : all->items) {
+    items.push_back(for_a_round(heap, item, depth + 1));
+    same = same && items.back() == item;
+  }
+  if (same) return element;
+  const Value one = heap.tuple(std::move(items));
+  one.as<values::Tuple>()->fields = all->fields;
+  one.as<values::Tuple>()->cls = all->cls;
+  return one;
+}
+
 // May what is behind the block not be come to?
 bool leaves(const Block& block) {
   return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) {
@@ -540,7 +572,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   shape.length = known_length(iterable);
   shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set && holds_texts(*values::Heap::list_state(iterable));
   const Flow flow = run_generic_loop(shape, [&] {
-    run_assign(*stmt.target, element(iterable, here(*stmt.iterable)));
+    run_assign(*stmt.target, for_a_round(heap(), element(iterable, here(*stmt.iterable))));
     return run_block(stmt.body);
   });
   if (flow == Flow::normal && !stmt.orelse.empty()) return run_block(stmt.orelse);
@@ -710,7 +742,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     shape.trips = trips_of(iterable);
     run_generic_loop(shape, [&] {
       if (level == 0) rest = {};
-      round(element(iterable, here(*generator.iterable)), false);
+      round(for_a_round(heap(), element(iterable, here(*generator.iterable))), false);
       return killed_ ? Flow::dead : Flow::normal;
     });
   };

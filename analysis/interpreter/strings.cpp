@@ -198,6 +198,13 @@ Value Interpreter::string_method(Value self, std::string_view name, Arguments& a
     const bool sign = name == "zfill" && !text.empty() && (text[0] == '-' || text[0] == '+');
     return heap().string((sign ? text.substr(0, 1) : "") + std::string(missing, letter) + (sign ? text.substr(1) : text));
   }
+  // Of something that is not known: a number, whichever.
+  if ((name == "find" || name == "rfind" || name == "index" || name == "rindex" || name == "count") && first && !first.is(Kind::string)) {
+    symbolic::AtomInfo info;
+    info.lower = name.ends_with("find") ? -1 : 0;
+    info.sharing = heap().sharing(unknown());
+    return Value::of(symbols().fresh(info));
+  }
   if (!plain) return unknown();
   if (name == "lower" || name == "casefold") return heap().string(changed(text, [](int c) { return std::tolower(c); }));
   if (name == "upper") return heap().string(changed(text, [](int c) { return std::toupper(c); }));

@@ -272,6 +272,10 @@ Answer Interpreter::has_attribute(Value value, Name name) {
       if (method_row(native->path, name.text())) return Answer::yes;
       if (find_method(object, Name("__getattr__")))
         if (const Value found = native_fallback(*native, value, name, {})) return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
+      // A layer of the library has what some layer has, and nothing else but what the program gave it.
+      const std::string_view layers = library_.types().layers;
+      if (!object->cls && native->row && native->path.starts_with(layers) && !object->symbolic && !object->attributes.find(handed_out) && !name.text().starts_with("_"))
+        return library_.find(std::string(layers) + "$any." + std::string(name.text())) ? Answer::unknown : Answer::no;
       // Most layers have attributes that are not known here; a class of the program that is a plain module or container has not.
       if (!object->cls || (!(native->row && native->row->whole) && !native->path.starts_with("builtins."))) return Answer::unknown;
     }

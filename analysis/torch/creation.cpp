@@ -192,7 +192,8 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
   }
   if (data.is(Kind::unknown) && !op.tensor(data)) {
     // Where a list is given, an unknown item is nearly always a number; alone it may be anything.
-    if (found.open || data.as<values::Unknown>()->shape_of || depth == 0 || data.as<values::Unknown>()->of_many) found.shape_known = false;
+    if (!data.as<values::Unknown>()->is_number && (found.open || data.as<values::Unknown>()->shape_of || depth == 0 || data.as<values::Unknown>()->of_many))
+      found.shape_known = false;
     at_end(data.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown);
     return;
   }

@@ -71,6 +71,11 @@ Answer is_nothing(const Op& op, const TensorState* part) {
 std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, bool skips_nothing = true) {
   std::vector<std::pair<std::size_t, const TensorState*>> shaped;
   bool complete = !parts.open;
+  // Where all are vectors, an empty one is a vector like the others.
+  if ((at == 0 || at == -1) && !parts.states.empty() && std::all_of(parts.states.begin(), parts.states.end(), [](const TensorState* part) {
+        return part && part->shape.rank_known && part->shape.dims.size() == 1;
+      }))
+    skips_nothing = false;
   std::optional<std::size_t> rank;
   std::size_t first_of_rank = 0;
   for (std::size_t i = 0; i < parts.states.size(); ++i) {

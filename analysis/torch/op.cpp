@@ -76,7 +76,7 @@ const Shape& Op::shape(std::string_view name) const {
 }
 bool Op::is_number(std::string_view name) const {
   const Value value = argument(name);
-  if (value.is(Kind::unknown)) return value.as<values::Unknown>()->is_real && !tensor(value);
+  if (value.is(Kind::unknown)) return (value.as<values::Unknown>()->is_real || value.as<values::Unknown>()->is_number) && !tensor(value);
   // The truth of a comparison with something unknown may as well be a tensor of truths.
   if (value.is(Kind::boolean)) return s.form(value.condition()) == symbolic::Context::Form::constant;
   return value.is(Kind::integer) || value.is(Kind::real);

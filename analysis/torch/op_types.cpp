@@ -111,7 +111,7 @@ Dtype Op::promoted(std::span<const Value> values) const {
     case Kind::real: operands.push_back({Dtype::float32, Known::no, true}); break;
     case Kind::unknown: {
       const bool real = value.as<values::Unknown>()->is_real;
-      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no, real});
+      operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no, real || value.as<values::Unknown>()->is_number});
       break;
     }
     case Kind::choice: operands.push_back({Dtype::unknown, Known::no, false}); break;

@@ -282,8 +282,15 @@ Value Heap::device(std::string_view text) {
   return Value::of(Kind::device, made);
 }
 
+// What an operation would have given that was proven to fail: the path that it lies on ends there.
+static bool is_failure(Value value) {
+  if (value.is(Kind::unknown)) return value.as<Unknown>()->blamed && !value.as<Unknown>()->state.value;
+  return value.is(Kind::tensor) && value.as<Tensor>()->now()->blamed && !value.as<Tensor>()->now()->shape.rank_known;
+}
+
 Value Heap::choose(Cond condition, Value yes, Value no) {
   if (yes == no) return yes;
+  if (yes && no && is_failure(yes) != is_failure(no)) return is_failure(yes) ? no : yes;
   switch (symbols_.decide(condition)) {
   case symbolic::Answer::yes: return yes;
   case symbolic::Answer::no: return no;
@@ -347,6 +354,7 @@ Value Heap::one_of_alike(Value value, bool to_show) {
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
   if (!a) return b;
+  if (is_failure(a) != is_failure(b)) return is_failure(a) ? b : a;
   const Sharing mixed = symbolic::mix(how, symbolic::mix(sharing(a), sharing(b)));
   if (a.is(Kind::integer) && b.is(Kind::integer)) {
     symbolic::AtomInfo info;
