@@ -96,7 +96,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);
   if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
   if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
-  if (left.is(Kind::tensor) || right.is(Kind::tensor) || op == BinaryOp::matmul)
+  if (left.is(Kind::tensor) || right.is(Kind::tensor) || (op == BinaryOp::matmul && !left.is(Kind::instance)))
     return library_.binary(*this, op, left, right, node, here(node));
   auto& s = symbols();
   const auto unknown = [&](std::string name = {}) {

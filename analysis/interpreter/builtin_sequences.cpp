@@ -20,6 +20,7 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
   std::size_t shortest = SIZE_MAX, length = 0;
   bool known = !iterables.empty();
   Sharing trips = Sharing::uniform;
+  std::vector<Int> lengths;
   std::vector<const values::Range*> endless(iterables.size());
   for (std::size_t i = 0; i < iterables.size(); ++i) {
     const Value iterable = resolve(iterables[i]);
@@ -32,6 +33,7 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
         continue;
       }
     }
+    lengths.push_back(known_length(iterable));
     auto items = take(iterable, where);
     known = known && items;
     if (items) {
@@ -46,7 +48,8 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
     symbolic::AtomInfo info;
     info.lower = 0;
     info.sharing = trips;
-    return heap().open_list(heap().tuple(std::move(any)), symbols().fresh(info), ListKind::iterator);
+    const Int same = !lengths.empty() && std::ranges::all_of(lengths, [&](Int each) { return each == lengths.front(); }) ? lengths.front() : nullptr;
+    return heap().open_list(heap().tuple(std::move(any)), same ? same : symbols().fresh(info), ListKind::iterator);
   }
   std::vector<Value> rows;
   for (std::size_t i = 0; i < (longest ? length : shortest); ++i) {
@@ -144,11 +147,11 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
                             ListKind::iterator);
   }
   if (name == "zip" && arguments.spread) {
-    // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each of any length.
+    // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each as long as there are pairs.
     const Value row = positional.empty() ? resolve(arguments.rest) : Value{};
     if (!row.is(Kind::tuple)) return heap().open_list(heap().external("", where), nullptr, ListKind::iterator);
     std::vector<Value> columns;
-    for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(heap().open_list(part));
+    for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(heap().open_list(part, arguments.most));
     return heap().list(std::move(columns), ListKind::iterator);
   }
   if (name == "zip") return zip_of(positional, false, {}, where);

@@ -127,7 +127,17 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
     const Value right = evaluate(*expr.rights[i]);
     const bool of_values = expr.ops[i] <= CompareOp::ge;
     const Value a = settled(left), b = settled(right);
-    Value part = of_values && (a.is(Kind::tensor) || b.is(Kind::tensor)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
+    // An object of a library compares as the library says: an array gives an array of truths.
+    const auto by_method = [&](Value object, Value other, CompareOp how) -> Value {
+      constexpr std::string_view names[] = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
+      if (!object.is(Kind::instance) || object.as<values::Instance>()->cls || !object.as<values::Instance>()->native) return {};
+      const Value method = find_method(object.as<values::Instance>(), Name(names[static_cast<int>(how)]));
+      return method ? call(method, {{other}, {}, false}, here(expr)) : Value{};
+    };
+    constexpr CompareOp turned[] = {CompareOp::eq, CompareOp::ne, CompareOp::gt, CompareOp::ge, CompareOp::lt, CompareOp::le};
+    Value said = of_values ? by_method(a, b, expr.ops[i]) : Value{};
+    if (!said && of_values && !a.is(Kind::tensor)) said = by_method(b, a, turned[static_cast<int>(expr.ops[i])]);
+    Value part = said ? said : of_values && (a.is(Kind::tensor) || b.is(Kind::tensor)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
                                                                          : compare(expr.ops[i], left, right);
     // Compared with something unknown, it may be a tensor of truths: a value of which only its truth is known.
     const auto may_be_tensor = [](Value value) { return value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real; };

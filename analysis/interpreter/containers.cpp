@@ -335,7 +335,14 @@ Value Interpreter::list_method(Value self, std::string_view name, Arguments& arg
     return store();
   }
   if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
-  if (name == "sort" || name == "reverse" || name == "rotate") return shuffle();
+  if (name == "sort" || name == "reverse" || name == "rotate") {
+    const Int length = state.length;
+    shuffle();
+    values::ListState other = *values::Heap::list_state(self);
+    other.length = length;
+    heap().set_list(self, std::move(other));
+    return Value::none();
+  }
 
   if (is_set) {
     std::vector<std::vector<Value>> others;

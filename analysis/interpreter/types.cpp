@@ -210,6 +210,8 @@ Answer Interpreter::is_instance(Value value, Value type) {
     }
     if (object->symbolic && !object->cls) return Answer::unknown;
     if (object->cls ? object->cls->open : false) return Answer::unknown;
+    // What turns itself into a number may be one: NumPy's are.
+    if (own && native && !object->cls && method_row(native->path, Name("__float__"))) return Answer::unknown;
     if (path == library_.types().tensor) return native && !native->path.starts_with(library_.types().layers) ? Answer::unknown : Answer::no;
     return own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   }

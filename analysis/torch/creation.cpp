@@ -1,4 +1,5 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
+#include "torch/arrays.hpp"
 #include "torch/operators.hpp"
 
 #include <cmath>
@@ -158,6 +159,7 @@ struct Nested {
   Dtype dtype = Dtype::unknown;
   bool shape_known = true, dtype_known = true, ragged = false;
   bool open = false;  // not all items are known: one that is unknown may be a list
+  bool arrays = false;  // tensors or arrays are among them
   std::vector<Int> sizes;
 };
 void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget) {
@@ -197,8 +199,19 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     at_end(data.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown);
     return;
   }
+  if (const TensorState* state = array_state(op.run, data)) {
+    at_end(state->dtype);
+    found.arrays = true;
+    for (const Dim& dim : state->shape.dims) {
+      if (found.sizes.size() == depth) found.sizes.push_back(dim.size);
+      else if (op.equal(op.dim(found.sizes[depth]), dim) != Answer::yes) found.shape_known = false;
+      ++depth;
+    }
+    return;
+  }
   if (const TensorState* state = op.tensor(data)) {
     at_end(state->dtype);
+    found.arrays = true;
     if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty())) found.shape_known = false;
     else if (depth == 0)
       for (const Dim& dim : state->shape.dims) found.sizes.push_back(dim.size);
@@ -214,6 +227,23 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
   at_end(dtype_of(op, data));
   if (!data.is(Kind::integer) && !data.is(Kind::real) && !data.is(Kind::boolean)) found.shape_known = false;
 }
+} // namespace
+
+std::optional<NestedData> nested_data(Op& op, Value data) {
+  Nested nested;
+  int budget = 4000;
+  look_into(op, data, nested, 0, budget);
+  if (!nested.shape_known || nested.ragged) return std::nullopt;
+  NestedData found;
+  found.shape.rank_known = true;
+  for (const Int size : nested.sizes) found.shape.dims.push_back(size ? op.made(size) : Dim{});
+  found.dtype = nested.dtype_known ? nested.dtype : Dtype::unknown;
+  found.of_numbers = !nested.arrays;
+  return found;
+}
+
+namespace {
+
 Value tensor_of(Op& op, Value data, Dtype otherwise) {
   Nested nested;
   int budget = 4000;
@@ -230,8 +260,9 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
     for (const Int size : nested.sizes) shape.dims.push_back(op.made(size));
   }
   TensorState state = *op.tensor(op.fresh(shape, op.dtype("dtype", dtype)));
-  state.sharing = op.run.heap().sharing(data);
-  state.external = op.run.heap().is_external(data);
+  const TensorState* array = array_state(op.run, data);
+  state.sharing = array ? array->sharing : op.run.heap().sharing(data);
+  state.external = array ? array->external : op.run.heap().is_external(data);
   return result(op.call, std::move(state));
 }
 // A number among the data that was read from a tensor.
@@ -284,10 +315,11 @@ Value as_tensor(Op& op) {
   return result(op.call, std::move(same_state));
 }
 Value from_array(Op& op) {
-  TensorState state = *op.tensor(op.fresh({}, Dtype::unknown));
   const Value data = op.argument("ndarray");
-  state.sharing = op.run.heap().sharing(data);
-  state.external = op.run.heap().is_external(data);
+  const TensorState* array = array_state(op.run, data);
+  TensorState state = *op.tensor(op.fresh(array ? array->shape : Shape{}, array ? array->dtype : Dtype::unknown));
+  state.sharing = array ? array->sharing : op.run.heap().sharing(data);
+  state.external = array ? array->external : op.run.heap().is_external(data);
   return result(op.call, std::move(state));
 }
 // torch.Tensor(2, 3) and torch.FloatTensor([1, 2]): sizes, or data.
@@ -295,7 +327,7 @@ Value old_constructor(Op& op, Dtype dtype) {
   if (op.call.row.path.starts_with("torch.cuda.")) return op.result({}, dtype);
   const Value data = op.argument("data");
   if (!op.given("data")) return op.fresh({true, {op.dim(std::int64_t{0})}}, dtype);
-  if (data.is(Kind::list) || data.is(Kind::tuple)) return tensor_of(op, data, dtype);
+  if (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data)) return tensor_of(op, data, dtype);
   if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) return op.fresh(state->shape, dtype);
   const auto shape = shape_asked(op, "data");
   return op.failed() ? op.unknown() : op.fresh(shape.value_or(Shape{}), dtype);

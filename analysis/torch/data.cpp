@@ -1,4 +1,5 @@
 // Data sets, loaders and what default collation makes of a batch. Semantics as in the documentation of torch.utils.data.
+#include "torch/arrays.hpp"
 #include "torch/layer.hpp"
 
 #include <cmath>
@@ -107,6 +108,7 @@ Value collate(Interpreter& run, Value sample, const Dim& batch, Int index, value
   sample = run.resolve(sample);
   if (depth > 6) return unseen(run, place);
   if (const TensorState* state = tensor_state(run, sample)) return batched(run, *state, batch, index, place);
+  if (const TensorState* state = array_state(run, sample)) return batched(run, *state, batch, index, place);
   switch (sample.kind) {
   case Kind::integer: return number(run, Dtype::int64, batch, place);
   case Kind::real: return number(run, Dtype::float64, batch, place);

@@ -95,6 +95,12 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
   return op.made(length, "slice");
 }
 
+} // namespace
+
+Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice) { return sliced(op, dim, slice, nullptr); }
+
+namespace {
+
 // ---------------------------------------------------------------- subscripts
 
 // One part of x[…], as far as it is known.

@@ -1,4 +1,5 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
+#include "torch/arrays.hpp"
 #include "torch/history.hpp"
 #include "torch/operators.hpp"
 
@@ -391,6 +392,7 @@ constexpr Operator operators[] = {
     {"data_ptr", "input", "method", something, Type::own},
     {"tolist", "input", "method", to_list, Type::own},
     {"item", "input", "method", item, Type::own},
+    {"numpy", "input, *, force=False", "method", array_of_tensor, Type::own},
     {"result_type", "tensor1, tensor2", "torch", common_dtype, Type::own},
     {"promote_types", "type1, type2", "torch", promoted_types, Type::own},
     {"get_default_dtype", "", "torch", default_dtype, Type::own},

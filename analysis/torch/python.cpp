@@ -239,7 +239,6 @@ std::vector<Row> python_rows() {
       row("random.triangular", function, "low=0.0, high=1.0, mode=None", random_real),
       row("random.randint", function, "a, b", random_integer<true>),
       row("random.randrange", function, "start, stop=None, step=None", random_integer<false>),
-      row("numpy.random.randint", function, "low, high=None, size=None, *more, **options", per_rank),
       row("random.seed", function, "a=None, *more", seeded),
       row("socket.gethostname", function, "", per_rank),
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),

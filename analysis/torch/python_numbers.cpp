@@ -1,4 +1,5 @@
 // Python's math and operator, and what NumPy does to numbers.
+#include "torch/arrays.hpp"
 #include "torch/native.hpp"
 
 #include <algorithm>
@@ -185,6 +186,7 @@ template <bool items> Value gotten(Call& call) {
 // NumPy's function of the same name: of numbers it gives one, of anything else perhaps an array.
 template <Value (*of_numbers)(Call&), bool takes_sequences = false> Value numpy(Call& call) {
   const Value given = call.run.resolve(call.at(0));
+  if (!takes_sequences && array_state(call.run, given)) return array_of_fractions(call);
   bool numbers = !takes_sequences && (given.is(Kind::integer) || given.is(Kind::real));
   if (takes_sequences && (given.is(Kind::tuple) || given.is(Kind::list)))
     if (const auto items = call.run.elements(given, call.place))

@@ -33,5 +33,7 @@ Dim joined_dim(Op& op, std::span<const Dim> dims);
 // The smaller and larger of two sizes by what is known on this path; null if one is.
 Int smaller(const Op& op, Int a, Int b);
 Int larger(const Op& op, Int a, Int b);
+// A dimension after x[lower:upper:step]; the step is known not to turn it around.
+Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice);
 
 } // namespace stepzero::torch
