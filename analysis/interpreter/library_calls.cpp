@@ -98,8 +98,8 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
               return call_library(symbol_called, self, std::move(one), where, expr);
             },
             where);
-    if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
   }
+  if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
   Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
   made.behind = arguments.behind;
   made.arguments.resize(row->parameters.size());

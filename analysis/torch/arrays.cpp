@@ -10,13 +10,17 @@
 
 namespace stepzero::torch {
 
-const TensorState* array_state(Interpreter& run, Value value) {
+Value held_by_array(Interpreter& run, Value value) {
   value = run.resolve(value);
-  if (!value.is(Kind::instance)) return nullptr;
+  if (!value.is(Kind::instance)) return {};
   const auto* object = value.as<Instance>();
-  if (object->cls || !object->native || !(object->native->path == array_class || object->native->path == number_class)) return nullptr;
-  const Value state = kept(run, *object, "$state");
-  return state.is(Kind::tensor) ? state.as<values::Tensor>()->now() : nullptr;
+  if (object->cls || !object->native || !(object->native->path == array_class || object->native->path == number_class)) return {};
+  const Value held = kept(run, *object, "$state");
+  return held.is(Kind::tensor) ? held : Value{};
+}
+const TensorState* array_state(Interpreter& run, Value value) {
+  const Value held = held_by_array(run, value);
+  return held ? held.as<values::Tensor>()->now() : nullptr;
 }
 
 Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_list<Value> sources, bool random) {

@@ -9,6 +9,8 @@ namespace stepzero::torch {
 
 // Null if the value is not known to be an array.
 const TensorState* array_state(Interpreter& run, Value value);
+// What it holds, as a tensor; absent if the value is not known to be an array.
+Value held_by_array(Interpreter& run, Value value);
 // A new array, computed from these; unknown where its number of dimensions is.
 Value array_of(Call& call, const Shape& shape, values::Dtype dtype, std::initializer_list<Value> sources = {}, bool random = false);
 // The tensor's numbers as an array.

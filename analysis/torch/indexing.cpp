@@ -1,4 +1,5 @@
 // Subscripts: numbers, slices, None, ..., lists, tensors of indices and masks.
+#include "torch/arrays.hpp"
 #include "torch/contents.hpp"
 #include "torch/fixed.hpp"
 #include "torch/operators.hpp"
@@ -142,6 +143,7 @@ std::optional<Part> list_part(Op& op, Value list) {
 
 std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
   value = op.run.resolve(value);
+  if (const Value held = held_by_array(op.run, value)) value = held;
   using What = Part::What;
   Part part{What::slice, value};
   part.text = text;
