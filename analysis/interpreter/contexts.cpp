@@ -135,6 +135,18 @@ symbolic::Answer Interpreter::catches(Value type, Value raised) {
   return symbolic::Answer::unknown;
 }
 
+namespace {
+// Exceptions that no operation on tensors raises: who catches them leaves its failures alone.
+bool leaves_failures(Interpreter& run, Value type) {
+  constexpr std::string_view others[] = {"KeyboardInterrupt", "KeyError", "StopIteration", "StopAsyncIteration", "ImportError", "ModuleNotFoundError", "OSError",
+                                         "IOError", "FileNotFoundError", "FileExistsError", "PermissionError", "EOFError", "SystemExit", "GeneratorExit"};
+  type = run.resolve(type);
+  if (type.is(Kind::tuple)) return std::ranges::all_of(type.as<values::Tuple>()->items, [&](Value each) { return leaves_failures(run, each); });
+  if (!type.is(Kind::library) || !type.as<values::LibrarySymbol>()->path.starts_with("builtins.")) return false;
+  return std::ranges::find(others, type.as<values::LibrarySymbol>()->path.substr(9)) != std::end(others);
+}
+} // namespace
+
 Flow Interpreter::run_try(const TryStmt& stmt) {
   auto* event = record_.event<AttemptEvent>();
   event->place = {chunk_, stmt.span};
@@ -153,12 +165,13 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
 
   block_ = &event->body;
   if (has_handlers) frame_->tries.push_back(&target);
-  guards_ += has_handlers;
+  const bool guards = std::ranges::any_of(stmt.handlers, [&](const ExceptHandler& handler) { return !handler.type || !leaves_failures(*this, evaluate(*handler.type)); });
+  guards_ += guards;
   catching_ += has_handlers;
   const auto risks = may_raise_ + heap().unknowns();
   Flow flow = run_block(stmt.body);
   const bool safe = risks == may_raise_ + heap().unknowns() && target.raises.empty() && step();
-  guards_ -= has_handlers;
+  guards_ -= guards;
   catching_ -= has_handlers;
   if (has_handlers) frame_->tries.pop_back();
 

@@ -205,6 +205,12 @@ bool Interpreter::covers(Value wide, Value value) const {
     }
     return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing && covers_history(*a, *b);
   }
+  case Kind::instance: {
+    const auto *a = wide.as<values::Instance>(), *b = value.as<values::Instance>();
+    if (a->cls || b->cls || a->native != b->native) return false;
+    const values::Slot *mine = a->attributes.find(Name("$state")), *theirs = b->attributes.find(Name("$state"));
+    return mine && theirs && mine->value.is(Kind::tensor) && covers(mine->value, theirs->value);
+  }
   case Kind::tuple: {
     const auto& a = wide.as<values::Tuple>()->items;
     const auto& b = value.as<values::Tuple>()->items;

@@ -42,7 +42,7 @@ Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_lis
     state.external = state.external || (from ? from->external : run.heap().is_external(source));
   }
   Instance* made = run.make_native(shape.dims.empty() ? number_class : array_class, call.place);
-  keep(run, *made, "$state", run.heap().tensor(std::move(state), call.place));
+  run.heap().slot_of(made->attributes, Name("$state")).value = run.heap().tensor(std::move(state), call.place);  // it is new: no write
   return Value::of(Kind::instance, made);
 }
 
@@ -188,6 +188,33 @@ template <Dtype dtype> Value typed(Call& call) {
   return state ? array_of(call, state->shape, dtype, {call.at(0)}) : unknown_of(call);
 }
 
+Value none(Call&) { return Value::none(); }
+Value shape_tuple(Call& call, Value of) {
+  const TensorState* state = array_state(call.run, of);
+  if (!state) return unknown_of(call);
+  std::vector<Value> sizes;
+  for (const Dim& dim : state->shape.dims) sizes.push_back(dim.size ? Value::of(dim.size) : call.run.heap().unknown("", state->sharing, call.place));
+  return call.run.heap().tuple(std::move(sizes));
+}
+Value shape_of(Call& call) { return shape_tuple(call, call.at(0)); }
+// Of two vectors: a table as wide as the first, or as high.
+Value meshgrid(Call& call) {
+  if (call.rest.size() != 2 || call.spread) return unknown_of(call);
+  const Value indexing = option(call, "indexing");
+  if (call.options.size() > 1 || (indexing && !indexing.is(Kind::string)) || (!indexing && !call.options.empty())) return unknown_of(call);
+  const TensorState *x = array_state(call.run, call.rest[0]), *y = array_state(call.run, call.rest[1]);
+  if (!x || !y || x->shape.dims.size() != 1 || y->shape.dims.size() != 1) return unknown_of(call);
+  Shape shape{true, {y->shape.dims[0], x->shape.dims[0]}};
+  if (indexing && indexing.text() == "ij") std::swap(shape.dims[0], shape.dims[1]);
+  return call.run.heap().list({array_of(call, shape, x->dtype, {call.rest[0], call.rest[1]}), array_of(call, shape, y->dtype, {call.rest[0], call.rest[1]})});
+}
+Value broadcast_to(Call& call) {
+  Op op(call);
+  const TensorState* state = array_state(call.run, call.at(0));
+  const auto shape = state ? sizes_asked(op, "shape") : std::nullopt;
+  return shape ? array_of(call, *shape, state->dtype, {call.at(0)}) : unknown_of(call);
+}
+
 // ---------------------------------------------------------------- random numbers
 
 Value generator(Call& call) { return Value::of(Kind::instance, call.run.make_native("numpy.random.Generator", call.place)); }
@@ -237,6 +264,17 @@ Value length(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
   return first_of(state).size ? Value::of(first_of(state).size) : unknown_of(call);
 }
+// A number of the array, as Python has it.
+Value number_of(Call& call, const TensorState& state) {
+  if (is_integral(state.dtype) && state.dtype != Dtype::boolean) {
+    symbolic::AtomInfo info;
+    info.sharing = state.sharing;
+    return Value::of(call.run.symbols().fresh(info));
+  }
+  Value made = call.run.heap().unknown("", Sharing::local, call.place);
+  made.as<values::Unknown>()->is_real = values::is_floating(state.dtype);
+  return made;
+}
 // Its numbers or rows, each time anew: it may have been written since.
 Value items(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
@@ -244,31 +282,27 @@ Value items(Call& call) {
   if (!state || state->shape.dims.empty()) return heap.open_list(unknown_of(call));
   Shape rest = state->shape;
   rest.dims.erase(rest.dims.begin());
-  const bool plain = kept(call, "$numbers") || (call.row.path.ends_with(".tolist") && rest.dims.empty());
-  const auto one = [&] {
-    if (!plain) return call.row.path.ends_with(".tolist") ? unknown_of(call) : array_of(call, rest, state->dtype, {call.self});
-    if (is_integral(state->dtype) && state->dtype != Dtype::boolean) {
-      symbolic::AtomInfo info;
-      info.sharing = state->sharing;
-      return Value::of(call.run.symbols().fresh(info));
-    }
-    Value made = heap.unknown("", Sharing::local, call.place);
-    made.as<values::Unknown>()->is_real = values::is_floating(state->dtype);
-    return made;
-  };
+  const bool plain = static_cast<bool>(kept(call, "$numbers"));
+  const auto one = [&] { return plain ? number_of(call, *state) : array_of(call, rest, state->dtype, {call.self}); };
   const auto size = first_of(state).size ? call.run.symbols().value(first_of(state).size) : std::nullopt;
   if (!size || *size < 0 || *size > (rest.dims.empty() ? most_items : most_rows)) return heap.open_list(one(), first_of(state).size);
   std::vector<Value> list;
   for (std::int64_t i = 0; i < *size; ++i) list.push_back(one());
   return heap.list(std::move(list));
 }
-Value shape_tuple(Call& call) {
+// Lists in lists, of which one stands for all.
+Value nested_lists(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
-  if (!state) return unknown_of(call);
-  std::vector<Value> sizes;
-  for (const Dim& dim : state->shape.dims) sizes.push_back(dim.size ? Value::of(dim.size) : call.run.heap().unknown("", state->sharing, call.place));
-  return call.run.heap().tuple(std::move(sizes));
+  if (!state || state->shape.dims.empty()) return state ? number_of(call, *state) : unknown_of(call);
+  Value made = number_of(call, *state);
+  for (auto dim = state->shape.dims.rbegin(); dim != state->shape.dims.rend(); ++dim) {
+    const auto size = dim->size ? call.run.symbols().value(dim->size) : std::nullopt;
+    if (size && *size >= 0 && *size <= (made.is(Kind::list) ? most_rows : most_items)) made = call.run.heap().list(std::vector<Value>(static_cast<std::size_t>(*size), made));
+    else made = call.run.heap().open_list(made, dim->size);
+  }
+  return made;
 }
+Value own_shape(Call& call) { return shape_tuple(call, call.self); }
 Value rank(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
   return state ? call.run.heap().integer(static_cast<std::int64_t>(state->shape.dims.size())) : unknown_of(call);
@@ -346,13 +380,13 @@ std::vector<Row> array_rows() {
       row("numpy.$array", class_, "*arguments, **options", nullptr),
       row(array_class, class_, "*arguments, **options", nullptr, "numpy.$array"),
       row(number_class, class_, "*arguments, **options", nullptr, "numpy.$array"),
-      row("numpy.$array.tolist", method, "", items),
+      row("numpy.$array.tolist", method, "", nested_lists),
       row("numpy.$array.item", method, "*index", number),
       row("numpy.$array.__float__", method, "", number),
       row("numpy.$array.__bool__", method, "", unknown_of),
       row("numpy.$array.__getitem__", method, "key", item),
       row("numpy.$array.__setitem__", method, "key, value", nothing),
-      row("numpy.$array.shape", property, "", shape_tuple),
+      row("numpy.$array.shape", property, "", own_shape),
       row("numpy.$array.ndim", property, "", rank),
       row("numpy.$array.size", property, "", element_count),
       row("numpy.$array.astype", method, "dtype, *more, **options", converted),
@@ -372,6 +406,10 @@ std::vector<Row> array_rows() {
       row("numpy.array", function, "object, dtype=None, *, copy=True, order=None, subok=False, ndmin=0, like=None", array),
       row("numpy.asarray", function, "object, dtype=None, order=None", array),
       row("numpy.ascontiguousarray", function, "object, dtype=None", array),
+      row("numpy.newaxis", constant, "", none),
+      row("numpy.shape", function, "a", shape_of),
+      row("numpy.meshgrid", function, "*xi, **options", meshgrid),
+      row("numpy.broadcast_to", function, "array, shape, subok=False", broadcast_to),
       row("numpy.float32", function, "x=0", typed<Dtype::float32>),
       row("numpy.float64", function, "x=0", typed<Dtype::float64>),
       row("numpy.int64", function, "x=0", typed<Dtype::int64>),

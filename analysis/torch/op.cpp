@@ -210,7 +210,20 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
       const symbolic::Cond present = s.compared(symbolic::Compare::gt, atom, s.constant(0));
       positive = positive ? s.logical_and(positive, present) : present;
     }
-  if (!positive || s.compare(symbolic::Compare::eq, left, right) != Answer::no) return false;
+  if (s.compare(symbolic::Compare::eq, left, right) != Answer::no) {
+    // T and max(T - 1, 0): the same of nothing only.
+    const auto facts = s.mark();
+    s.atoms(left, [&](Int atom) {
+      if (s.lower(atom) != 0 || s.value(atom)) return;
+      const symbolic::Cond present = s.compared(symbolic::Compare::gt, atom, s.constant(0));
+      positive = positive ? s.logical_and(positive, present) : present;
+    });
+    if (positive) s.assume(positive);
+    const bool differ = positive && s.compare(symbolic::Compare::eq, left, right) == Answer::no;
+    s.rewind(facts);
+    if (!differ) return false;
+  }
+  if (!positive) return false;
   unless_ = unless_ ? s.logical_and(unless_, positive) : positive;
   return true;
 }

@@ -3,6 +3,7 @@
 #include "torch/op.hpp"
 
 #include "torch/history.hpp"
+#include "torch/operators.hpp"
 
 #include "syntax/spelling.hpp"
 #include "torch/ranks.hpp"
@@ -39,7 +40,11 @@ bool fits(Op& op) {
     const std::string_view written = call.options.front().first.text();
     const auto meant = std::find_if(parameters.begin(), parameters.end(), [&](syntax::Name name) { return is_slip_of(written, name.text()); });
     const bool is_slip = meant != parameters.end();
-    if (!presumed && (call.row.kind == RowKind::class_ || is_slip))
+    // An operator that goes element by element has nothing to do with dimensions, in any version.
+    constexpr std::string_view of_dimensions[] = {"dim", "dims", "axis", "keepdim"};
+    const bool elementwise = call.row.op && (call.row.op->shape == same || call.row.op->shape == broadcasting) && call.row.path.starts_with("torch.") &&
+                             std::ranges::find(of_dimensions, written) != std::end(of_dimensions);
+    if (!presumed && (call.row.kind == RowKind::class_ || is_slip || elementwise))
       op.fail(ProblemKind::argument, std::string(op.title()) + " has no argument '" + std::string(written) + "'" +
                                          (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
     return false;

@@ -376,6 +376,21 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     if (a.as<Tuple>()->cls == b.as<Tuple>()->cls) both.as<Tuple>()->cls = a.as<Tuple>()->cls;
     return both;
   }
+  // Objects of a library that are nothing but what they hold, such as arrays.
+  if (a.is(Kind::instance) && b.is(Kind::instance) && a.as<Instance>()->native == b.as<Instance>()->native && !a.as<Instance>()->cls && !b.as<Instance>()->cls) {
+    const Slot *mine = a.as<Instance>()->attributes.find(Name("$state")), *theirs = b.as<Instance>()->attributes.find(Name("$state"));
+    if (mine && theirs && mine->value.is(Kind::tensor) && theirs->value.is(Kind::tensor)) {
+      const Value held = merge(mine->value, theirs->value, how);
+      if (held.as<Tensor>()->now()->shape.rank_known) {
+        auto* both = make<Instance>();
+        both->born = a.object()->born;
+        both->native = a.as<Instance>()->native;
+        both->open = true;
+        slot_of(both->attributes, Name("$state")).value = held;  // it is new: no write
+        return Value::of(Kind::instance, both);
+      }
+    }
+  }
   Value made = unknown("", mixed);
   made.as<Unknown>()->external = is_external(a) || is_external(b);
   made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
