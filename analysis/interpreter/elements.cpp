@@ -98,7 +98,7 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
         state.items = std::move(items);
       } else {
         state.open = true;
-        for (const Value& item : items) state.rest = heap().merge(state.rest, item, Sharing::uniform);
+        state.rest = any_of(items);
       }
       auto* made = heap().make<values::ListState>();
       *made = state;

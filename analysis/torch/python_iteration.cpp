@@ -125,6 +125,10 @@ Value counting(Call& call) {
   range->stop = call.run.symbols().constant(std::int64_t{1} << 50);
   return Value::of(Kind::range, range);
 }
+// Over and over again.
+Value cycled(Call& call) {
+  return open_iterator(call, call.run.element(call.at(0), call.place));
+}
 Value sliced(Call& call) {
   std::vector<std::optional<std::int64_t>> bounds;
   for (const Value& bound : call.rest) {
@@ -267,6 +271,7 @@ std::vector<Row> python_iteration_rows() {
       row("itertools.product", function, "*iterables, **options", cartesian),
       row("itertools.repeat", function, "object, times", repeated),
       row("itertools.count", function, "start=0, step=1", counting),
+      row("itertools.cycle", function, "iterable", cycled),
       row("itertools.islice", function, "iterable, *bounds", sliced),
       row("itertools.accumulate", function, "iterable, func=None, *, initial=None", accumulate),
       row("itertools.pairwise", function, "iterable", pairwise),
