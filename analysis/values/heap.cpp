@@ -288,8 +288,19 @@ static bool is_failure(Value value) {
   return value.is(Kind::tensor) && value.as<Tensor>()->now()->blamed && !value.as<Tensor>()->now()->shape.rank_known;
 }
 
+// What an object of a library is, such as an array, that is nothing but what it holds; absent if it is none.
+static Value held_state(Value value) {
+  if (!value.is(Kind::instance) || value.as<Instance>()->cls || !value.as<Instance>()->native) return {};
+  const Slot* held = value.as<Instance>()->attributes.find(Name("$state"));
+  return held && held->value.is(Kind::tensor) ? held->value : Value{};
+}
+
 Value Heap::choose(Cond condition, Value yes, Value no) {
   if (yes == no) return yes;
+  if (const Value a = held_state(yes), b = held_state(no); a && b) {
+    const TensorState &x = *a.as<Tensor>()->now(), &y = *b.as<Tensor>()->now();
+    if (same_shape(x.shape, y.shape) && x.dtype == y.dtype) return merge(yes, no, symbols_.sharing(condition));
+  }
   if (yes && no && is_failure(yes) != is_failure(no)) return is_failure(yes) ? no : yes;
   switch (symbols_.decide(condition)) {
   case symbolic::Answer::yes: return yes;
@@ -376,20 +387,25 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     if (a.as<Tuple>()->cls == b.as<Tuple>()->cls) both.as<Tuple>()->cls = a.as<Tuple>()->cls;
     return both;
   }
-  // Objects of a library that are nothing but what they hold, such as arrays.
-  if (a.is(Kind::instance) && b.is(Kind::instance) && a.as<Instance>()->native == b.as<Instance>()->native && !a.as<Instance>()->cls && !b.as<Instance>()->cls) {
-    const Slot *mine = a.as<Instance>()->attributes.find(Name("$state")), *theirs = b.as<Instance>()->attributes.find(Name("$state"));
-    if (mine && theirs && mine->value.is(Kind::tensor) && theirs->value.is(Kind::tensor)) {
-      const Value held = merge(mine->value, theirs->value, how);
-      if (held.as<Tensor>()->now()->shape.rank_known) {
-        auto* both = make<Instance>();
-        both->born = a.object()->born;
-        both->native = a.as<Instance>()->native;
-        both->open = true;
-        slot_of(both->attributes, Name("$state")).value = held;  // it is new: no write
-        return Value::of(Kind::instance, both);
-      }
+  if (const Value mine = held_state(a), theirs = held_state(b); mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
+    const Value held = merge(mine, theirs, how);
+    if (held.as<Tensor>()->now()->shape.rank_known) {
+      auto* both = make<Instance>();
+      both->born = a.object()->born;
+      both->native = a.as<Instance>()->native;
+      both->open = true;
+      slot_of(both->attributes, Name("$state")).value = held;  // it is new: no write
+      return Value::of(Kind::instance, both);
     }
+  }
+  // What all sides of a choice have in common.
+  for (Value* side : {&a, &b}) {
+    if (!side->is(Kind::choice)) continue;
+    const Choice* choice = side->as<Choice>();
+    if (!choice->yes || !choice->no) break;
+    const Value one = merge(choice->yes, choice->no, symbols_.sharing(choice->condition));
+    if (one.is(Kind::unknown) || one.is(Kind::choice)) break;
+    return side == &a ? merge(one, b, how) : merge(a, one, how);
   }
   Value made = unknown("", mixed);
   made.as<Unknown>()->external = is_external(a) || is_external(b);
