@@ -143,6 +143,15 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
           return call_builtin(name, one, where, expr);
         },
         where);
+  // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each as long as there are pairs.
+  if (name == "zip" && arguments.spread && positional.empty() && arguments.keywords.empty() && expr && expr->arguments.size() == 1 &&
+      expr->arguments[0]->kind == ExprKind::starred && as<StarredExpr>(*expr->arguments[0]).value->kind == ExprKind::name)
+    if (const Value row = resolve(arguments.rest); row.is(Kind::tuple)) {
+      const Int length = known_length(resolve(evaluate(*as<StarredExpr>(*expr->arguments[0]).value)));
+      std::vector<Value> columns;
+      for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(heap().open_list(part, length));
+      return heap().list(std::move(columns), values::ListKind::iterator);
+    }
   if (const Value made = number_builtin(name, arguments, where)) return made;
   if (const Value made = sequence_builtin(name, arguments, where)) return made;
   if (const Value made = object_builtin(name, arguments, where)) return made;

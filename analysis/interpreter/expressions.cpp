@@ -230,7 +230,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   return heap().external("", here(expr));
 }
 
-std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, std::size_t* behind, Int* count) {
+std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, std::size_t* behind) {
   std::vector<Value> items;
   std::size_t last_open = 0;
   for (const Expr* part : parts) {
@@ -248,7 +248,6 @@ std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool&
         items.insert(items.end(), last.begin(), last.end());
       }
       rest = heap().merge(rest, element(spread, here(*part)), Sharing::uniform);
-      if (count && parts.size() == 1) *count = known_length(resolve(spread));
     }
   }
   if (behind && open) *behind = items.size() - last_open;

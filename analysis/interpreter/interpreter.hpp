@@ -65,7 +65,6 @@ struct Arguments {
   bool spread = false;  // `*unknown` or `**unknown` among them
   Value rest{};         // what any one of the positional ones that are not known is like; may be absent
   std::size_t behind = 0;  // how many of `positional` are known to stand behind it
-  Int most = nullptr;      // how many positional ones there are, where nothing but `*unknown` gives any and its length is known
 };
 
 // Does the path go on behind a statement?
@@ -394,7 +393,7 @@ private:
   std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
   // With `behind`, the items that stand last behind an unknown number of others are counted, too.
-  std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, std::size_t* behind = nullptr, Int* count = nullptr);
+  std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, std::size_t* behind = nullptr);
   Value lookup(syntax::Name name, const syntax::Expr& node);
   values::Slot& variable(syntax::Name name);
   Value make_function(const syntax::FunctionStmt& stmt);
