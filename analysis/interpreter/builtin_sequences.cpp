@@ -110,7 +110,8 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
       const auto* state = values::Heap::list_state(first);
       length = state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));
     }
-    if (first.is(Kind::range)) length = length_of(first, where).integer();
+    if (first.is(Kind::range) || (first.is(Kind::unknown) && limits_.as_rank))
+      if (const Value size = length_of(first, where); size.is(Kind::integer)) length = size.integer();
     return heap().open_list(element(first, where), is_set ? nullptr : length, kind);
   }
   if (name == "dict") {

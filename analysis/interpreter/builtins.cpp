@@ -59,6 +59,14 @@ Value Interpreter::mixed_result(const std::vector<Value>& arguments, Place where
   return heap().unknown_from(arguments, where);
 }
 
+// In the runs of ranks sizes without a name of their own are known by where they come from.
+std::string Interpreter::length_name(Place born) const {
+  constexpr std::size_t longest = 60;
+  if (!limits_.as_rank || !born) return {};
+  const std::string_view text = record_.text(born);
+  return text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos ? std::string() : "len(" + std::string(text) + ")";
+}
+
 Value Interpreter::length_of(Value value, Place where) {
   value = resolve(value);
   const auto number = [&](std::size_t size) { return heap().integer(static_cast<std::int64_t>(size)); };
@@ -110,7 +118,7 @@ Value Interpreter::length_of(Value value, Place where) {
     const Name key("$len");
     if (const values::Slot* slot = unknown->attributes.find(key); slot && slot->value) return slot->value;
     symbolic::AtomInfo info;
-    info.name = unknown->name.empty() ? "" : "len(" + std::string(unknown->name) + ")";
+    info.name = unknown->name.empty() ? length_name(unknown->born) : "len(" + std::string(unknown->name) + ")";
     info.lower = 0;
     info.sharing = unknown->sharing;
     const Value length = Value::of(symbols().fresh(info));
@@ -120,6 +128,7 @@ Value Interpreter::length_of(Value value, Place where) {
   default: break;
   }
   symbolic::AtomInfo info;
+  if (value.is(Kind::list)) info.name = length_name(value.object()->born);
   info.lower = 0;
   info.sharing = trips_of(value);
   return Value::of(symbols().fresh(info));

@@ -58,7 +58,8 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     Frame* const frame = frame_;
     const std::uint32_t chunk = chunk_;
     Flow flow = Flow::dead;
-    bool entered = false;
+    bool entered = false, fails = false;
+    TryTarget* outside = nullptr;  // that was told of what the body raises
     std::function<Value(Value)> body = [&](Value yielded) {
       if (entered) return Value::none();
       entered = true;
@@ -67,12 +68,24 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
       frame_ = frame;
       chunk_ = chunk;
       if (target) run_assign(*target, yielded);
+      for (Frame* each = frame_; each && !outside; each = each->outer)
+        if (!each->tries.empty()) outside = each->tries.back();
+      const std::size_t depth = path_.size(), told = outside ? outside->raises.size() : 0;
       flow = run_with(stmt, item + 1);
       frame_ = inner;
       chunk_ = inner_chunk;
+      // What the body raises for certain is raised by the yield.
+      const Event* last = block_->events.empty() ? nullptr : block_->events.back();
+      if (flow == Flow::dead && path_.size() == depth && last && last->kind == EventKind::exit && static_cast<const ExitEvent*>(last)->exit == ExitKind::raise &&
+          (!outside || outside->raises.size() == told + 1))
+        fails = killed_ = true;
       return Value::none();
     };
     drain(manager, here(expr), body);
+    if (fails && !killed_) {
+      if (outside) outside->raises.pop_back();
+      return Flow::normal;
+    }
     if (!entered) {
       if (target) run_assign(*target, heap().external(""));
       return run_with(stmt, item + 1);

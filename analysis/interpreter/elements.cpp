@@ -253,6 +253,27 @@ std::optional<std::vector<std::int64_t>> Interpreter::slice_of(std::int64_t size
   return places;
 }
 
+// How many it picks of so many that are not known.
+Int Interpreter::length_of_slice(Int size, const values::SliceObject& slice) {
+  auto& s = symbols();
+  const auto given = [&](Value value) { return value && !resolve(value).is(Kind::none); };
+  const auto by = given(slice.step) ? to_constant(slice.step) : std::optional<std::int64_t>(1);
+  if (!by || *by <= 0) return nullptr;
+  bool known = true;
+  const auto bound = [&](Value value, Int otherwise) -> Int {
+    if (!given(value)) return otherwise;
+    const Int at = to_int(resolve(value));
+    if (at && s.lower(at) >= 0) return s.min(at, size);
+    const auto constant = at ? s.value(at) : std::nullopt;
+    if (constant) return s.max(s.constant(0), s.add(size, at));
+    known = false;
+    return nullptr;
+  };
+  const Int from = bound(slice.lower, s.constant(0)), to = bound(slice.upper, size);
+  if (!known) return nullptr;
+  return s.max(s.constant(0), s.floordiv(s.add(s.sub(to, from), s.constant(*by - 1)), s.constant(*by)));
+}
+
 // One of the elements that a value stands for: what is learned of this one does not hold for the others.
 Value Interpreter::one_of_many(Value element) {
   element = resolve(element);
@@ -310,7 +331,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       const auto* state = values::Heap::list_state(object);
       if (const auto at = to_constant(index); at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
         return state->items[static_cast<std::size_t>(*at)];
-      if (index.is(Kind::slice)) return heap().open_list(element(object, where));
+      if (index.is(Kind::slice)) return heap().open_list(element(object, where), limits_.as_rank && state->length ? length_of_slice(state->length, *index.as<values::SliceObject>()) : nullptr);
       return one_of_many(element(object, where));
     }
     const auto items = elements(object, where);
@@ -408,6 +429,10 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       note_part(heap(), made, *unknown);
       made.as<values::Unknown>()->blamed = unknown->blamed;
     }
+    if (made.is(Kind::unknown) && index.is(Kind::slice) && limits_.as_rank)
+      if (const Value size = length_of(object, where); size.is(Kind::integer))
+        if (const Int length = length_of_slice(size.integer(), *index.as<values::SliceObject>()))
+          heap().slot_of(made.as<values::Unknown>()->attributes, Name("$len")).value = Value::of(length);
     unknown->items.push_back({index, made});
     record_part(*unknown, index, made, where);
     return made;

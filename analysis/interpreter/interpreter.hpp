@@ -205,6 +205,12 @@ public:
   // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not known.
   void note_fit(Int a, Int b, bool broadcasts, Place where);
   // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
+  // A backward left gradients: those of this process alone, or others. Unseen code that was handed what has them may have them reduced.
+  void note_gradients(bool own) {
+    if (gradients_ != Gradients::unknown) gradients_ = own ? Gradients::own : Gradients::none;
+  }
+  void lose_gradients() { gradients_ = Gradients::unknown; }
+  bool gradients_are_own() const { return gradients_ == Gradients::own; }
   Sharing drawn_sharing() const { return limits_.as_rank || seeds_ == Seeds::never || seeds_ == Seeds::by_rank ? Sharing::local : Sharing::uniform; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
@@ -337,7 +343,7 @@ private:
   // where no rule looks at the single round: in rehearsals, for one rank, to show.
   bool rest_is_alike(const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round);
   Flow run_while(const syntax::WhileStmt& stmt);
-  bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow);
+  bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow, std::vector<Block>& first);
   struct LoopShape {
     const syntax::Stmt* stmt = nullptr;  // null for a comprehension
     Place place;
@@ -345,8 +351,14 @@ private:
     bool endless = false;                // left by break only
     Int length = nullptr;                // of what is iterated over, if it is known
     bool any_order = false;
+    std::vector<Block> first;            // rounds that are known one by one
   };
   Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
+  RoundCounts round_counts(Int length);
+  std::string length_name(Place born) const;
+  Int length_of_slice(Int size, const values::SliceObject& slice);
+  // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in turn; null if it does not.
+  Int length_of_share(Int size, Int number, Cond condition);
   bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
   Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
   Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
@@ -595,6 +607,8 @@ private:
   const values::Instance* unentered_ = nullptr;
   const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
+  std::set<std::string, std::less<>> resized_;  // "len(files)" of what the program appends to without that being seen
+  enum class Gradients : std::uint8_t { none, own, unknown } gradients_ = Gradients::none;
   enum class Seeds : std::uint8_t { never, alike, by_rank, unknown } seeds_ = Seeds::never;
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()

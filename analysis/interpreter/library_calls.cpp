@@ -270,9 +270,13 @@ void Interpreter::escape(Value value, int depth) {
     heap().set_dict(value, std::move(state));
     return;
   }
+  case Kind::unknown:
+    if (value.as<values::Unknown>()->is_gradient) lose_gradients();
+    return;
   case Kind::instance: {
     heap().note_write(nullptr);
     heap().note_grad_write();
+    lose_gradients();
     auto* object = value.as<values::Instance>();
     if (object->cls && !object->symbolic && !is_a(value, library_.types().module) && !object->attributes.find(handed_out))
       heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
@@ -281,6 +285,7 @@ void Interpreter::escape(Value value, int depth) {
   case Kind::bound: escape(value.as<values::Bound>()->function, depth + 1); return;
   case Kind::function: {
     // It may be called there, and change what it holds of the functions around it.
+    lose_gradients();
     const auto* function = value.as<values::Function>();
     for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) {
       std::vector<Value> held;
@@ -298,6 +303,7 @@ void Interpreter::escape(Value value, int depth) {
     values::TensorState state = *value.as<values::Tensor>()->now();
     heap().note_write(&state);
     heap().note_grad_write();
+    if (state.is_gradient || value.as<values::Tensor>()->role == values::TensorRole::parameter) lose_gradients();
     if (state.external) return;
     state.external = true;
     state.sharing = Sharing::unseen;
@@ -377,6 +383,8 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
+  const auto dot = name.rfind('.');
+  if (limits_.as_rank && dot != std::string::npos) resized_.insert("len(" + name.substr(0, dot) + ")");
   if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const Value made = heap().external(name.empty() ? "" : name + "()", where);
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);

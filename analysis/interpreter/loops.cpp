@@ -13,6 +13,7 @@ using values::Kind;
 namespace {
 constexpr std::size_t max_unrolled = 512;
 constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run round by round
+constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
 constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
@@ -290,6 +291,49 @@ Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& bod
   return merge_exits(begin, target.continues, flow, nullptr, loose);
 }
 
+RoundCounts Interpreter::round_counts(Int length) {
+  auto& s = symbols();
+  std::map<std::string, Int> sizes;
+  bool named = true;
+  s.atoms(length, [&](Int atom) {
+    const auto* info = s.atom_info(atom);
+    named = named && info && !info->name.empty() && !resized_.contains(info->name) && sizes.try_emplace(info->name, atom).first->second == atom;
+  });
+  if (!named || sizes.empty() || sizes.size() > 2) return {};
+  RoundCounts found;
+  std::vector<symbolic::Assignment> values;
+  for (const auto& [name, atom] : sizes) {
+    found.sizes.push_back(name);
+    values.push_back({atom, 1});
+  }
+  const std::int64_t most = RoundCounts::most(sizes.size());
+  for (bool more = true; more;) {
+    const auto facts = s.mark();
+    bool possible = true;
+    for (const auto& [atom, value] : values) possible = possible && s.assume(s.compared(symbolic::Compare::eq, atom, s.constant(value)));
+    s.rewind(facts);
+    for (std::size_t i = 0; possible && i < path_.size(); ++i) possible = s.evaluate(path_[i], values) != symbolic::Answer::no;
+    const auto rounds = possible ? s.value(s.substitute(length, values)) : std::nullopt;
+    found.rounds.push_back(rounds ? *rounds : RoundCounts::never);
+    more = false;
+    for (std::size_t i = values.size(); i-- > 0 && !more;) {
+      more = values[i].value < most;
+      values[i].value = more ? values[i].value + 1 : 1;
+    }
+  }
+  return found;
+}
+
+Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
+  auto& s = symbols();
+  if (!size || !number || !limits_.as_rank || !s.is_atom(number)) return nullptr;
+  const std::int64_t parts = limits_.as_rank->world;
+  for (std::int64_t part = 0; part < parts; ++part)
+    if (s.compared(symbolic::Compare::eq, s.mod(number, s.constant(parts)), s.constant(part)) == condition)
+      return s.floordiv(s.add(size, s.constant(parts - 1 - part)), s.constant(parts));
+  return nullptr;
+}
+
 Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) {
   const std::size_t depth = path_.size();
   Block* const block = block_;
@@ -367,6 +411,8 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   event->any_order = shape.any_order;
   event->stmt = shape.stmt;
   event->length = shape.length;
+  event->first = shape.first;
+  if (limits_.as_rank && rehearsals_ == 0 && shape.length && !symbols().value(shape.length)) event->counts = round_counts(shape.length);
   block_ = &event->rounds.emplace_back();
   if (carried)
     if (OperationEvent* left = record_implied("$carried", {}, {Value::of(Kind::unknown, carried)}, {}, {})) append(left);
@@ -517,6 +563,10 @@ Int Interpreter::known_length(Value iterable) {
     const Value length = resolve(length_of(iterable, {}));
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
+  case Kind::unknown: {
+    const Value length = limits_.as_rank ? resolve(length_of(iterable, {})) : Value{};
+    return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
   case Kind::instance: {
     if (iterable.as<values::Instance>()->cls) return nullptr;  // it may have a __len__ of its own, which is not to be run
     const Value length = resolve(length_of(iterable, {}));
@@ -586,8 +636,8 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
 }
 
 // Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not known, or it
-// takes too long.
-bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow) {
+// takes too long; then `first` gets the first ones, in the run of one rank.
+bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vector<Block>& first) {
   const auto mark = heap().mark();
   const auto facts = symbols().mark();
   const std::size_t depth = path_.size();
@@ -615,11 +665,16 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow) {
     if (known && !ended) flow = run_round(target, [&] { return run_block(stmt.body); }, false);
     // A way out that depends on what is not known: the rounds behind it may or may not be.
     known = known && path_.size() == depth && record_.steps - from < while_steps && step();
-    rounds.push_back(std::move(round));
+    if (!ended || !round.events.empty()) rounds.push_back(std::move(round));
   }
   frame_->loops.pop_back();
   block_ = block;
   if (!known) {
+    // What follows them is not known, but who compares ranks may see from them that there are more than on another.
+    if (limits_.as_rank && !ended && rehearsals_ == 0 && generic_depth_ == 0 && rounds.size() > most_first_rounds) {
+      rounds.resize(most_first_rounds);
+      first = std::move(rounds);
+    }
     killed_ = false;
     heap().rollback(mark);
     symbols().rewind(facts);
@@ -638,7 +693,8 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow) {
 }
 
 Flow Interpreter::run_while(const WhileStmt& stmt) {
-  if (Flow flow; run_known_rounds(stmt, flow)) return flow;
+  std::vector<Block> first_rounds;
+  if (Flow flow; run_known_rounds(stmt, flow, first_rounds)) return flow;
   const Cond first = truth(evaluate(*stmt.test));
   if (killed_) {
     killed_ = false;
@@ -649,6 +705,7 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
   shape.stmt = &stmt;
   shape.place = {chunk_, stmt.header};
   shape.trips = symbols().sharing(first);
+  shape.first = std::move(first_rounds);
   shape.endless = stmt.test->kind == ExprKind::boolean || stmt.test->kind == ExprKind::integer;
   const Flow flow = run_generic_loop(shape, [&] {
     const Cond holds = truth(evaluate(*stmt.test));
@@ -672,7 +729,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
   std::vector<Value> items, keys;
   bool open = false;
   Value rest, rest_key;
-  Int length = nullptr;
+  Int length = nullptr, share = nullptr;
   Sharing filtered = Sharing::uniform;  // by conditions that are not known
 
   const std::function<void(std::size_t, bool)> run_generator = [&](std::size_t level, bool certain) {
@@ -705,7 +762,13 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
       }
       const auto answer = symbols().decide(all);
       if (answer == symbolic::Answer::no) return;
-      if (answer == symbolic::Answer::unknown) filtered = symbolic::mix(filtered, symbols().sharing(all));
+      if (answer == symbolic::Answer::unknown) {
+        filtered = symbolic::mix(filtered, symbols().sharing(all));
+        if (level == 0 && !sure && expr.generators.size() == 1 && limits_.as_rank) {
+          const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty() ? resolve(item.as<values::Tuple>()->items.front()) : resolve(item);
+          share = numbered.is(Kind::integer) ? length_of_share(known_length(iterable), numbered.integer(), all) : nullptr;
+        }
+      }
       run_generator(level + 1, sure && answer == symbolic::Answer::yes);
     };
     if (known && known->size() <= max_unrolled) {
@@ -781,7 +844,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     auto* state = values::Heap::list_state(list);
     state->open = true;
     state->rest = rest;
-    state->length = state->items.empty() ? length : nullptr;
+    state->length = !state->items.empty() ? nullptr : length ? length : share;
     if (!state->length && state->items.empty() && filtered == Sharing::local) state->length = symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
   }
   return list;

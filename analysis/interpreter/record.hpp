@@ -128,6 +128,15 @@ struct BranchEvent : Event {
   const syntax::Stmt* stmt = nullptr;  // the if, where it is one
 };
 
+// How many rounds a loop has by sizes that the program does not tell: "len(files)".
+struct RoundCounts {
+  std::vector<std::string> sizes;     // one, or two
+  std::vector<std::int64_t> rounds;   // for each of 1, 2… up to so many, the last size running fastest; `never` where that cannot be
+  static constexpr std::int64_t never = -1;
+  static std::int64_t most(std::size_t sizes) { return sizes == 1 ? 12 : 5; }
+  friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
+};
+
 struct LoopEvent : Event {
   LoopEvent() : Event(EventKind::loop) {}
   Sharing trips = Sharing::uniform;  // do all ranks make as many rounds?
@@ -137,6 +146,8 @@ struct LoopEvent : Event {
   bool any_order = false;    // each process makes them in an order of its own: over a set of texts
   const syntax::Stmt* stmt = nullptr;  // for or while; null for a comprehension
   Int length = nullptr;                // of what it iterates over, where that is known
+  RoundCounts counts;                  // the same where it is not; of one rank's run
+  std::vector<Block> first;            // the first rounds, which are known one by one; of one rank's run
 };
 
 struct CallEvent : Event {

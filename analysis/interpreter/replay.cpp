@@ -334,6 +334,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   const int switches = switches_;
   const values::Instance* const unentered = unentered_;
   const Seeds seeds = seeds_;
+  const Gradients gradients = gradients_;
   unit_ = &unit;
   used_ = &unit.used;
   part_begin_ = heap().mark().clock;
@@ -345,6 +346,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   switches_ = switches;
   unentered_ = unentered;
   seeds_ = seeds;
+  gradients_ = gradients;
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget;
   record_.out_of_budget = record_.out_of_budget || out_of_budget;

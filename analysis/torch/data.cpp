@@ -155,12 +155,28 @@ struct Loading {
   Known drops = Known::unknown;
   bool batches = true;
 };
+// Of what one rank goes through by itself: how many samples it gives, if that is known; with workers each of them goes through it.
+Int streamed(Call& call) {
+  Interpreter& run = call.run;
+  const Value dataset = run.resolve(kept(run, call.self, "dataset"));
+  if (!run.as_rank() || !dataset.is(Kind::instance) || !run.is_a(dataset, "torch.utils.data.IterableDataset")) return nullptr;
+  const Value workers = run.resolve(kept(run, call.self, "num_workers"));
+  if (workers && !workers.is(Kind::none) && run.to_constant(workers) != 0) return nullptr;
+  if (const Value known = kept(run, dataset, "$streamed")) return known.is(Kind::integer) ? known.integer() : nullptr;
+  keep(run, dataset, "$streamed", Value::none());
+  const auto items = run.elements(dataset, call.place);
+  if (!items) return nullptr;
+  const Int length = run.symbols().constant(static_cast<std::int64_t>(items->size()));
+  keep(run, dataset, "$streamed", Value::of(length));
+  return length;
+}
 Loading loading_of(Call& call) {
   Interpreter& run = call.run;
   Loading found;
   if (kept(run, call.self, "$open")) return found;
   const bool sampled = kept(run, call.self, "sampler") || kept(run, call.self, "batch_sampler");
   if (!sampled) found.length = length_of(run, kept(run, call.self, "dataset"), call.place);
+  if (!sampled && !found.length) found.length = streamed(call);
   const Value size = kept(run, call.self, "batch_size");
   if (kept(run, call.self, "batch_sampler")) return found;
   if (!size) found.batches = false;

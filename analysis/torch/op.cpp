@@ -339,6 +339,9 @@ Value Op::result(const Shape& shape, Dtype dtype) {
   const auto& all = tensors();
   if (run.casting() && !all.empty() && values::is_floating(dtype)) dtype = Dtype::unknown;
   TensorState state = computed(run, std::span<const Value>(all));
+  for (const auto* given : {&call.arguments, &call.rest})
+    for (const Value& value : *given)
+      if (value.is(Kind::integer) || value.is(Kind::boolean)) state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
   if (takes_more()) {
     state.graph_complete = false;
     if (state.requires_grad == Known::no) state.requires_grad = Known::unknown;

@@ -30,6 +30,10 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   state.external = true;
   state.blamed = unknown->blamed;
   state.is_gradient = unknown->is_gradient;
+  if (unknown->is_gradient && run.gradients_are_own()) {
+    state.sharing = Sharing::local;
+    state.external = false;
+  }
   // A sum or product of such values is as much as these.
   state.graph = values::Graph(interpreter::operands_of(*unknown));
   if (state.graph.empty() && interpreter::comes_from_unseen(*unknown)) state.graph.push_back(unknown);

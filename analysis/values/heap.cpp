@@ -376,9 +376,11 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   }
   if (a.is(Kind::boolean) && b.is(Kind::boolean)) return Value::of(symbols_.opaque("", mixed));
   if (a.is(Kind::string) && b.is(Kind::string) && a.text() == b.text()) return a;
-  if (a.is(Kind::tensor) && b.is(Kind::tensor))
-    return tensor(*join_states(a.as<Tensor>()->state.value, b.as<Tensor>()->state.value, nullptr, how).as<TensorState>(),
-                  a.object()->born);
+  if (a.is(Kind::tensor) && b.is(Kind::tensor)) {
+    const Value made = tensor(*join_states(a.as<Tensor>()->state.value, b.as<Tensor>()->state.value, nullptr, how).as<TensorState>(), a.object()->born);
+    made.as<Tensor>()->any_of = true;
+    return made;
+  }
   if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {
     std::vector<Value> items;
     for (std::size_t i = 0; i < a.as<Tuple>()->items.size(); ++i)
@@ -440,6 +442,8 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     joined.is_gradient = mine->is_gradient || theirs->is_gradient;
     const Sharing both = symbolic::mix(mine->sharing, theirs->sharing);
     joined.sharing = symbolic::mix(both, condition ? symbols_.sharing(condition) : how);
+    // Reduced where a condition holds: whether it is each rank's own is not known.
+    if (condition && both != Sharing::uniform && (mine->sharing == Sharing::uniform || theirs->sharing == Sharing::uniform)) joined.sharing = Sharing::unseen;
     joined.external = mine->external || theirs->external;
     joined.blamed = mine->blamed || theirs->blamed;
     if (mine->scaled_by != theirs->scaled_by) joined.scaled_by = nullptr;

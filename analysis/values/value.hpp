@@ -365,6 +365,7 @@ enum class TensorRole : std::uint8_t { plain, parameter, buffer };  // to the mo
 struct Tensor : Object {
   static constexpr bool owns_nothing = true;
   TensorRole role = TensorRole::plain;
+  bool any_of = false;  // it stands for any one of several: what an unknown key gives
   Slot state;  // a TensorState
   TensorState* now() const { return state.value.as<TensorState>(); }
 };

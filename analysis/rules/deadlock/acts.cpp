@@ -77,18 +77,20 @@ void Acts::unsettle() {
 }
 
 // Of one of two values, the one of this run.
-Value Acts::chosen(Value value) const {
+Value Acts::chosen(Value value, std::string* where) const {
   for (int depth = 0; value.is(Kind::choice) && depth < 8; ++depth) {
     const auto& choice = *value.as<values::Choice>();
     const Answer answer = decide_(choice.condition);
     if (answer == Answer::unknown) return {};
+    if (where && symbols_.form(choice.condition) != symbolic::Context::Form::constant)
+      *where += (where->empty() ? "" : " and ") + symbols_.text(answer == Answer::yes ? choice.condition : symbols_.logical_not(choice.condition));
     value = answer == Answer::yes ? choice.yes : choice.no;
   }
   return value;
 }
 
-std::optional<std::int64_t> Acts::number(Value value) const {
-  value = chosen(value);
+std::optional<std::int64_t> Acts::number(Value value, std::string* where) const {
+  value = chosen(value, where);
   if (!value.is(Kind::integer)) return std::nullopt;
   return symbols_.value(value.integer());
 }
@@ -172,7 +174,7 @@ void Acts::collective(const OperationEvent& event, const values::CollectiveInfo&
   made.info = &info;
   made.name = info.name;
   if (!group_of(group, made)) return;  // of a group that is not known: no rank is told to wait
-  if (info.root >= 0) made.root = number(argument(event, info.root));
+  if (info.root >= 0) made.root = number(argument(event, info.root), &made.root_where);
   if (info.group_root >= 0)
     if (const auto place = number(argument(event, info.group_root)); place && *place >= 0 && *place < static_cast<std::int64_t>(made.members.size()))
       made.root = made.members[static_cast<std::size_t>(*place)];

@@ -24,8 +24,9 @@ public:
   void unsettle();
 
 private:
-  std::optional<std::int64_t> number(values::Value value) const;
-  values::Value chosen(values::Value value) const;
+  std::optional<std::int64_t> number(values::Value value, std::string* where = nullptr) const;
+  // `where` is told the conditions that were chosen.
+  values::Value chosen(values::Value value, std::string* where = nullptr) const;
   void describe(Act& act, const values::TensorState* state) const;
   bool group_of(values::Value group, Act& act);
   void collective(const OperationEvent& event, const values::CollectiveInfo& info, values::Value group, Act made);

@@ -63,6 +63,12 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
         mismatch.cause = Cause::root;
         story.place(mismatch, act);
         mismatch.text = "The ranks disagree in the root of this " + mismatch.name + ": it is rank " + std::to_string(*act.root) + " on " + me + " and rank " + std::to_string(*first.root) + " on " + her + ".";
+        if (const std::string& where = act.root_where.empty() ? first.root_where : act.root_where; !where.empty()) {
+          mismatch.text.back() = ',';
+          mismatch.text += " where " + where + ".";
+          mismatch.certain = false;
+          mismatch.by_surprise = true;
+        }
         if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
         return true;
       }

@@ -19,12 +19,14 @@ std::vector<Extra> extras(const Trace& first, const Trace& second, const std::st
   };
   const auto a = of_group(first), b = of_group(second);
   if (a.size() > longest_aligned || b.size() > longest_aligned) return {};
-  constexpr int alone = 7, elsewhere = 1, never = 1 << 20;
+  constexpr int alone = 7, elsewhere = 2, other_round = 1, never = 1 << 20;
   std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1, 0));
   const auto pair_cost = [&](std::size_t i, std::size_t j) {
     const Act &x = first.acts[a[i]], &y = second.acts[b[j]];
     if (!same_kind(x, y)) return never;
-    return x.site == y.site ? 0 : elsewhere;
+    if (x.site != y.site) return elsewhere;
+    const bool same_round = std::equal(x.rounds.begin(), x.rounds.end(), y.rounds.begin(), y.rounds.end(), [](const Round& one, const Round& other) { return one.round == other.round; });
+    return same_round ? 0 : other_round;
   };
   for (std::size_t i = a.size() + 1; i-- > 0;)
     for (std::size_t j = b.size() + 1; j-- > 0;) {

@@ -58,19 +58,6 @@ private:
     bool own_condition = false;  // each rank decides it for itself
   };
 
-  // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
-  bool of_own_data(Place condition) const {
-    bool own = false;
-    for (const interpreter::Fact& fact : story_.record.facts) {
-      if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
-      const auto sharing = fact.tensor ? fact.tensor->sharing : story_.record.heap.sharing(fact.value);
-      if (sharing == symbolic::Sharing::unseen || story_.record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
-      // What a tensor of a rank holds is its own even where only its number decides it.
-      own = own || (fact.tensor ? sharing != symbolic::Sharing::uniform : sharing == symbolic::Sharing::local);
-    }
-    return own;
-  }
-
   // The call that stands in the frame of the guard.
   static std::pair<Place, const CallSite*> seen_from(const Act& act, const Decision& guard) {
     const CallSite *own = act.own_calls, *calls = act.calls;
@@ -115,7 +102,7 @@ private:
     // Who else makes this call?
     std::vector<int> entering;
     for (const int rank : members)
-      if (std::any_of(story_.trace(rank).acts.begin(), story_.trace(rank).acts.end(), [&](const Act& each) { return each.site == act.site; })) entering.push_back(rank);
+      if (std::any_of(story_.trace(rank).acts.begin(), story_.trace(rank).acts.end(), [&](const Act& each) { return each.site == act.site && same_rounds(each.rounds, act.rounds); })) entering.push_back(rank);
     mismatch.ranks = entering;
     const auto next_of_other = [&]() -> const Act* {
       for (std::size_t i = extra.before; i < story_.trace(other).acts.size(); ++i)
@@ -137,7 +124,7 @@ private:
     }
     if (guard && (guard->local || guard->unseen)) {
       if (!guard->local || guard->unseen) return refuse();
-      if (!of_own_data(guard->place)) return refuse();
+      if (!story_.of_own_data(guard->place)) return refuse();
       mismatch.cause = Cause::local;
       const auto [where, calls] = seen_from(act, *guard);
       mismatch.whole_job = group == "world";
@@ -180,7 +167,7 @@ private:
       mismatch.missed = static_cast<int>(left.size());
       if (exit->fails) mismatch.severity = Severity::information;
       if (own_condition) {
-        if (!of_own_data(condition)) return refuse();
+        if (!story_.of_own_data(condition)) return refuse();
         mismatch.cause = Cause::local;
         return tell_local(condition, exit->place, exit->calls, owner, other, act, mismatch);
       }
@@ -306,14 +293,25 @@ private:
     return found;
   }
 
+  static bool same_rounds(const std::vector<Round>& a, const std::vector<Round>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Round& one, const Round& other) { return one.site == other.site && one.nth == other.nth && one.round == other.round; });
+  }
+
   bool tell_exit(const Leaving& exit, int owner, const Act& act, Mismatch& mismatch) {
     story_.place(mismatch, act);
     mismatch.key = exit.site;
     mismatch.place = exit.place;
     mismatch.calls = exit.calls;
     std::vector<int> leaving;
-    for (int rank = 0; rank < story_.size(); ++rank)
-      if (std::any_of(story_.trace(rank).exits.begin(), story_.trace(rank).exits.end(), [&](const Leaving& each) { return each.site == exit.site; })) leaving.push_back(rank);
+    bool all = true;  // … sooner or later
+    for (int rank = 0; rank < story_.size(); ++rank) {
+      const auto& exits = story_.trace(rank).exits;
+      all = all && std::any_of(exits.begin(), exits.end(), [&](const Leaving& each) { return each.site == exit.site; });
+      if (std::any_of(exits.begin(), exits.end(), [&](const Leaving& each) { return each.site == exit.site && same_rounds(each.rounds, exit.rounds); })) leaving.push_back(rank);
+    }
+    if (all && exit.kind == ExitKind::break_ && !exit.rounds.empty() && exit.rounds.back().loop && exit.rounds.back().loop->unrolled) {
+      mismatch.cause = Cause::rounds;
+    }
     // What the others wait in is entered by those that are there.
     std::vector<int> waiting;
     for (const int rank : act.members)
@@ -322,6 +320,7 @@ private:
     struct Verb {
       const char *singular, *plural;
     };
+    const int round = exit.rounds.empty() ? 0 : exit.rounds.back().round + 1;
     const Verb verb = exit.kind == ExitKind::return_     ? Verb{"returns", "return"}
                       : exit.kind == ExitKind::break_    ? Verb{"leaves the loop", "leave the loop"}
                       : exit.kind == ExitKind::continue_ ? Verb{"goes on to the next round", "go on to the next round"}
@@ -330,7 +329,7 @@ private:
     mismatch.event = story_.of_main(act);
     const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural), wait = ranks_do(waiting, story_.size(), "waits", "wait");
     mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " until the launcher ends the job. Tell all ranks, and raise on all of them."
-                               : leave + " here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+                               : leave + " here" + (all && round > 0 ? " in round " + std::to_string(round) : std::string()) + ", and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " for ever.";
     mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
     if (mismatch.condition) mismatch.related.push_back({mismatch.condition, "by this condition"});
     mismatch.related.push_back({act.place, wait + " here"});
@@ -356,7 +355,7 @@ private:
         if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round) return loop;
       // Loops of no rounds leave nothing behind.
       if (round.place && std::none_of(story_.trace(other).loops.begin(), story_.trace(other).loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth; })) {
-        return LoopRun{round.site, round.nth, 0, round.place, act.calls, false, {}, false};
+        return LoopRun{round.site, round.nth, 0, round.place, act.calls, false, {}, false, nullptr};
       }
     }
     return std::nullopt;

@@ -7,8 +7,12 @@ namespace stepzero::rules {
 
 // Ranks that make different numbers of rounds, and so enter a collective a different number of times in all.
 bool uneven(const Story& story, Mismatch& mismatch);
+// The same, where that follows from sizes that are not known: "where len(files) is 3…".
+bool uneven_for_some(const Story& story, Mismatch& mismatch);
 // A loop with communication whose number of rounds each rank's data decide.
 bool by_own_data(const Story& story, Mismatch& mismatch);
+// Ranks that leave a loop of any number of rounds by data of their own, where the others go on to the next round.
+bool left_by_own_data(const Story& story, Mismatch& mismatch);
 // Rounds that communicate, in an order that differs from process to process.
 bool unordered(const Story& story, Mismatch& mismatch);
 

@@ -7,6 +7,21 @@ namespace stepzero::rules {
 
 using namespace interpreter;
 
+namespace {
+// Does a condition ask for something that was computed from the rank and is not known, as the sum of a tensor of its own?
+bool measures(const symbolic::Context& symbols, values::Cond condition) {
+  bool any = false;
+  symbols.parts(
+      condition,
+      [&](values::Int atom) {
+        const auto* info = symbols.atom_info(atom);
+        any = any || (info && info->role == symbolic::Role::none && info->sharing == symbolic::Sharing::divergent);
+      },
+      [&](values::Cond part) { any = any || symbols.sharing(part) == symbolic::Sharing::divergent; });
+  return any;
+}
+} // namespace
+
 Runs::Runs(const Record& whole) : main_(whole) {
   for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace({main_.chunks[i].path, main_.chunks[i].offset}, i);
   for (const auto& root : main_.roots)
@@ -70,11 +85,10 @@ bool Runs::note(const Block& block) {
       here = yes || no;
       if (!event->place) break;
       if (here) branches_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
-      // Of what compares numbers the runs of the ranks know all that can be known.
-      const auto form = main_.symbols.form(branch.condition);
+      // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be known.
       const auto sharing = main_.symbols.sharing(branch.condition);
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
-      if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && form == symbolic::Context::Form::opaque)))
+      if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && measures(main_.symbols, branch.condition))))
         differing_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
       break;
     }
@@ -112,6 +126,12 @@ RankRun& Runs::of(int rank, int world) {
   if (!slot) {
     slot = std::make_unique<RankRun>();
     slot->record = main_.as_rank(rank, world, roots_);
+    slot->world = world;
+    if (slot->record)
+      for (const auto& root : slot->record->roots)
+        visit(root->block, [&](const Event& event) {
+          if (event.kind == EventKind::loop && static_cast<const LoopEvent&>(event).unrolled) slot->unrolled.insert(static_cast<const LoopEvent&>(event).stmt);
+        });
   }
   return *slot;
 }
@@ -132,6 +152,10 @@ int Runs::site(RankRun& own, Place place, const CallSite* calls) {
   }
   if (!place) return site("", {}, around);
   return site(own.record->chunk(place).path, own.record->span(place), around);
+}
+
+bool Runs::ends_elsewhere(const RankRun& own, const LoopEvent& loop) const {
+  return std::any_of(runs_.begin(), runs_.end(), [&](const auto& each) { return each.first.second == own.world && each.second && each.second->unrolled.contains(loop.stmt); });
 }
 
 Place Runs::translate(RankRun& own, Place place) const {

@@ -13,6 +13,8 @@ namespace stepzero::rules {
 // The run of one rank, and what was found out about its places.
 struct RankRun {
   std::shared_ptr<Record> record;
+  int world = 0;
+  std::set<const syntax::Stmt*> unrolled;                          // loops
   std::vector<std::uint32_t> chunk_of;                             // the same chunk in the main record; 0: not there
   std::unordered_map<const interpreter::CallSite*, int> call_sites;
   std::unordered_map<const interpreter::CallSite*, const interpreter::CallSite*> translated;
@@ -34,6 +36,9 @@ public:
   bool leads_on(const interpreter::CallEvent& call) const { return call.function && call.function->stmt && functions_.contains(call.function->stmt); }
   // A loop whose rounds are fewer on some ranks than on others.
   bool is_divergent(const interpreter::LoopEvent& loop) const { return loop.stmt && divergent_loops_.contains(loop.stmt); }
+
+  // A loop that some rank of the same world was seen to go through round by round, to its end.
+  bool ends_elsewhere(const RankRun& own, const interpreter::LoopEvent& loop) const;
 
   // Is the branch decided by what the ranks' data are, though one rank by itself cannot tell?
   bool differs(const RankRun& own, const interpreter::Event& branch) const;

@@ -33,6 +33,19 @@ const BranchEvent* Story::of_main(const BranchEvent& branch, Place place) const 
   return found;
 }
 
+bool Story::of_own_data(Place condition) const {
+  bool own = false;
+  for (const Fact& fact : record.facts) {
+    if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
+    const auto sharing = fact.tensor ? fact.tensor->sharing : record.heap.sharing(fact.value);
+    if (sharing == symbolic::Sharing::unseen || record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
+    // What a tensor of a rank holds is its own even where only its number decides it.
+    const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;
+    own = own || (fact.tensor || measured ? sharing != symbolic::Sharing::uniform : sharing == symbolic::Sharing::local);
+  }
+  return own;
+}
+
 std::string Story::at_line(Place place) const {
   if (!place) return {};
   const auto& chunk = record.chunk(place);

@@ -18,6 +18,8 @@ struct Story {
   // The same in the file's own record; may be null.
   const OperationEvent* of_main(const Act& act) const;
   const interpreter::BranchEvent* of_main(const interpreter::BranchEvent& branch, Place place) const;
+  // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
+  bool of_own_data(Place condition) const;
   // " (line 7)"; empty for nowhere.
   std::string at_line(Place place) const;
   // What a rank does where another waits.

@@ -63,6 +63,7 @@ struct Act {
   std::string group;                // the same text for the same group
   std::vector<int> members;
   std::optional<std::int64_t> root;
+  std::string root_where;           // the condition under which it is that one; empty: it is no other
   std::vector<int> made;            // the members of the group that it makes
   bool makes_group = false;
   std::optional<std::int64_t> list_length;
@@ -97,6 +98,7 @@ struct LoopRun {
   bool stands_for_many = false;       // one round was walked for any number of them
   std::optional<std::int64_t> count;  // … this one, if it is known and no round leaves the loop
   bool any_order = false;             // each process makes the rounds in an order of its own
+  const interpreter::RoundCounts* counts = nullptr;  // how many there are by sizes that are not known; null where a round may leave
   bool local = false;                 // how many there are depends on data of this process
 };
 

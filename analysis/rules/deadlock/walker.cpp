@@ -2,6 +2,8 @@
 
 #include "rules/deadlock/acts.hpp"
 
+#include <limits>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -307,23 +309,28 @@ private:
   Left walk_loop(const LoopEvent& loop) {
     bool any = false;
     for (const Block& round : loop.rounds) any = any || matters(round);
+    for (const Block& round : loop.first) any = any || matters(round);
     if (!any) return Left::no;
     const int site = runs_.site(own_, loop.place, loop.calls);
     const int nth = times_[site]++;
     const Place place = runs_.translate(own_, loop.place);
-    if (!loop.unrolled && runs_.is_divergent(loop))
+    if (!loop.unrolled && runs_.is_divergent(loop) && loop.counts.sizes.empty())
       for (const Block& round : loop.rounds) if (communicates(round)) acts_.unsettle();
     // How many messages there are is not known.
     if (!loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
       for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, !loop.unrolled && loop.trips == symbolic::Sharing::local && loop.stmt && loop.stmt->kind == syntax::StmtKind::while_};
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.trips == symbolic::Sharing::local && loop.stmt && loop.stmt->kind == syntax::StmtKind::while_};
     if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
+    if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
     const bool none = run.count && *run.count <= 0;
     trace_.loops.push_back(std::move(run));
     if (none) return Left::no;
     int number = 0;
-    for (const Block& round : loop.rounds) {
+    // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is not known.
+    const bool goes_on = !loop.unrolled && !loop.first.empty() && runs_.ends_elsewhere(own_, loop);
+    if (goes_on) trace_.loops[entry].stands_for_many = false;
+    for (const Block& round : goes_on ? loop.first : loop.rounds) {
       rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
       trace_.loops[entry].rounds = number;
       const Left left = walk(round);
@@ -331,6 +338,10 @@ private:
       if (left == Left::round || left == Left::no) continue;
       if (left == Left::loop) return Left::no;
       return left;
+    }
+    if (goes_on) {
+      trace_.loops[entry].rounds = std::numeric_limits<int>::max();
+      acts_.unsettle();
     }
     return Left::no;
   }
