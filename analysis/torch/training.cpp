@@ -38,6 +38,14 @@ Value backward(Call& call) {
   const Value self = call.run.resolve(call.self);
   if (self.is(Kind::unknown) && interpreter::comes_from_unseen(*self.as<values::Unknown>()) && (!call.at(0) || call.run.resolve(call.at(0)).is(Kind::none)))
     require_tensor(call.run, self);
+  // Gradients of what depends on data of this process, through modules that keep them to themselves, are its own.
+  const TensorState* loss = tensor_state(call.run, self);
+  bool own = loss && !loss->external && loss->graph_complete && !loss->graph.empty() && (loss->sharing == Sharing::local || loss->sharing == Sharing::divergent);
+  for (std::size_t i = 0; own && i < loss->graph.size(); ++i) {
+    const auto* module = dynamic_cast<const Instance*>(loss->graph[i]);
+    own = !module || !module->native || !module->native->row || !module->native->row->backward;
+  }
+  call.run.note_gradients(own);
   return Value::none();
 }
 // step(closure) computes the loss again and runs the backward inside.
@@ -136,17 +144,6 @@ Value device_made(Call& call) {
   // "cuda" if torch.cuda.is_available() else "cpu": what it may be is kept beside.
   if (text.is(Kind::choice)) call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$chosen")).value = text;
   return made;
-}
-// Gradients of what depends on data of this process, through modules that keep them to themselves, are its own.
-Value backward(Call& call) {
-  const TensorState* loss = tensor_state(call.run, call.run.resolve(call.self));
-  bool own = loss && !loss->external && loss->graph_complete && !loss->graph.empty() && (loss->sharing == Sharing::local || loss->sharing == Sharing::divergent);
-  for (std::size_t i = 0; own && i < loss->graph.size(); ++i) {
-    const auto* module = dynamic_cast<const Instance*>(loss->graph[i]);
-    own = !module || !module->native || !module->native->row || !module->native->row->backward;
-  }
-  call.run.note_gradients(own);
-  return Value::none();
 }
 template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }
 Value seeded(Call& call) {
