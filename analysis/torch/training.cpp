@@ -41,10 +41,11 @@ Value backward(Call& call) {
   // Gradients of what depends on data of this process, through modules that keep them to themselves, are its own.
   const TensorState* loss = tensor_state(call.run, self);
   bool own = loss && !loss->external && loss->graph_complete && !loss->graph.empty() && (loss->sharing == Sharing::local || loss->sharing == Sharing::divergent);
-  for (std::size_t i = 0; own && i < loss->graph.size(); ++i) {
-    const auto* module = dynamic_cast<const Instance*>(loss->graph[i]);
-    own = !module || !module->native || !module->native->row || !module->native->row->backward;
-  }
+  if (own)
+    for (const values::Object* source : loss->graph) {
+      const auto* module = dynamic_cast<const Instance*>(source);
+      own = own && (!module || !module->native || !module->native->row || !module->native->row->backward);
+    }
   call.run.note_gradients(own);
   return Value::none();
 }
