@@ -327,6 +327,8 @@ Value old_constructor(Op& op, Dtype dtype) {
   if (op.call.row.path.starts_with("torch.cuda.")) return op.result({}, dtype);
   const Value data = op.argument("data");
   if (!op.given("data")) return op.fresh({true, {op.dim(std::int64_t{0})}}, dtype);
+  // Shapes are kept as tuples: only what is written as one is data.
+  if (data.is(Kind::tuple) && !(op.call.expr && op.call.expr->arguments.size() == 1 && op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple)) return op.fresh({}, dtype);
   if (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data)) return tensor_of(op, data, dtype);
   if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) return op.fresh(state->shape, dtype);
   const auto shape = shape_asked(op, "data");

@@ -23,6 +23,7 @@ Value transparent(Call& call) {
   }
 }
 Value partial(Call& call) {
+  if (call.spread) return call.run.heap().external("", call.place);
   auto* made = call.run.heap().make<values::Partial>();
   made->function = call.run.resolve(call.at(0));
   made->arguments = call.rest;
@@ -85,7 +86,7 @@ Value cartesian(Call& call) {
   std::vector<std::vector<Value>> columns;
   const Value again = option(call, "repeat");
   const auto times = again ? call.run.to_constant(again) : std::optional<std::int64_t>(1);
-  if (!times || *times < 0 || *times > 8) return open_iterator(call, {});
+  if (!times || *times < 0 || *times > 8 || call.spread) return open_iterator(call, {});
   for (const Value& part : call.rest) {
     const auto items = call.run.take(part, call.place);
     if (!items) return open_iterator(call, {});
@@ -191,6 +192,7 @@ Value pairwise(Call& call) {
   return iterator_of(call, std::move(pairs));
 }
 Value zip_longest(Call& call) {
+  if (call.spread) return open_iterator(call, {});
   const Value fill = option(call, "fillvalue");
   return call.run.zip_of(call.rest, true, fill ? fill : Value::none(), call.place);
 }

@@ -64,6 +64,7 @@ Value integer_root(Call& call) {
   return call.run.heap().integer(root);
 }
 template <bool common_multiple> Value divisor(Call& call) {
+  if (call.spread) return unknown_of(call);
   std::int64_t total = common_multiple ? 1 : 0;
   for (const Value& item : call.rest) {
     const auto x = call.run.to_constant(item);

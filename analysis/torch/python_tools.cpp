@@ -63,6 +63,7 @@ Value enter_context(Call& call) {
 }
 Value logger(Call& call) { return Value::of(Kind::instance, call.run.make_native("logging.Logger", call.place)); }
 Value joined_path(Call& call) {
+  if (call.spread) return unknown_of(call);
   std::string path;
   for (const Value& raw : call.rest) {
     const Value part = call.run.resolve(raw);
