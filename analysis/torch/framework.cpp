@@ -59,9 +59,16 @@ Value deepspeed_initialize(Call& call) {
 Value lightning_trainer(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Trainer", call.place)); }
 Value lightning_strategy(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place)); }
 
-// What a metric of the program's own defines as compute() is run behind a wrapper that gathers first.
+// What a metric of the program's own defines as compute() is run behind a wrapper that gathers first. With sync_on_compute=False none
+// gathers.
 Value metric_init(Call& call) {
-  if (!call.self.is(Kind::instance) || !object(call).cls) return {};
+  if (!call.self.is(Kind::instance)) return {};
+  for (const auto& [name, value] : call.options)
+    if (name.text() == "sync_on_compute" && call.run.to_constant(value) != 1) {
+      keep(call, "compute", call.run.heap().external("compute", call.place));
+      return {};
+    }
+  if (!object(call).cls) return {};
   auto* wrapped = call.run.heap().make<values::Bound>();
   wrapped->self = call.self;
   wrapped->function = call.run.library_symbol("torchmetrics.Metric.compute");
@@ -258,7 +265,7 @@ std::vector<Row> framework_rows() {
            "torchmetrics.GeneralizedIntersectionOverUnion", "torchmetrics.MeanIoU", "torchmetrics.DiceScore",
            "torchmetrics.RetrievalMAP", "torchmetrics.RetrievalMRR", "torchmetrics.RetrievalPrecision",
            "torchmetrics.RetrievalRecall", "torchmetrics.RetrievalNormalizedDCG", "torchmetrics.RetrievalHitRate"})
-    rows.push_back(row(metric, class_, "*arguments, **options", nullptr, "torchmetrics.Metric"));
+    rows.push_back(row(metric, class_, "*arguments, **options", metric_init, "torchmetrics.Metric"));
   for (const Hidden& call : hidden()) {
     Row made = row(call.path, call.kind, call.signature, call.run, {}, call.operation);
     made.collective = &call.info;
