@@ -272,7 +272,7 @@ def totals(calls):
             f"{count(calls, 'alarm')} false alarms",
             f"           {found} of {found + missed} wrong calls reported ({share_found(calls):.1f} %); "
             f"{count(calls, 'value')} results that depend on values or hold no tensor, {count(calls, 'other')} calls wrong for other reasons",
-           *([f"{n} calls of other operands than a batch"] if (n := count(calls, 'other operands')) else [])]
+            *([f"           {n} calls of other operands than a batch"] if (n := count(calls, 'other operands')) else [])]
 
 
 def share(calls):

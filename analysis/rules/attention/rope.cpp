@@ -1,4 +1,5 @@
 // attention/rope: rotary positions whose tables do not fit, or whose frequencies cannot be meant.
+#include "rules/digits.hpp"
 #include "rules/attention/scores.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
@@ -6,20 +7,12 @@
 #include "rules/specialised.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 
 namespace stepzero::rules {
 
 namespace {
-
-std::string text(double number) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%g", number);
-  return buffer.data();
-}
 
 // theta ** (arange(0, dim, 2) / dim): the frequencies of a rotary embedding.
 struct Frequencies {
@@ -102,11 +95,11 @@ void check(const Record& record, Report& report) {
   for (const Frequencies& each : all) {
     if (each.theta <= 0 && once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
-                 "The base of the rotary frequencies is " + text(each.theta) + ": powers of it are 0, infinite or no numbers, and every angle with them. 10000 is usual.");
+                 "The base of the rotary frequencies is " + in_digits(each.theta) + ": powers of it are 0, infinite or no numbers, and every angle with them. 10000 is usual.");
     if (each.dim && *each.dim > 1 && std::fmod(*each.dim, 2) == 1 && once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
-                 "The rotary dimension is " + text(*each.dim) + ", which is odd: rotations turn pairs of numbers, and the " + text((*each.dim + 1) / 2) + " frequencies make " +
-                     text(*each.dim + 1) + " columns.");
+                 "The rotary dimension is " + in_digits(*each.dim) + ", which is odd: rotations turn pairs of numbers, and the " + in_digits((*each.dim + 1) / 2) + " frequencies make " +
+                     in_digits(*each.dim + 1) + " columns.");
     if (each.theta >= 5e5 && each.dim && *each.dim >= 4) {
       const Made* table = nullptr;
       const auto context = positions(record, each, table);
@@ -118,10 +111,10 @@ void check(const Record& record, Report& report) {
         for (int i = 0; i < *each.dim / 2; ++i)
           if (*context * std::pow(each.theta, -2.0 * i / *each.dim) / (2 * std::numbers::pi) < 0.1) ++still;
         if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
-                                          "With a base of " + text(each.theta) + " and " + text(*context) + " positions the slowest frequency turns " + text(std::round(turns * 1e5) / 1e5) +
-                                              " of a circle, and " + std::to_string(still) + " of " + text(*each.dim / 2) +
+                                          "With a base of " + in_digits(each.theta) + " and " + in_digits(*context) + " positions the slowest frequency turns " + in_digits(std::round(turns * 1e5) / 1e5) +
+                                              " of a circle, and " + std::to_string(still) + " of " + in_digits(*each.dim / 2) +
                                               " less than a tenth: they say nothing of positions. Bases that large are for long contexts; 10000 is usual for this one."))
-          report.relate(*finding, table->born, "a table for " + text(*context) + " positions is made here");
+          report.relate(*finding, table->born, "a table for " + in_digits(*context) + " positions is made here");
       }
     }
   }
@@ -141,7 +134,7 @@ void check(const Record& record, Report& report) {
     const Frequencies *of_queries = base_of(attention.queries), *of_keys = base_of(attention.keys);
     if (!of_queries || !of_keys || of_queries->theta == of_keys->theta || !once(attention.product->born)) continue;
     if (Finding* finding = report.add(Severity::warning, attention.product->born, attention.product->calls,
-                                      "Queries are turned with a base of " + text(of_queries->theta) + " and keys with one of " + text(of_keys->theta) +
+                                      "Queries are turned with a base of " + in_digits(of_queries->theta) + " and keys with one of " + in_digits(of_keys->theta) +
                                           ": their products no longer depend on the distance of two positions alone.")) {
       report.relate(*finding, of_queries->made->born, "the frequencies of the queries");
       report.relate(*finding, of_keys->made->born, "the frequencies of the keys");

@@ -1,13 +1,12 @@
 // attention/rope-scaling: settings of rotary scaling that lack keys, have unknown ones, or contradict themselves.
+#include "rules/digits.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
 
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <unordered_set>
 
 namespace stepzero::rules {
@@ -50,12 +49,6 @@ std::vector<std::string_view> split_words(std::string_view words) {
   }
   return found;
 }
-std::string text(double number) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%g", number);
-  return buffer.data();
-}
-
 class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}
@@ -102,13 +95,13 @@ public:
       return tell(place, "'rope_type' says '" + std::string(get("rope_type").text()) + "' and 'type' says '" + std::string(get("type").text()) + "': only one of them is read");
     const auto number = [&](Value of) { return this->number(of); };
     if (const auto factor = number(get("factor")); factor && *factor < 1)
-      return tell(place, "A factor of " + text(*factor) + " shortens the context; it is the new length over the old one, 1 or more");
+      return tell(place, "A factor of " + in_digits(*factor) + " shortens the context; it is the new length over the old one, 1 or more");
     const auto low = number(get("low_freq_factor")), high = number(get("high_freq_factor"));
     if (low && high && *low >= *high)
-      return tell(place, "low_freq_factor is " + text(*low) + " and high_freq_factor " + text(*high) + ": the low one has to be the smaller, or the blend between them divides by " +
+      return tell(place, "low_freq_factor is " + in_digits(*low) + " and high_freq_factor " + in_digits(*high) + ": the low one has to be the smaller, or the blend between them divides by " +
                              (*low == *high ? "0" : "a negative number"));
     const auto fast = number(get("beta_fast")), slow = number(get("beta_slow"));
-    if (fast && slow && *fast <= *slow) return tell(place, "beta_fast is " + text(*fast) + " and beta_slow " + text(*slow) + ": the fast one has to be the larger");
+    if (fast && slow && *fast <= *slow) return tell(place, "beta_fast is " + in_digits(*fast) + " and beta_slow " + in_digits(*slow) + ": the fast one has to be the larger");
     lengths(dict, around, place);
     contexts(dict, around, place, name);
   }
@@ -142,7 +135,7 @@ private:
     if (!own && (!width || !heads || *heads <= 0)) return;
     const double pairs = std::floor((own ? *own : std::floor(*width / *heads)) * (part ? *part : 1)) / 2;
     if (pairs != static_cast<double>(a->items.size()))
-      tell(place, "short_factor and long_factor have " + std::to_string(a->items.size()) + " numbers, and the heads have " + text(pairs) + " pairs to turn");
+      tell(place, "short_factor and long_factor have " + std::to_string(a->items.size()) + " numbers, and the heads have " + in_digits(pairs) + " pairs to turn");
   }
   void contexts(const values::DictState* dict, const values::DictState* around, Place place, std::string_view kind) {
     if (!around || kind == "longrope") return;
@@ -150,7 +143,7 @@ private:
     const auto context = number(find(around, "max_position_embeddings"));
     if (!factor || !old || !context) return;
     if (*context > *old * *factor * 1.001)
-      tell(place, "A factor of " + text(*factor) + " on " + text(*old) + " positions reaches " + text(*old * *factor) + ", and max_position_embeddings is " + text(*context));
+      tell(place, "A factor of " + in_digits(*factor) + " on " + in_digits(*old) + " positions reaches " + in_digits(*old * *factor) + ", and max_position_embeddings is " + in_digits(*context));
   }
   void tell(Place place, const std::string& message) {
     if (once_(place)) report_.add(Severity::warning, place, nullptr, message + ".");

@@ -1,9 +1,8 @@
 // loop/learning-rate: numbers of an optimizer that are far from what is used with it.
+#include "rules/digits.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
 
-#include <array>
-#include <cstdio>
 
 namespace stepzero::rules {
 
@@ -36,12 +35,6 @@ std::optional<double> given(const Record& record, const OperationEvent& made, st
   }
   return found;
 }
-std::string text(double number) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%g", number);
-  return buffer.data();
-}
-
 // Does the optimizer step in a loop? Programs that only try what an optimizer does have any numbers.
 bool trains(const Scene& scene, const Object* optimizer) {
   for (const Happening& each : scene.all)
@@ -61,11 +54,11 @@ void look_at(const Record& record, const Scene& scene, Report& report, Once& onc
     const auto rate = given(record, made, "lr", with_default), decay = given(record, made, "weight_decay", with_default);
     std::string message;
     if (info->rate > 0 && rate && *rate >= info->rate)
-      message = name + " with lr=" + text(*rate) + ": " + std::string(info->why);
+      message = name + " with lr=" + in_digits(*rate) + ": " + std::string(info->why);
     else if (info->decay > 0 && decay && *decay >= info->decay)
-      message = "weight_decay=" + text(*decay) + " is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
+      message = "weight_decay=" + in_digits(*decay) + " is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
     else if (!info->decoupled.empty() && decay && *decay >= 0.01)
-      message = name + " adds weight_decay=" + text(*decay) + " to the gradient, where it is divided by their size like everything else. A decay that large is meant for " + std::string(info->decoupled) + ", which takes it off the weights.";
+      message = name + " adds weight_decay=" + in_digits(*decay) + " to the gradient, where it is divided by their size like everything else. A decay that large is meant for " + std::string(info->decoupled) + ", which takes it off the weights.";
     if (!message.empty() && once(made.place)) report.add(Severity::hint, made.place, made.calls, message);
   }
 }

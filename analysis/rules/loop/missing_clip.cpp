@@ -1,11 +1,10 @@
 // loop/missing-clip: layers whose gradients grow without bound now and then are trained, and nothing clips the gradients.
+#include "rules/digits.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 namespace stepzero::rules {
 
@@ -69,12 +68,6 @@ std::string parameters_text(const Record& record, const Scene& scene, const Oper
   return "";
 }
 
-std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%g", number);
-  return buffer.data();
-}
-
 constexpr double too_large = 1000;  // programs that clip late write up to this
 
 // A limit that gradients never reach, where it is written out. float("inf") only measures.
@@ -87,7 +80,7 @@ void look_at_limits(const Record& record, const Scene& scene, Report& report, On
     const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return stepped_optimizer(*other.event) && other.in(each.loops.back()); });
     if (!(limit > too_large) || limit > 1e30 || !trains || !once(clip.place)) continue;
     report.add(Severity::hint, clip.place, clip.calls,
-               "A limit of " + number_text(limit) + " is far above the gradients of ordinary batches, and does not stop a bad one. Programs that train such models mostly clip the norm at 1.0 as a start.");
+               "A limit of " + in_digits(limit) + " is far above the gradients of ordinary batches, and does not stop a bad one. Programs that train such models mostly clip the norm at 1.0 as a start.");
   }
 }
 

@@ -1,10 +1,9 @@
 // numerics/epsilon: an epsilon that the precision it is used in does not know.
+#include "rules/digits.hpp"
 #include "rules/lineage.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
 
-#include <array>
-#include <cstdio>
 
 namespace stepzero::rules {
 
@@ -16,12 +15,6 @@ namespace {
 
 constexpr double smallest_half = 5.9604645e-8;  // 2^-24: half of it and less is 0
 
-std::string text(double number) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%g", number);
-  return buffer.data();
-}
-
 // The epsilon of x + eps, in the precision of x.
 void added(const Record& record, Report& report, Once& once, const Made& use, const TensorState* sum, const char* consequence) {
   sum = behind(sum, false);
@@ -30,7 +23,7 @@ void added(const Record& record, Report& report, Once& once, const Made& use, co
   const auto eps = made.arguments.size() > 1 && !input(made, 1) ? number(record, made.arguments[1]) : std::nullopt;
   if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || !input(made) || input(made)->dtype != Dtype::float16 || !once(made.born)) return;
   if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
-                                    text(*eps) + " is 0 in float16, whose smallest number is 6e-08: it does not keep " + text_of(record, made) + " from being 0, and " + consequence +
+                                    in_digits(*eps) + " is 0 in float16, whose smallest number is 6e-08: it does not keep " + text_of(record, made) + " from being 0, and " + consequence +
                                         " Compute this in float32, or take 1e-5."))
     report.relate(*finding, use.born, "used here");
 }
@@ -68,7 +61,7 @@ void check(const Record& record, Report& report) {
     const auto number_of = number(record, eps);
     if (!number_of || *number_of <= 0 || *number_of > 1e-10 || !once(each.made->born)) continue;
     if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
-                                      "eps=" + text(*number_of) + " in a norm over " + std::string(values::name(each.state->dtype)) +
+                                      "eps=" + in_digits(*number_of) + " in a norm over " + std::string(values::name(each.state->dtype)) +
                                           ": PyTorch averages in float32, so it holds, but a row that is nearly constant is blown up by as much as a million, rounding errors and all. 1e-5 is usual in half precision.");
         finding && each.made->self.is(Kind::instance))
       report.relate(*finding, each.made->self.object()->born, "the layer is made here");
@@ -90,7 +83,7 @@ void check(const Record& record, Report& report) {
     bool any = false;
     if (!of || type_of_parameters(record, of->value, 0, any) != Dtype::float16 || !once(made.place)) return;
     report.add(Severity::warning, made.place, made.calls,
-               std::string(name) + "'s eps=" + text(*eps) + " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in float32 and "
+               std::string(name) + "'s eps=" + in_digits(*eps) + " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in float32 and "
                "use autocast, or take eps=1e-4.");
   });
 }
