@@ -18,7 +18,6 @@ constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
 constexpr std::uint64_t unroll_steps_building = 80'000;
-constexpr int max_rehearsals = 3;
 constexpr std::uint64_t alike_steps = 2'000;  // of the elements of a comprehension that are made one by one though they are alike
 
 // A tensor that was computed from parameters, or a tuple of such.
@@ -337,26 +336,29 @@ Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
 Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) {
   const std::size_t depth = path_.size();
   Block* const block = block_;
+  const auto counts = exit_counts();
+  const auto facts = symbols().mark();
   ++generic_depth_;
   std::unordered_set<values::Slot*> widened;  // what a round changes
   std::vector<const ProblemEvent*> failures;  // of the first round, whose state is known best
-  std::vector<values::Slot*> carries;         // what of it holds a tensor with a graph
-  std::unordered_set<values::Slot*> histories;  // and one with a history, after every round
-  // Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
-  const int passes = rehearsals_ > 0 ? 1 : max_rehearsals;
-  for (int pass = 0; pass < passes; ++pass) {
-    Block scratch;
-    block_ = &scratch;
-    ++rehearsals_;
-    const auto counts = exit_counts();
-    const auto mark = heap().mark();
-    const auto facts = symbols().mark();
-    LoopTarget target{mark, mark, depth, {}, {}};
-    frame_->loops.push_back(&target);
-    run_round(target, round, true);
+  std::unordered_set<values::Slot*> histories;  // what of it holds a tensor with a history, after every round
+  std::vector<values::Slot*> carries;           // and one with a graph
+  // Ranks that meet in a round are in the same one, however many each makes.
+  const Sharing carried_sharing = shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform;
+
+  // Runs a round from the loop's head; what it leaves in what was there before it is kept.
+  std::vector<std::pair<values::Slot*, Value>> ends;
+  std::optional<LoopTarget> target;
+  const auto run_once = [&](values::Mark mark, Block& into, bool look) {
+    block_ = &into;
+    target.emplace(LoopTarget{mark, mark, depth, {}, {}});
+    frame_->loops.push_back(&*target);
+    const Flow flow = run_round(*target, round, true);
     frame_->loops.pop_back();
     killed_ = false;
-    std::vector<std::pair<values::Slot*, Value>> ends;
+    block_ = block;
+    ends.clear();
+    if (!look) return flow;
     for (const auto& [slot, base] : heap().written(mark))
       if (base && slot->birth <= mark.clock) {
         // Taking the round back takes back what became of a tensor made in it.
@@ -371,39 +373,44 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
         if (has_history(slot->value)) histories.insert(slot);
         else histories.erase(slot);
       }
-    heap().rollback(mark);
-    symbols().rewind(facts);
-    path_.resize(depth);
-    drop_exits(counts);
-    --rehearsals_;
-    if (pass == 0 && rehearsals_ == 0) failures_of_first_round(scratch, failures);
-    block_ = block;
+    return flow;
+  };
+  // Makes the head's state one that holds at the end of the round, too; false: it was.
+  const auto widen = [&](values::Mark mark, bool last) {
     bool changed = false;
-    for (const auto& [slot, last] : ends) {
+    for (const auto& [slot, left] : ends) {
       const Value before = slot->value;
-      const Value end = without_made(last, mark.clock);
+      const Value end = without_made(left, mark.clock);
       if (widened.contains(slot) && covers(before, end)) continue;
-      // Ranks that meet in a round are in the same one, however many each makes.
-      const Sharing carried = shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform;
-      Value wide = heap().join_states(before, end, nullptr, carried);
+      Value wide = heap().join_states(before, end, nullptr, carried_sharing);
       if (wide == before) continue;
       if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = any_of_wide(wide);
-      if (pass == 2 && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried, heap().sharing(wide)));
+      if (last && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried_sharing, heap().sharing(wide)));
       heap().set(*slot, wide);
       widened.insert(slot);
       changed = true;
     }
-    if (!changed || !step()) break;
-  }
+    return changed;
+  };
+  const auto take_back = [&](values::Mark mark) {
+    heap().rollback(mark);
+    symbols().rewind(facts);
+    path_.resize(depth);
+    drop_exits(counts);
+  };
+  // True: the head's state holds for every round.
+  const auto rehearse = [&](int pass) {
+    Block scratch;
+    ++rehearsals_;
+    const auto mark = heap().mark();
+    run_once(mark, scratch, true);
+    take_back(mark);
+    --rehearsals_;
+    if (pass == 0 && rehearsals_ == 0) failures_of_first_round(scratch, failures);
+    return !widen(mark, pass == 2) || !step();
+  };
 
   values::Unknown* carried = nullptr;
-  if (rehearsals_ == 0)
-    for (values::Slot* slot : carries) {
-      mark_earlier(slot->value);
-      if (!record_.earlier || !histories.contains(slot)) continue;
-      auto* const mark = carried ? carried : heap().make<values::Unknown>();
-      if (mark_carried(heap(), record_.earlier, mark, slot->value)) carried = mark;
-    }
   auto* event = record_.event<LoopEvent>();
   event->place = shape.place;
   event->calls = site_;
@@ -412,19 +419,54 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   event->stmt = shape.stmt;
   event->length = shape.length;
   event->first = shape.first;
-  if (limits_.as_rank && rehearsals_ == 0 && shape.length && !symbols().value(shape.length)) event->counts = round_counts(shape.length);
-  block_ = &event->rounds.emplace_back();
-  if (carried)
-    if (OperationEvent* left = record_implied("$carried", {}, {Value::of(Kind::unknown, carried)}, {}, {})) append(left);
-  const std::size_t round_begin = record_.events.size();
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  LoopTarget target{mark, mark, depth, {}, {}};
-  frame_->loops.push_back(&target);
-  Flow flow = run_round(target, round, true);
-  frame_->loops.pop_back();
-  killed_ = false;
-  block_ = block;
+  values::Mark mark;
+  std::size_t round_begin = 0;
+  const auto run_for_good = [&](bool look) {
+    if (limits_.as_rank && rehearsals_ == 0 && shape.length && !symbols().value(shape.length)) event->counts = round_counts(shape.length);
+    if (rehearsals_ == 0)
+      for (values::Slot* slot : carries) {
+        mark_earlier(slot->value);
+        if (!record_.earlier || !histories.contains(slot)) continue;
+        auto* const own = carried ? carried : heap().make<values::Unknown>();
+        if (mark_carried(heap(), record_.earlier, own, slot->value)) carried = own;
+      }
+    event->rounds.clear();
+    Block& into = event->rounds.emplace_back();
+    block_ = &into;
+    if (carried)
+      if (OperationEvent* left = record_implied("$carried", {}, {Value::of(Kind::unknown, carried)}, {}, {})) append(left);
+    round_begin = record_.events.size();
+    mark = heap().mark();
+    return run_once(mark, into, look);
+  };
+
+  // A first rehearsal tells what a round changes. Then most rounds hold: the next is run for good, and taken back only if it shows
+  // that it began with too little. Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
+  Flow flow = Flow::normal;
+  bool holds = rehearse(0) || rehearsals_ > 0, done = false;
+  if (!holds) {
+    const std::size_t fact_count = record_.facts.size(), function_count = function_order_.size(), class_count = classes_.size(), built_count = built_.size();
+    const auto known = std::pair(std::unordered_set<values::Slot*>(carries.begin(), carries.end()), histories);
+    flow = run_for_good(true);
+    const values::Delta last = heap().capture(mark);
+    heap().rollback(mark);
+    symbols().rewind(facts);
+    path_.resize(depth);
+    const bool knew = histories == known.second && std::all_of(carries.begin(), carries.end(), [&](values::Slot* slot) { return known.first.contains(slot); });
+    done = !widen(mark, false) && knew;
+    if (done) {
+      heap().apply(last);
+    } else {
+      take_back(mark);
+      record_.facts.resize(fact_count);
+      for (std::size_t i = function_count; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
+      function_order_.resize(function_count);
+      classes_.resize(class_count);
+      built_.resize(built_count);
+      if (step()) rehearse(2);
+    }
+  }
+  if (!done) flow = run_for_good(false);
   --generic_depth_;
   const std::size_t count = record_.events.size();
   for (const ProblemEvent* failure : failures)
@@ -445,7 +487,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     if (flow == Flow::normal) heap().join(mark, last, nullptr, shape.trips);
     flow = Flow::normal;
   }
-  return merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, true);
+  return merge_exits({mark, facts, depth}, target->breaks, flow, nullptr, true);
 }
 
 bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
