@@ -2,43 +2,60 @@
 // TorchScript). Semantics as in the documentation of torch.nn.Module.
 #include "torch/modules.hpp"
 
+#include <charconv>
 #include <unordered_set>
 
 namespace stepzero::torch {
 
 using interpreter::Arguments;
 
-Parts parts_of(Interpreter& run, const Instance& module) {
-  Parts parts;
-  parts.complete = !module.symbolic && !module.of_many && !(module.cls && module.open);
+namespace {
+
+// Calls `each` with the name and the value of every part. False: there may be more.
+template <class Each> bool each_part(Interpreter& run, const Instance& module, Each each) {
+  static const Name items_name("$items"), names_name("$names"), dict_name("$dict");
+  const auto held = [&](Name name) {
+    const values::Slot* slot = module.attributes.find(name);
+    return slot ? run.resolve(slot->value) : Value{};
+  };
+  bool complete = !module.symbolic && !module.of_many && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
-    if (run.is_a(value, module_class)) parts.list.push_back({std::string(name.text()), value});
-    else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) parts.complete = false;
+    if (run.is_a(value, module_class)) each(name.text(), value);
+    else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) complete = false;
   }
-  if (const Value list = kept(run, module, "$items"); list.is(Kind::list)) {
+  if (const Value list = held(items_name); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
-    parts.complete = parts.complete && !items->open;
-    const Value names = kept(run, module, "$names");
-    const auto known = names ? run.elements(names, {}) : std::nullopt;
+    complete = complete && !items->open;
+    const Value names = held(names_name);
+    const auto known = names && !names.is(Kind::none) ? run.elements(names, {}) : std::nullopt;
     for (std::size_t i = 0; i < items->items.size(); ++i) {
       const Value item = run.resolve(items->items[i]);
-      std::string name = std::to_string(i);
-      if (known && i < known->size() && run.resolve((*known)[i]).is(Kind::string)) name = run.resolve((*known)[i]).text();
-      if (run.is_a(item, module_class)) parts.list.push_back({std::move(name), item});
-      else if (!item.is(Kind::none)) parts.complete = false;
+      const Value name = known && i < known->size() ? run.resolve((*known)[i]) : Value{};
+      char number[24];
+      const std::string_view index(number, static_cast<std::size_t>(std::to_chars(std::begin(number), std::end(number), i).ptr - number));
+      if (run.is_a(item, module_class)) each(name.is(Kind::string) ? name.text() : index, item);
+      else if (!item.is(Kind::none)) complete = false;
     }
   }
-  if (const Value dict = kept(run, module, "$dict"); dict.is(Kind::dict)) {
+  if (const Value dict = held(dict_name); dict.is(Kind::dict)) {
     const auto* items = values::Heap::dict_state(dict);
-    parts.complete = parts.complete && !items->open;
+    complete = complete && !items->open;
     for (const auto& [key, value] : items->items) {
       const Value item = run.resolve(value);
-      if (key.is(Kind::string) && run.is_a(item, module_class)) parts.list.push_back({std::string(key.text()), item});
-      else parts.complete = false;
+      if (key.is(Kind::string) && run.is_a(item, module_class)) each(key.text(), item);
+      else complete = false;
     }
   }
+  return complete;
+}
+
+} // namespace
+
+Parts parts_of(Interpreter& run, const Instance& module) {
+  Parts parts;
+  parts.complete = each_part(run, module, [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
   return parts;
 }
 
@@ -64,6 +81,13 @@ void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree)
   const Parts parts = parts_of(run, *module.as<Instance>());
   tree.complete = tree.complete && parts.complete;
   for (const Part& part : parts.list) walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
+}
+
+// The same without names.
+void gather(Interpreter& run, Value module, std::vector<Value>& modules, std::unordered_set<const values::Object*>& seen) {
+  if (modules.size() >= max_modules || !seen.insert(module.object()).second) return;
+  modules.push_back(module);
+  each_part(run, *module.as<Instance>(), [&](std::string_view, Value part) { gather(run, part, modules, seen); });
 }
 
 // One value per part, or a list of which nothing is known.
@@ -224,9 +248,14 @@ Value training(Call& call) {
   return Value::of(call.run.named_condition("training", Sharing::uniform));
 }
 Value set_mode(Call& call, Value mode) {
-  Tree tree;
-  walk(call.run, call.self, "", tree);
-  for (const Part& part : tree.list) keep(call.run, *part.module.as<Instance>(), "$training", mode);
+  static const Name name("$training");
+  std::vector<Value> modules;
+  std::unordered_set<const values::Object*> seen;
+  gather(call.run, call.self, modules, seen);
+  for (const Value& module : modules) {
+    values::Slot& slot = call.run.heap().slot_of(module.as<Instance>()->attributes, name);
+    if (!(slot.value == mode)) call.run.heap().set(slot, mode);
+  }
   return call.self;
 }
 Value train(Call& call) { return set_mode(call, Value::of(call.run.truth(call.at(0)))); }
