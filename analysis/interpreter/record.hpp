@@ -218,6 +218,8 @@ public:
   // Runs the same file again as one process of a small job does; of the functions that nobody calls, and of classes, only those
   // among `roots`. Null if it cannot. For readers, while the run's sources live.
   std::function<std::shared_ptr<Record>(int rank, int world, const std::unordered_set<const syntax::Stmt*>& roots)> as_rank;
+  // Called when the statements of the file have been run, before what they did not reach. For readers that begin early; may be null.
+  std::function<void()> on_statements;
   mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {

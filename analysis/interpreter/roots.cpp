@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace stepzero::interpreter {
@@ -18,9 +19,14 @@ namespace {
 
 // Identifiers that stand more than once in the text: a function named once is called by nobody here.
 std::unordered_map<std::string_view, int> identifier_counts(const std::string& text) {
+  static const std::array<bool, 256> letters = [] {
+    std::array<bool, 256> made{};
+    for (int c = 0; c < 256; ++c) made[static_cast<std::size_t>(c)] = std::isalnum(c) || c == '_';
+    return made;
+  }();
   std::unordered_map<std::string_view, int> counts;
   for (std::size_t i = 0; i < text.size();) {
-    const auto letter = [&](std::size_t at) { return std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_'; };
+    const auto letter = [&](std::size_t at) { return letters[static_cast<unsigned char>(text[at])]; };
     if (!letter(i)) {
       ++i;
       continue;
@@ -125,6 +131,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   replay_.with_defaults_too = replay_.with_defaults_too || symbols().doubts() != replay_.doubts || chosen_by_text_;
   replay_.possible = replay_.possible && !record_.out_of_budget;
   replay_.end = moments();
+  if (record_.on_statements) record_.on_statements();
   in_roots_ = true;
   ran_.clear();
   for (const auto& [function, reached] : reached_)

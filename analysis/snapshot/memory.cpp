@@ -44,6 +44,7 @@ std::unique_ptr<Run> Memory::take(const program::Sources& sources, const std::st
 void Memory::keep(std::unique_ptr<Run> run) {
   const auto rest = [](Run& each) {
     each.record.as_rank = nullptr;
+    each.record.on_statements = nullptr;
     each.record.derived.clear();
     each.record.compared.reset();
     each.sources.ask(nullptr);

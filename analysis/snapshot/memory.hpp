@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct Run {
   std::string path;
   std::uint64_t steps = 0;  // its budget
   std::map<std::pair<int, int>, std::shared_ptr<Run>> ranks;  // the same file as a process of a small job runs it: by rank and world
+  std::unordered_set<const syntax::Stmt*> roots_of_ranks;     // what these were asked to run of functions and classes
   std::unique_ptr<interpreter::AllGiven> given;  // of a run to be shown: what its parameters begin with
   std::shared_ptr<Run> shown;                    // the same file to be shown, begun with what this run found
 };

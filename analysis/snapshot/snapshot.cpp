@@ -1,8 +1,10 @@
 #include "snapshot/snapshot.hpp"
 
 #include "interpreter/interpreter.hpp"
+#include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
 #include "snapshot/memory.hpp"
+#include "snapshot/rank_runs.hpp"
 #include "snapshot/schedule.hpp"
 #include "snapshot/shown.hpp"
 #include "snapshot/suppress.hpp"
@@ -23,6 +25,15 @@ namespace {
 
 bool named(const std::vector<std::string>& list, std::string_view rule) {
   return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
+}
+
+// Is a rule wanted that asks what each rank does?
+bool compares_ranks(const Options& options) {
+  const auto wanted = [&](const rules::Rule& rule) {
+    return rule.id.starts_with("deadlock/") && !named(options.ignore, rule.id) && (options.select.empty() || named(options.select, rule.id));
+  };
+  const auto& all = rules::rules();
+  return std::any_of(all.begin(), all.end(), wanted);
 }
 
 bool takes_hint(interpreter::Fact::Role role) {
@@ -249,30 +260,45 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, torch::table(), bounds, run.record);
     run.interpreter->run_file(path);
   };
-  std::unique_ptr<Run> run = options.memory ? options.memory->take(sources, path, options.steps) : nullptr;
-  if (run) {
-    run->sources.ask(&sources);
-    if (!run->interpreter->run_again(options.cancelled)) run.reset();
-  }
-  const bool again = run != nullptr;
-  if (!run) begin(*(run = std::make_unique<Run>()), limits);
-  Record& record = run->record;
-  record.as_rank = [&](int rank, int world, const std::unordered_set<const syntax::Stmt*>& roots) {
-    std::shared_ptr<Run>& one = run->ranks[{rank, world}];
+  const auto as_rank = [&](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) {
     if (one && !one->sources.agrees(sources, path)) one.reset();
     if (one) {
       one->sources.ask(&sources);
-      if (!one->interpreter->run_again(options.cancelled, &roots)) one.reset();
+      if (!one->interpreter->run_again(options.cancelled, &only)) one.reset();
     }
-    if (!one) {
-      interpreter::Limits small = limits;
-      small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
-      small.as_rank = interpreter::OneRank{rank, world};
-      small.only = &roots;
-      begin(*(one = std::make_shared<Run>()), small);
-    }
-    return std::shared_ptr<Record>(one, &one->record);
+    if (one) return;
+    interpreter::Limits small = limits;
+    small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
+    small.as_rank = interpreter::OneRank{rank, world};
+    small.only = &only;
+    begin(*(one = std::make_shared<Run>()), small);
   };
+  const bool wants_ranks = options.elsewhere && (options.want_schedule || compares_ranks(options));
+  std::unique_ptr<Run> run;
+  std::unique_ptr<RankRuns> ranks;  // goes before the run that it works on
+  const auto attend = [&] {
+    ranks = std::make_unique<RankRuns>(*run, as_rank, options.elsewhere);
+    run->record.on_statements = [&] {
+      if (wants_ranks && rules::may_part(run->record)) ranks->begin(2);
+    };
+  };
+  if (options.memory) run = options.memory->take(sources, path, options.steps);
+  if (run) {
+    attend();
+    run->sources.ask(&sources);
+    if (!run->interpreter->run_again(options.cancelled)) {
+      ranks.reset();
+      run.reset();
+    }
+  }
+  const bool again = run != nullptr;
+  if (!run) {
+    run = std::make_unique<Run>();
+    attend();
+    begin(*run, limits);
+  }
+  Record& record = run->record;
+  record.as_rank = [&](int rank, int world, const RankRuns::Only& only) { return ranks->of(rank, world, only); };
   std::unordered_set<std::string_view> told;
   for (const std::string& read : record.read)
     if (told.insert(read).second) result.read.push_back(read);
@@ -321,6 +347,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
       result.cancelled = options.cancelled && *options.cancelled;
     }
   }
+  ranks.reset();
   if (options.memory) options.memory->keep(std::move(run));
   return result;
 }

@@ -5,6 +5,7 @@
 #include "program/sources.hpp"
 #include "rules/finding.hpp"
 #include "rules/rule.hpp"
+#include "syntax/elsewhere.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -82,6 +83,8 @@ struct Options {
   // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and leaves what it has run in it.
   // The result is the same as without.
   Memory* memory = nullptr;
+  // Another core, if one is free: somebody waits for this analysis, and few others go on.
+  syntax::Elsewhere elsewhere;
   const std::atomic<bool>* cancelled = nullptr;  // looked at between steps; the result is then empty and `cancelled` set
 };
 

@@ -5,6 +5,7 @@
 #include "syntax/tree.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 
 namespace stepzero::syntax {
@@ -40,6 +41,15 @@ public:
     kept_[hash] = {std::string(piece), errors, made, generation_};
     return made;
   }
+
+  // Takes over what another has kept of the same module.
+  void merge(Trees&& other) {
+    for (auto& [hash, entry] : other.kept_) {
+      entry.generation = generation_;
+      kept_.insert_or_assign(hash, std::move(entry));
+    }
+  }
+  bool keeps() const { return keeps_; }
 
   // Forgets trees that were not asked for since the module before the last.
   void next_generation() {
@@ -87,7 +97,7 @@ struct Document::State {
   std::shared_ptr<const Module> latest; // null if it is not of `bytes`
   std::shared_ptr<const Text> lowered;  // the text of `pieces`
 
-  std::shared_ptr<const Module> build() {
+  std::shared_ptr<const Module> build(const Elsewhere& elsewhere) {
     auto module = std::make_shared<Module>();
     module->text = std::make_shared<const Text>(bytes);
     if (bytes.size() > largest) return module;
@@ -103,6 +113,7 @@ struct Document::State {
     for (const Piece& piece : pieces) known.try_emplace(piece.hash, &piece);
     std::vector<Piece> made;
     made.reserve(pieces.size() + 1);
+    std::vector<Missing> missing;
     for (std::size_t at = 0; at < lines.lines.size();) {
       const std::size_t end = statement_end(lines.lines, at, lines.lines.size());
       Piece piece{lines.lines[at].begin, lines.lines[end - 1].end, 0, {}};
@@ -111,19 +122,52 @@ struct Document::State {
       if (const Piece* same = find(known, piece.hash, slice)) {
         piece.chunks = same->chunks;
       } else {
-        piece.chunks = lower_piece(original, text, lines, at, end, trees);
-      }
-      for (const PlacedChunk& placed : piece.chunks) {
-        module->items.push_back({placed.chunk, piece.begin + placed.offset});
-        module->has_error = module->has_error || placed.chunk->has_error;
+        missing.push_back({made.size(), at, end});
       }
       made.push_back(std::move(piece));
       at = end;
     }
+    const auto lower = [&](const Missing& one, Trees& source) { made[one.piece].chunks = lower_piece(original, text, lines, one.first, one.last, source); };
+    lower_all(missing, made, lower, elsewhere);
+    for (const Piece& piece : made)
+      for (const PlacedChunk& placed : piece.chunks) {
+        module->items.push_back({placed.chunk, piece.begin + placed.offset});
+        module->has_error = module->has_error || placed.chunk->has_error;
+      }
     pieces = std::move(made);
     lowered = module->text;
     trees.next_generation();
     return module;
+  }
+
+  // A piece to be lowered, and its lines.
+  struct Missing {
+    std::size_t piece = 0, first = 0, last = 0;
+  };
+
+  // Two cores meet in the middle.
+  template <class Lower>
+  void lower_all(const std::vector<Missing>& missing, const std::vector<Piece>& made, const Lower& lower, const Elsewhere& elsewhere) {
+    std::size_t size = 0;
+    for (const Missing& one : missing) size += made[one.piece].end - made[one.piece].begin;
+    constexpr std::size_t worth_it = 8U << 10;
+    if (!elsewhere || size < worth_it) {
+      for (const Missing& one : missing) lower(one, trees);
+      return;
+    }
+    std::atomic<std::size_t> left = missing.size();
+    const auto one_more = [&] {  // false: all are taken
+      std::size_t now = left;
+      while (now > 0 && !left.compare_exchange_weak(now, now - 1)) {}
+      return now > 0;
+    };
+    Trees others(trees.keeps());
+    std::future<void> behind = elsewhere([&] {
+      for (std::size_t i = missing.size(); one_more();) lower(missing[--i], others);
+    });
+    for (std::size_t i = 0; one_more();) lower(missing[i++], trees);
+    behind.get();
+    trees.merge(std::move(others));
   }
 
   const Piece* find(const std::unordered_map<std::uint64_t, const Piece*>& known, std::uint64_t hash,
@@ -151,14 +195,14 @@ void Document::apply(const std::vector<Edit>& edits) {
 
 const std::string& Document::bytes() const { return state_->bytes; }
 
-std::shared_ptr<const Module> Document::module() {
-  if (!state_->latest) state_->latest = state_->build();
+std::shared_ptr<const Module> Document::module(const Elsewhere& elsewhere) {
+  if (!state_->latest) state_->latest = state_->build(elsewhere);
   return state_->latest;
 }
 
-std::shared_ptr<const Module> parse(std::string text) {
+std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere) {
   Document::State state(std::move(text), false);
-  return state.build();
+  return state.build(elsewhere);
 }
 
 } // namespace stepzero::syntax

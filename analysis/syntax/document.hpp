@@ -4,6 +4,7 @@
 #pragma once
 
 #include "syntax/ast.hpp"
+#include "syntax/elsewhere.hpp"
 #include "syntax/text.hpp"
 
 #include <cstdint>
@@ -62,15 +63,15 @@ public:
 
   // The module of the present text. Parses only what changed since the last call. Nesting deeper than 500 levels is
   // lowered as error nodes; texts over 8 MiB give a module without items.
-  std::shared_ptr<const Module> module();
+  std::shared_ptr<const Module> module(const Elsewhere& elsewhere = {});
 
 private:
   struct State;
-  friend std::shared_ptr<const Module> parse(std::string text);
+  friend std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere);
   std::unique_ptr<State> state_;
 };
 
 // Parses a text that is not edited.
-std::shared_ptr<const Module> parse(std::string text);
+std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere = {});
 
 } // namespace stepzero::syntax

@@ -1,5 +1,6 @@
 #include "server/command_line/checker.hpp"
 
+#include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
 
 #include <exception>
@@ -15,7 +16,9 @@ constexpr std::uint32_t largest_analysed = 8u << 20;
 Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
                  const CommandLineSettings& command_line, Analyze analyze)
     : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders),
-      standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells) {
+      standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells),
+      elsewhere_(inputs.files.size() == 1 ? another_core() : syntax::Elsewhere{}),
+      modules_(std::make_shared<ModuleCache>(std::size_t{64} << 20, elsewhere_)) {
   for (const std::string& path : inputs.files) {
     std::shared_ptr<const ConfigurationFile> file = configuration.nearest(path);
     std::shared_ptr<const Settings>& merged = merged_[file.get()];
@@ -56,6 +59,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   options.select = wanted.select;
   options.ignore = wanted.ignore;
   options.want_facts = false;
+  options.elsewhere = elsewhere_;
   try {
     snapshot::Result result = analyze_(files, path, options);
     checked.findings = std::move(result.findings);

@@ -39,6 +39,8 @@ public:
           Analyze analyze = snapshot::analyze);
 
   const Analyze& analyze() const { return analyze_; }
+  // Empty where all cores have files of their own.
+  const syntax::Elsewhere& elsewhere() const { return elsewhere_; }
 
   Checked check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
@@ -61,7 +63,8 @@ private:
   std::vector<std::string> workspace_folders_;
   std::string standard_input_;
   std::shared_ptr<const Cells> standard_input_cells_;
-  std::shared_ptr<ModuleCache> modules_ = std::make_shared<ModuleCache>();
+  syntax::Elsewhere elsewhere_;
+  std::shared_ptr<ModuleCache> modules_;
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;
   std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;
   std::map<std::string, std::shared_ptr<const Settings>> settings_;

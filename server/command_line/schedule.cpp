@@ -33,6 +33,7 @@ OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std:
   options.want_facts = false;
   options.want_schedule = true;
   options.world = asked.world;
+  options.elsewhere = checker.elsewhere();
   try {
     const snapshot::Result result = checker.analyze()(sources, path, options);
     if (!result.schedule) return made;

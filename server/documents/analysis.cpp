@@ -1,5 +1,6 @@
 #include "server/documents/analysis.hpp"
 
+#include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
 
 #include <utility>
@@ -87,6 +88,7 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   if (is_open) {
     memory = world.memories->take(path);
     options.memory = &memory;
+    options.elsewhere = another_core();
   }
   analysis->result = world.analyze(sources, path, options);
   if (is_open) world.memories->give(path, std::move(memory));
@@ -104,6 +106,7 @@ std::shared_ptr<const snapshot::Schedule> schedule_of_file(const World& world, c
   options.want_facts = false;
   options.want_schedule = true;
   options.world = ranks;
+  options.elsewhere = another_core();
   options.cancelled = cancelled;
   const snapshot::Result result = world.analyze(sources, path, options);
   return result.cancelled ? nullptr : result.schedule;

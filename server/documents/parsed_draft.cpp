@@ -1,5 +1,7 @@
 #include "server/documents/parsed_draft.hpp"
 
+#include "server/scheduler/elsewhere.hpp"
+
 #include <utility>
 
 namespace stepzero::server {
@@ -35,7 +37,7 @@ ParsedDraft::State ParsedDraft::parse() {
   }
   if (text) document_.emplace(std::move(*text));
   if (!edits.empty()) document_->apply(edits);
-  if (text || !edits.empty()) state_.module = document_->module();
+  if (text || !edits.empty()) state_.module = document_->module(another_core());
   return state_;
 }
 

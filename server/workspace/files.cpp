@@ -53,10 +53,10 @@ std::shared_ptr<const syntax::Module> ModuleCache::module(const std::string& pat
     if (read.text && is_notebook(path)) {
       if (auto notebook = read_notebook(*read.text).program) {
         found->cells = std::make_shared<Cells>(std::move(notebook->cells));
-        found->module = syntax::parse(std::move(notebook->text));
+        found->module = syntax::parse(std::move(notebook->text), elsewhere_);
       }
     } else if (read.text) {
-      found->module = syntax::parse(std::move(*read.text));
+      found->module = syntax::parse(std::move(*read.text), elsewhere_);
     }
   }
   weigh(path, found, found->module ? found->module->text->size() : 0);

@@ -20,7 +20,8 @@ namespace stepzero::server {
 // threads ask at the same time. Holds about `capacity` bytes of text; what was used longest ago goes first.
 class ModuleCache {
 public:
-  explicit ModuleCache(std::size_t capacity = 64u << 20) : capacity_(capacity) {}
+  // `elsewhere`: takes a part of reading a file.
+  explicit ModuleCache(std::size_t capacity = 64u << 20, syntax::Elsewhere elsewhere = {}) : capacity_(capacity), elsewhere_(std::move(elsewhere)) {}
 
   // Null if there is no such file or it is not text. A notebook is the program of its cells.
   std::shared_ptr<const syntax::Module> module(const std::string& path);
@@ -44,6 +45,7 @@ private:
   void weigh(const std::string& path, const std::shared_ptr<Entry>& entry, std::size_t bytes);
 
   std::size_t capacity_;
+  syntax::Elsewhere elsewhere_;
   std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::unordered_map<std::string, Slot> slots_;

@@ -14,18 +14,40 @@ using namespace interpreter;
 
 namespace {
 
+bool communicates(const Root& root) {
+  bool any = false;
+  visit(root.block, [&](const Event& event) {
+    any = any || (event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)));
+  });
+  return any;
+}
+
+// Is there anything in which ranks that run the same may differ?
+bool decides_by_own_data(const Record& record) {
+  bool any = false;
+  for (const auto& root : record.roots)
+    visit(root->block, [&](const Event& event) {
+      if (event.kind == EventKind::branch) {
+        const auto condition = static_cast<const BranchEvent&>(event).condition;
+        any = any || (record.symbols.sharing(condition) == symbolic::Sharing::local && !record.external.contains(condition));
+      } else if (event.kind == EventKind::loop) {
+        const auto& loop = static_cast<const LoopEvent&>(event);
+        any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
+      } else if (event.kind == EventKind::operation) {
+        // A group has ranks outside it.
+        const auto* info = static_cast<const OperationEvent&>(event).row->collective;
+        any = any || (info && info->makes_group);
+      }
+    });
+  return any;
+}
+
 class Comparer {
 public:
   Comparer(const Record& record, Comparison& into) : record_(record), into_(into) {}
 
   void run() {
-    // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
-    const bool asks = record_.roles[static_cast<int>(symbolic::Role::rank)] || record_.roles[static_cast<int>(symbolic::Role::local_rank)];
-    if (!record_.as_rank || (!asks && !may_part())) return;
-    bool any = false;
-    for (const auto& root : record_.roots)
-      if (!root->truncated && communicates(*root)) any = true;
-    if (!any) return;
+    if (!record_.as_rank || !may_part(record_)) return;
     for (const auto& root : record_.roots)
       visit(root->block, [&](const Event& event) {
         if (event.kind != EventKind::branch || record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) != symbolic::Sharing::divergent) return;
@@ -40,14 +62,6 @@ public:
   }
 
 private:
-  static bool communicates(const Root& root) {
-    bool any = false;
-    visit(root.block, [&](const Event& event) {
-      any = any || (event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)));
-    });
-    return any;
-  }
-
   void look_at(const Root& root) {
     std::map<std::pair<int, int>, Mismatch> found;  // by cause and key
     std::vector<std::pair<int, int>> order;
@@ -110,26 +124,6 @@ private:
   static bool is_told_by_handler(const std::map<std::pair<int, int>, Mismatch>& found, const Mismatch& mismatch) {
     return mismatch.cause == Cause::order &&
            std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.second.cause == Cause::handler && each.second.place == mismatch.place; });
-  }
-
-  // Is there anything in which ranks that run the same may differ?
-  bool may_part() const {
-    bool any = false;
-    for (const auto& root : record_.roots)
-      visit(root->block, [&](const Event& event) {
-        if (event.kind == EventKind::branch) {
-          const auto condition = static_cast<const BranchEvent&>(event).condition;
-          any = any || (record_.symbols.sharing(condition) == symbolic::Sharing::local && !record_.external.contains(condition));
-        } else if (event.kind == EventKind::loop) {
-          const auto& loop = static_cast<const LoopEvent&>(event);
-          any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
-        } else if (event.kind == EventKind::operation) {
-          // A group has ranks outside it.
-          const auto* info = static_cast<const OperationEvent&>(event).row->collective;
-          any = any || (info && info->makes_group);
-        }
-      });
-    return any;
   }
 
   static bool sends(const Root& root) {
@@ -323,6 +317,13 @@ private:
 };
 
 } // namespace
+
+bool may_part(const Record& record) {
+  // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
+  const bool asks = record.roles[static_cast<int>(symbolic::Role::rank)] || record.roles[static_cast<int>(symbolic::Role::local_rank)];
+  if (!asks && !decides_by_own_data(record)) return false;
+  return std::any_of(record.roots.begin(), record.roots.end(), [](const auto& root) { return !root->truncated && communicates(*root); });
+}
 
 const Comparison& compare_ranks(const Record& record) {
   if (!record.compared) {

@@ -42,6 +42,9 @@ struct Comparison {
   std::unique_ptr<Worlds> worlds;              // owns what the places of `found` lead through
 };
 
+// Do the ranks communicate, and is there anything in which they may differ? What is so of a part of the record is so of the whole.
+bool may_part(const Record& record);
+
 // Made once for a record.
 const Comparison& compare_ranks(const Record& record);
 

@@ -1,0 +1,49 @@
+#include "snapshot/rank_runs.hpp"
+
+namespace stepzero::snapshot {
+
+void RankRuns::begin(int world) { begin(world, of_.roots_of_ranks); }
+
+RankRuns::World* RankRuns::begin(int world, Only only) {
+  if (!elsewhere_) return nullptr;
+  const auto [it, fresh] = worlds_.try_emplace(world);
+  World& begun = it->second;
+  if (!fresh) return &begun;
+  begun.only = std::move(only);
+  for (int rank = world - 1; rank >= 0; --rank) {
+    One& one = begun.ranks.emplace_back();
+    one.rank = rank;
+    one.run = &of_.ranks[{rank, world}];  // the map itself is not touched elsewhere
+  }
+  begun.working = elsewhere_([this, world, &begun] {
+    for (One& one : begun.ranks) {
+      if (one.taken.exchange(true)) continue;
+      try {
+        make_(*one.run, one.rank, world, begun.only);
+        one.done.set_value();
+      } catch (...) {
+        one.done.set_exception(std::current_exception());
+      }
+    }
+  });
+  return &begun;
+}
+
+std::shared_ptr<interpreter::Record> RankRuns::of(int rank, int world, const Only& only) {
+  of_.roots_of_ranks = only;
+  std::shared_ptr<Run>& run = of_.ranks[{rank, world}];
+  bool made = false;
+  if (World* begun = begin(world, only))
+    for (One& one : begun->ranks)
+      if (one.rank == rank) {
+        if (one.taken.exchange(true)) {
+          one.done.get_future().get();
+          made = begun->only == only;
+        }
+        one.rank = asked;
+      }
+  if (!made) make_(run, rank, world, only);
+  return std::shared_ptr<interpreter::Record>(run, &run->record);
+}
+
+} // namespace stepzero::snapshot

@@ -1,0 +1,51 @@
+// The runs of a file by the ranks of small jobs: each made when it is first asked for, or on another core before that.
+#pragma once
+
+#include "snapshot/memory.hpp"
+#include "syntax/elsewhere.hpp"
+
+#include <atomic>
+#include <functional>
+#include <future>
+#include <list>
+#include <memory>
+#include <unordered_set>
+
+namespace stepzero::snapshot {
+
+// Lives no longer than the analysis: its work elsewhere has ended when it is gone.
+class RankRuns {
+public:
+  // Of the functions that nobody calls, and of classes, those that are run.
+  using Only = std::unordered_set<const syntax::Stmt*>;
+  // Brings one rank's run up to date.
+  using Make = std::function<void(std::shared_ptr<Run>& run, int rank, int world, const Only& only)>;
+
+  RankRuns(Run& of, Make make, syntax::Elsewhere elsewhere) : of_(of), make_(std::move(make)), elsewhere_(std::move(elsewhere)) {}
+
+  // Begins with all ranks of a world on the other core, if there is one, taking for granted that the same will be asked for as the last time.
+  void begin(int world);
+  std::shared_ptr<interpreter::Record> of(int rank, int world, const Only& only);
+
+private:
+  static constexpr int asked = -1;  // a rank that was asked for is brought up to date
+  struct One {
+    int rank = asked;
+    std::shared_ptr<Run>* run = nullptr;
+    std::atomic<bool> taken = false;
+    std::promise<void> done;
+  };
+  struct World {
+    Only only;
+    std::list<One> ranks;
+    std::future<void> working;  // last: it waits before the rest goes
+  };
+  World* begin(int world, Only only);
+
+  Run& of_;
+  Make make_;
+  syntax::Elsewhere elsewhere_;
+  std::map<int, World> worlds_;
+};
+
+} // namespace stepzero::snapshot
