@@ -38,7 +38,8 @@ Value Interpreter::frozen(Value value, int depth) {
 }
 
 void Interpreter::note(Fact::Role role, Place where, Value value) {
-  if (rehearsals_ > 0 || with_defaults_ || !value || value.is(Kind::state)) return;
+  // Facts are shown, and the file's own run has those of all ranks.
+  if (rehearsals_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
   Fact fact;
   fact.place = where;

@@ -138,8 +138,9 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
   replay_.built = built_;
   run_unit({nullptr, false}, {}, [this] { run_built(0); });
-  const auto counts = identifier_counts(module->text->bytes());
+  std::unordered_map<std::string_view, int> counts;  // made when a function is asked about
   const auto called_here = [&](const values::Function& function) {
+    if (counts.empty()) counts = identifier_counts(module->text->bytes());
     const auto it = counts.find(function.name.text());
     return it != counts.end() && it->second > 1;
   };
@@ -148,7 +149,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
       const bool top_level = function->closure && function->closure->globals == function->closure;
-      if (!top_level || reached(function->stmt) || called_here(*function) != named_elsewhere || !wanted(function->stmt)) continue;
+      if (!top_level || reached(function->stmt) || !wanted(function->stmt) || called_here(*function) != named_elsewhere) continue;
       const auto run = [this, function] { run_root(*function, {}, nullptr); };
       if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
     }
