@@ -16,15 +16,8 @@ RankRuns::World* RankRuns::begin(int world, Only only) {
     one.run = &of_.ranks[{rank, world}];  // the map itself is not touched elsewhere
   }
   begun.working = elsewhere_([this, world, &begun] {
-    for (One& one : begun.ranks) {
-      if (one.taken.exchange(true)) continue;
-      try {
-        make_(*one.run, one.rank, world, begun.only);
-        one.done.set_value();
-      } catch (...) {
-        one.done.set_exception(std::current_exception());
-      }
-    }
+    for (One& one : begun.ranks)
+      if (!one.taken.exchange(true)) make_(*one.run, one.rank, world, begun.only);
   });
   return &begun;
 }
@@ -37,7 +30,7 @@ std::shared_ptr<interpreter::Record> RankRuns::of(int rank, int world, const Onl
     for (One& one : begun->ranks)
       if (one.rank == rank) {
         if (one.taken.exchange(true)) {
-          one.done.get_future().get();
+          if (const auto working = std::move(begun->working)) working->wait();
           made = begun->only == only;
         }
         one.rank = asked;

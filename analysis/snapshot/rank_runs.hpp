@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <functional>
-#include <future>
 #include <list>
 #include <memory>
 #include <unordered_set>
@@ -33,12 +32,11 @@ private:
     int rank = asked;
     std::shared_ptr<Run>* run = nullptr;
     std::atomic<bool> taken = false;
-    std::promise<void> done;
   };
   struct World {
     Only only;
     std::list<One> ranks;
-    std::future<void> working;  // last: it waits before the rest goes
+    std::unique_ptr<syntax::Working> working;  // last: it ends before the rest goes; null: nothing is left to wait for
   };
   World* begin(int world, Only only);
 

@@ -162,11 +162,11 @@ struct Document::State {
       return now > 0;
     };
     Trees others(trees.keeps());
-    std::future<void> behind = elsewhere([&] {
+    const std::unique_ptr<Working> behind = elsewhere([&] {
       for (std::size_t i = missing.size(); one_more();) lower(missing[--i], others);
     });
     for (std::size_t i = 0; one_more();) lower(missing[i++], trees);
-    behind.get();
+    behind->wait();
     trees.merge(std::move(others));
   }
 

@@ -1,13 +1,20 @@
-// Work that may be done on another core meanwhile.
+// Work that may be done on another core meanwhile. Who has cores implements it.
 #pragma once
 
 #include <functional>
-#include <future>
+#include <memory>
 
 namespace stepzero::syntax {
 
-// Begins with the work at once, on another thread; the future is ready when it is done, holds what it threw, and waits when it is
-// destroyed. Empty: there is no other core. What comes out is the same with and without.
-using Elsewhere = std::function<std::future<void>(std::function<void()>)>;
+// Work that goes on. Has ended when it is gone.
+class Working {
+public:
+  virtual ~Working() = default;
+  // Until it is done; throws what it threw. Asked once.
+  virtual void wait() = 0;
+};
+
+// Begins with the work, at the latest when it is waited for. Empty: there is no other core. What comes out is the same with and without.
+using Elsewhere = std::function<std::unique_ptr<Working>(std::function<void()>)>;
 
 } // namespace stepzero::syntax
