@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <future>
+
 using namespace stepzero::syntax;
 
 namespace {
@@ -177,6 +179,31 @@ TEST_CASE("a line that is too long is not read, but binds its names") {
   const std::string out = read(text + "]\nafter = 1\n");
   CHECK(has(out, "(assign 0:300010 (targets (name 0:5 table)) (error"));
   CHECK(has(out, "after"));
+}
+
+TEST_CASE("two threads read a text as one does") {
+  std::string text;
+  for (int count = 0; count < 400; ++count) {
+    const std::string number = std::to_string(count);
+    text += "class C" + number + ":\n  def f(self, x):\n    return x + " + number + "\nx" + number + " = C" + number + "().f(\n" + (count % 7 == 0 ? "" : ")\n");
+  }
+  class Thread : public Working {
+  public:
+    explicit Thread(std::function<void()> work) : done_(std::async(std::launch::async, std::move(work))) {}
+    void wait() override { done_.get(); }
+
+  private:
+    std::future<void> done_;
+  };
+  int begun = 0;
+  const Elsewhere elsewhere = [&](std::function<void()> work) { return ++begun, std::make_unique<Thread>(std::move(work)); };
+  CHECK(dump(*parse(text, elsewhere)) == read(text));
+  CHECK(begun == 1);
+  Document document(text);
+  CHECK(dump(*document.module(elsewhere)) == read(text));
+  document.apply({{{0, 0}, "y = 1\n"}});
+  CHECK(dump(*document.module(elsewhere)) == read("y = 1\n" + text));
+  CHECK(begun == 2);  // one statement is not worth it
 }
 
 TEST_CASE("a text over 8 MiB gives a module without items") {
