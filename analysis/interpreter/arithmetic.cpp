@@ -162,6 +162,11 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       const auto& more = right.as<values::Tuple>()->items;
       items.insert(items.end(), more.begin(), more.end());
       const Value made = unknown();
+      // Any number of elements that are alike, and some more.
+      if (Value any = left.as<values::Unknown>()->element) {
+        for (const Value& item : more) any = heap().merge(any, item, Sharing::uniform);
+        if (any.is(Kind::tensor)) made.as<values::Unknown>()->element = any;
+      }
       made.as<values::Unknown>()->ends_with = heap().tuple(std::move(items));
       return made;
     }

@@ -18,6 +18,7 @@ constexpr std::size_t max_generators = 16;  // of one comprehension
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
 constexpr std::uint64_t unroll_steps_building = 80'000;
+constexpr int most_parts = 500;  // of an element whose kinds are looked for
 constexpr std::uint64_t alike_steps = 2'000;  // of the elements of a comprehension that are made one by one though they are alike
 
 // A tensor that was computed from parameters, or a tuple of such.
@@ -108,6 +109,58 @@ bool leaves(const Block& block) {
   });
 }
 
+// Does a path lead out of the loop whose round the block is? A way out of a function or of a loop inside leads back into it.
+bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop = false) {
+  return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: {
+      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
+      if (exit == ExitKind::return_) return !in_function;
+      return exit != ExitKind::continue_ && !(exit == ExitKind::break_ && in_loop);
+    }
+    case EventKind::branch:
+      return leaves_the_loop(static_cast<const BranchEvent*>(event)->yes, in_function, in_loop) ||
+             leaves_the_loop(static_cast<const BranchEvent*>(event)->no, in_function, in_loop);
+    case EventKind::call: return leaves_the_loop(static_cast<const CallEvent*>(event)->body, true, false);
+    case EventKind::loop: {
+      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
+      return std::any_of(rounds.begin(), rounds.end(), [&](const Block& inner) { return leaves_the_loop(inner, in_function, true); });
+    }
+    case EventKind::attempt: return true;
+    default: return false;
+    }
+  });
+}
+
+// `any` stands for any one of several, of which `one` is one: the conditions under which a part of it is of one kind or another. Each
+// kind is that of some of them.
+void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector<Cond>& found, int& budget, int depth = 0) {
+  if (any == one || --budget < 0 || depth > 8) return;
+  if (any.is(Kind::choice)) {
+    if (one.is(Kind::choice)) return;  // the program's own
+    const std::function<void(Value, Cond)> sides = [&](Value value, Cond condition) {
+      if (!value.is(Kind::choice)) return found.push_back(condition);
+      const auto* choice = value.as<values::Choice>();
+      if (s.form(choice->condition) != symbolic::Context::Form::opaque || s.text(choice->condition) != "?") return;
+      sides(choice->yes, s.logical_and(condition, choice->condition));
+      sides(choice->no, s.logical_and(condition, s.logical_not(choice->condition)));
+    };
+    return sides(any, s.boolean(true));
+  }
+  if (any.kind != one.kind) return;
+  if (any.is(Kind::instance)) {
+    for (const auto& [name, slot] : any.as<values::Instance>()->attributes.entries())
+      if (const values::Slot* own = one.as<values::Instance>()->attributes.find(name); own && own->value && slot->value)
+        conditions_of_kinds(s, slot->value, own->value, found, budget, depth + 1);
+  } else if (any.is(Kind::list)) {
+    const auto &all = values::Heap::list_state(any)->items, &own = values::Heap::list_state(one)->items;
+    for (std::size_t i = 0; i < std::min(all.size(), own.size()); ++i) conditions_of_kinds(s, all[i], own[i], found, budget, depth + 1);
+  } else if (any.is(Kind::tuple)) {
+    const auto &all = any.as<values::Tuple>()->items, &own = one.as<values::Tuple>()->items;
+    for (std::size_t i = 0; i < std::min(all.size(), own.size()); ++i) conditions_of_kinds(s, all[i], own[i], found, budget, depth + 1);
+  }
+}
+
 // What fails in every first round of a loop that the block was run for: nothing on the way to it depends on a condition.
 void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found) {
   for (const Event* event : block.events) {
@@ -186,7 +239,15 @@ Value Interpreter::any_of_wide(Value wide) {
 }
 
 bool Interpreter::covers(Value wide, Value value) const {
-  if (wide == value || wide.is(Kind::unknown)) return true;
+  if (wide == value) return true;
+  if (wide.is(Kind::unknown)) {
+    const Value any = wide.as<values::Unknown>()->element;
+    if (!any) return true;
+    if (value.is(Kind::unknown)) return value.as<values::Unknown>()->element && covers(any, value.as<values::Unknown>()->element);
+    if (!value.is(Kind::tuple)) return false;
+    const auto& items = value.as<values::Tuple>()->items;
+    return std::all_of(items.begin(), items.end(), [&](const Value& item) { return covers(any, item); });
+  }
   if (wide.kind != value.kind) return false;
   switch (wide.kind) {
   case Kind::integer: return record_.symbols.is_atom(wide.integer());
@@ -384,6 +445,12 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
       if (widened.contains(slot) && covers(before, end)) continue;
       Value wide = heap().join_states(before, end, nullptr, carried_sharing);
       if (wide == before) continue;
+      // What failed in one round may not have failed in another.
+      if (wide.is(Kind::tensor) && before.is(Kind::tensor) && wide.as<values::Tensor>()->now()->blamed && !before.as<values::Tensor>()->now()->blamed) {
+        values::TensorState state = *wide.as<values::Tensor>()->now();
+        state.blamed = false;
+        heap().set(wide.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(std::move(state))));
+      }
       if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = any_of_wide(wide);
       if (last && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried_sharing, heap().sharing(wide)));
       heap().set(*slot, wide);
@@ -626,12 +693,15 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   }
   if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
   const bool is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
+  Value first;  // of several that are known
+  bool first_fails = false;
   if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
     Flow flow;
     // What an early exit leaves in an iterator is not known.
     if (is_iterator) heap().set_list(iterable, {});
     const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
+    if (items->size() > 1) first = resolve(items->front());
     // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of them.
     if (rehearsals_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) {
       Block scratch;
@@ -661,6 +731,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
       std::vector<const ProblemEvent*> failures;
       failures_of_first_round(scratch, failures);
       block_->events.insert(block_->events.end(), failures.begin(), failures.end());
+      first_fails = !failures.empty();
     }
   }
   LoopShape shape;
@@ -669,10 +740,27 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   shape.trips = trips_of(iterable);
   shape.length = known_length(iterable);
   shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set && holds_texts(*values::Heap::list_state(iterable));
+  std::vector<Cond> kinds;  // in the last round
+  const std::size_t begin = record_.events.size();
+  const std::size_t so_far = block_->events.size();
   const Flow flow = run_generic_loop(shape, [&] {
-    run_assign(*stmt.target, for_a_round(heap(), element(iterable, here(*stmt.iterable))));
+    const Value each = element(iterable, here(*stmt.iterable));
+    kinds.clear();
+    if (int budget = most_parts; first && !first_fails && rehearsals_ == 0) conditions_of_kinds(symbols(), each, first, kinds, budget);
+    run_assign(*stmt.target, for_a_round(heap(), each));
     return run_block(stmt.body);
   });
+  if (!kinds.empty() && block_->events.size() > so_far && block_->events[so_far]->kind == EventKind::loop &&
+      !leaves_the_loop(static_cast<const LoopEvent*>(block_->events[so_far])->rounds[0])) {
+    // Some round comes to each kind: what fails for one of them alone fails. Of one kind the first failure, from which others may follow.
+    std::unordered_set<Cond> told;
+    for (std::size_t i = begin; i < record_.events.size(); ++i) {
+      if (record_.events[i]->kind != EventKind::problem) continue;
+      auto& problem = static_cast<ProblemEvent&>(*record_.events[i]);
+      if (problem.assumption && std::find(kinds.begin(), kinds.end(), problem.assumption) != kinds.end() && told.insert(problem.assumption).second)
+        problem.assumption = nullptr;
+    }
+  }
   if (flow == Flow::normal && !stmt.orelse.empty()) return run_block(stmt.orelse);
   return flow;
 }

@@ -27,6 +27,11 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
     parts.count = state->length;
     return parts;
   }
+  if (given.is(Kind::unknown) && given.as<values::Unknown>()->element && !given.as<values::Unknown>()->state.value) {
+    parts.states.push_back(op.tensor(given.as<values::Unknown>()->element));
+    parts.open = true;
+    return parts;
+  }
   if (const TensorState* whole = op.tensor(given); whole && given.is(Kind::tensor)) {
     // A tensor is taken for the sequence of its parts.
     if (!whole->shape.rank_known || whole->shape.dims.empty()) return std::nullopt;

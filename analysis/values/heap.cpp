@@ -362,6 +362,13 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
 }
 
+// What a tuple has for elements; nullopt if it is none, or nothing is known of them.
+static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
+  if (value.is(Kind::tuple) && !value.as<Tuple>()->cls) return value.as<Tuple>()->items;
+  if (value.is(Kind::unknown) && value.as<Unknown>()->element && !value.as<Unknown>()->state.value) return std::vector{value.as<Unknown>()->element};
+  return std::nullopt;
+}
+
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
   if (!a) return b;
@@ -388,6 +395,19 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     const Value both = tuple(std::move(items));
     if (a.as<Tuple>()->cls == b.as<Tuple>()->cls) both.as<Tuple>()->cls = a.as<Tuple>()->cls;
     return both;
+  }
+  // Tuples of several lengths: any number of elements like these.
+  if (const auto mine = elements_of_tuple(a), theirs = elements_of_tuple(b); mine && theirs) {
+    Value any;
+    for (const auto* items : {&*mine, &*theirs})
+      for (const Value& item : *items) any = merge(any, item, how);
+    if (any.is(Kind::tensor)) {
+      Value made = unknown("", mixed);
+      made.as<Unknown>()->external = is_external(a) || is_external(b);
+      made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
+      made.as<Unknown>()->element = any;
+      return made;
+    }
   }
   if (const Value mine = held_state(a), theirs = held_state(b); mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
     const Value held = merge(mine, theirs, how);
