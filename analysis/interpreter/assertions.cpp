@@ -1,6 +1,8 @@
 // assert: what it states holds from here on. One that states something false of sizes is a problem, told with the values.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/asked_ranks.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -165,6 +167,7 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   case Answer::unknown: symbols().doubt(holds); break;
   }
   if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, raised_);
+  learn_ranks(*this, frame_->scope->names, holds);
   path_.push_back(holds);
   return Flow::normal;
 }

@@ -1,6 +1,8 @@
 // Paths: forking on a condition, taking a path back, bringing paths together.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/asked_ranks.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -63,7 +65,12 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   ++branches_;
   block_ = &event->yes;
   path_.push_back(condition);
-  const Flow first = symbols().assume(condition) ? yes() : Flow::dead;
+  const auto side = [&](Cond holds, const std::function<Flow()>& run) {
+    if (!symbols().assume(holds)) return Flow::dead;
+    if (frame_) learn_ranks(*this, frame_->scope->names, holds);
+    return run();
+  };
+  const Flow first = side(condition, yes);
   values::Delta delta;
   if (first == Flow::normal) delta = heap().capture(mark);
   heap().rollback(mark);
@@ -72,7 +79,7 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
 
   block_ = &event->no;
   path_.push_back(negated);
-  const Flow second = symbols().assume(negated) ? no() : Flow::dead;
+  const Flow second = side(negated, no);
   --branches_;
   symbols().rewind(facts);
   path_.resize(depth);

@@ -252,7 +252,25 @@ Flow Interpreter::run(const Stmt& stmt) {
   return Flow::normal;
 }
 
+namespace {
+// One integer or another: a size that depends on a condition.
+bool is_either_integer(Value value) {
+  if (value.is(Kind::unknown)) {
+    const auto* unknown = value.as<values::Unknown>();
+    return unknown->integer && !unknown->only_compared && !unknown->state.value;
+  }
+  if (!value.is(Kind::choice)) return value.is(Kind::integer);
+  return is_either_integer(value.as<values::Choice>()->yes) && is_either_integer(value.as<values::Choice>()->no);
+}
+} // namespace
+
 void Interpreter::run_assign(const Expr& target, Value value) {
+  // To be shown, it goes by the name that the program gives it.
+  if (to_show() && in_roots_ && value.is(Kind::choice) && rehearsals_ == 0 && (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
+    value = resolve(value);
+    const Name name = target.kind == ExprKind::name ? as<NameExpr>(target).id : as<AttributeExpr>(target).attribute;
+    if (value.is(Kind::choice) && is_either_integer(value)) value = Value::of(stand_in(name.text()));
+  }
   switch (target.kind) {
   case ExprKind::name: {
     const Name name = as<NameExpr>(target).id;

@@ -1,0 +1,57 @@
+#include "interpreter/asked_ranks.hpp"
+
+namespace stepzero::interpreter {
+
+using values::Kind;
+
+namespace {
+
+constexpr std::int64_t most_dimensions = 8;
+
+// The number that len(x.shape) and x.dim() answer for a tensor of which nobody knows it; null if nobody asked.
+Int asked_rank(const values::TensorState& state) {
+  if (state.shape.rank_known || !state.shape_value.is(Kind::unknown)) return nullptr;
+  const values::Slot* length = state.shape_value.as<values::Unknown>()->attributes.find(syntax::Name("$len"));
+  return length && length->value.is(Kind::integer) ? length->value.integer() : nullptr;
+}
+
+void learn_one(Interpreter& run, const values::Table& variables, Int rank, std::int64_t count) {
+  for (const auto& [name, slot] : variables.entries()) {
+    Value value = run.resolve(slot->value);
+    if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value) value = value.as<values::Unknown>()->state.value;
+    if (!value.is(Kind::tensor) || !value.as<values::Tensor>()->now()) continue;
+    values::TensorState learned = *value.as<values::Tensor>()->now();
+    const auto dims = static_cast<std::size_t>(count);
+    if (asked_rank(learned) != rank || learned.shape.dims.size() > dims || learned.first.size() > dims) continue;
+    learned.shape.rank_known = true;
+    learned.shape.dims.insert(learned.shape.dims.begin(), dims - learned.shape.dims.size(), values::Dim{});
+    for (std::size_t i = 0; i < learned.first.size(); ++i)
+      if (!learned.shape.dims[i].size) learned.shape.dims[i] = learned.first[i];
+    if (run.to_show() && run.in_roots())
+      for (std::size_t i = 0; i < dims; ++i)
+        if (!learned.shape.dims[i].size) learned.shape.dims[i].size = run.stand_in(std::string(name.text()) + ".shape[" + std::to_string(i) + "]");
+    learned.first.clear();
+    learned.shape_value = {};
+    run.heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, run.heap().state(std::move(learned))));
+  }
+}
+
+} // namespace
+
+void learn_ranks(Interpreter& run, const values::Table& variables, Cond holds) {
+  auto& symbols = run.symbols();
+  if (run.guarded()) return;
+  if (symbols.form(holds) == symbolic::Context::Form::conjunction) {
+    for (const Cond part : symbols.operands(holds)) learn_ranks(run, variables, part);
+    return;
+  }
+  const auto found = symbols.form(holds) == symbolic::Context::Form::compare ? symbols.comparison(holds) : std::nullopt;
+  if (!found || found->op != symbolic::Compare::eq) return;
+  const bool number_first = symbols.value(found->left).has_value();
+  const Int rank = number_first ? found->right : found->left;
+  const auto count = symbols.value(number_first ? found->left : found->right);
+  const symbolic::AtomInfo* atom = symbols.atom_info(rank);
+  if (atom && atom->name.empty() && count && *count > 0 && *count <= most_dimensions) learn_one(run, variables, rank, *count);
+}
+
+} // namespace stepzero::interpreter
