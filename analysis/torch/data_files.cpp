@@ -84,8 +84,34 @@ template <DataFormat format> Value loaded(Call& call) {
   return data ? data : not_seen(call);
 }
 
-// A dict as OmegaConf gives it: its fields are attributes as well, and what refers to other fields is not followed.
-Value configuration(Call& call, Value value, int depth) {
+bool is_reference(Value value) { return value.is(Kind::string) && value.text().find("${") != std::string_view::npos; }
+
+// The field as it is now, or the text that refers to another field; absent if there is none.
+Value field_now(Call& call, Instance& object, std::string_view name) {
+  if (const Value now = kept(call.run, object, name)) return now;
+  const Value fields = kept(call.run, object, "$fields");
+  const Value written = fields.is(Kind::dict) ? call.run.dict_get(fields, call.run.heap().string(name), Value::none()) : Value{};
+  return is_reference(written) ? written : Value{};
+}
+// What "${model.width}" names in the whole configuration, as it is now.
+Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
+  if (depth > 8 || !text.starts_with("${") || text.find('}') != text.size() - 1) return not_seen(call);
+  std::string_view path = text.substr(2, text.size() - 3);
+  Value found = call.run.resolve(whole);
+  while (!path.empty()) {
+    const auto dot = std::min(path.find('.'), path.size());
+    const std::string_view name = path.substr(0, dot);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+    if (name.empty() || !found.is(Kind::instance) || !call.run.is_a(found, "omegaconf.DictConfig")) return not_seen(call);
+    found = call.run.resolve(field_now(call, *found.as<Instance>(), name));
+    if (is_reference(found)) found = referred(call, whole, found.text(), depth + 1);
+    if (!found) return not_seen(call);
+  }
+  return found;
+}
+
+// A dict as OmegaConf gives it: its fields are attributes as well. What refers to another field is found when it is asked for.
+Value configuration(Call& call, Value value, int depth, Value whole = {}) {
   value = call.run.resolve(value);
   if (depth > 32) return not_seen(call);
   if (value.is(Kind::dict)) {
@@ -93,12 +119,15 @@ Value configuration(Call& call, Value value, int depth) {
     if (state->open) return not_seen(call);
     Instance* made = call.run.make_native("omegaconf.DictConfig", call.place);
     made->open = false;
+    if (!whole) whole = Value::of(Kind::instance, made);
+    keep(call.run, *made, "$whole", whole);
     const auto items = state->items;
     std::vector<std::pair<Value, Value>> fields;
     for (const auto& [key, field] : items) {
       if (!key.is(Kind::string)) return not_seen(call);
-      fields.emplace_back(key, configuration(call, field, depth + 1));
-      keep(call.run, *made, key.text(), fields.back().second);
+      const Value own = call.run.resolve(field);
+      fields.emplace_back(key, is_reference(own) ? own : configuration(call, own, depth + 1, whole));
+      if (!is_reference(own)) keep(call.run, *made, key.text(), fields.back().second);
     }
     keep(call.run, *made, "$fields", call.run.heap().dict(std::move(fields)));
     return Value::of(Kind::instance, made);
@@ -107,11 +136,10 @@ Value configuration(Call& call, Value value, int depth) {
     const auto* state = values::Heap::list_state(value);
     if (state->open) return not_seen(call);
     std::vector<Value> items;
-    for (const Value& item : std::vector(state->items)) items.push_back(configuration(call, item, depth + 1));
+    for (const Value& item : std::vector(state->items)) items.push_back(configuration(call, item, depth + 1, whole));
     return call.run.heap().list(std::move(items));
   }
-  if (value.is(Kind::string) && value.text().find("${") != std::string_view::npos) return not_seen(call);
-  return value;
+  return is_reference(value) ? not_seen(call) : value;
 }
 Value loaded_configuration(Call& call) {
   const Value path = path_text(call.run, call.at(0));
@@ -122,36 +150,85 @@ Value made_configuration(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   return given.is(Kind::dict) || given.is(Kind::list) ? configuration(call, given, 0) : not_seen(call);
 }
-// Back to plain dicts and lists.
-Value plain(Call& call, Value value, int depth) {
+// A dataclass, or an object of one, as the dict of its fields; absent if it is none.
+Value fields_of(Call& call, Value value, int depth) {
   value = call.run.resolve(value);
-  if (depth > 32) return not_seen(call);
+  if (value.is(Kind::class_) && value.as<values::Class>()->is_dataclass) value = call.run.resolve(call.run.call(value, {}, call.place));
+  if (depth > 8 || !value.is(Kind::instance) || !value.as<Instance>()->cls || !value.as<Instance>()->cls->is_dataclass) return {};
+  std::vector<std::pair<Value, Value>> items;
+  for (const auto& [name, field] : call.run.field_values(*value.as<Instance>())) {
+    const Value nested = fields_of(call, field, depth + 1);
+    items.emplace_back(call.run.heap().string(name.text()), nested ? nested : field);
+  }
+  return call.run.heap().dict(std::move(items));
+}
+Value structured_configuration(Call& call) {
+  const Value fields = fields_of(call, call.at(0), 0);
+  return fields ? configuration(call, fields, 0) : made_configuration(call);
+}
+// Back to plain dicts and lists, with or without what refers to other fields.
+Value plain(Call& call, Value value, bool references, int depth) {
+  value = call.run.resolve(value);
+  if (depth > 32 || (is_reference(value) && !references)) return not_seen(call);
   if (value.is(Kind::instance) && call.run.is_a(value, "omegaconf.DictConfig")) {
     std::vector<std::pair<Value, Value>> items;
     // As the attributes are now: they can be written.
     for (const auto& [key, unused] : std::vector(values::Heap::dict_state(kept(call.run, *value.as<Instance>(), "$fields"))->items))
-      items.emplace_back(key, plain(call, kept(call.run, *value.as<Instance>(), key.text()), depth + 1));
+      items.emplace_back(key, plain(call, field_now(call, *value.as<Instance>(), key.text()), references, depth + 1));
     return call.run.heap().dict(std::move(items), value.as<Instance>()->open, value.as<Instance>()->open ? not_seen(call) : Value{});
   }
   if (value.is(Kind::list)) {
     std::vector<Value> items;
     const auto* state = values::Heap::list_state(value);
     if (state->open) return not_seen(call);
-    for (const Value& item : std::vector(state->items)) items.push_back(plain(call, item, depth + 1));
+    for (const Value& item : std::vector(state->items)) items.push_back(plain(call, item, references, depth + 1));
     return call.run.heap().list(std::move(items));
   }
   return value;
 }
-Value container(Call& call) { return plain(call, call.at(0), 0); }
+Value container(Call& call) { return plain(call, call.at(0), false, 0); }
+
+// What the later ones have stands in place of what the earlier ones have; a dict in both is merged field by field. False: not known.
+bool merge_into(Call& call, Value into, Value other, int depth) {
+  other = call.run.resolve(other);
+  if (depth > 32 || !other.is(Kind::dict) || values::Heap::dict_state(other)->open || values::Heap::dict_state(into)->open) return false;
+  for (const auto& [key, field] : std::vector(values::Heap::dict_state(other)->items)) {
+    const Value before = call.run.resolve(call.run.dict_get(into, key, Value::none())), now = call.run.resolve(field);
+    if (before.is(Kind::dict) && now.is(Kind::dict)) {
+      if (!merge_into(call, before, now, depth + 1)) return false;
+    } else {
+      call.run.dict_set(into, key, now);
+    }
+  }
+  return true;
+}
+Value merged_configuration(Call& call) {
+  const Value all = call.run.heap().dict({});
+  bool known = !call.spread && !call.rest.empty();
+  for (const Value& raw : call.rest) {
+    if (!known) break;
+    const Value given = call.run.resolve(raw), fields = fields_of(call, given, 0);
+    known = merge_into(call, all, fields ? fields : plain(call, given, true, 0), 0);
+  }
+  return known ? configuration(call, all, 0) : not_seen(call);
+}
+// A field that is not there as such.
+Value missing_field(Call& call) {
+  const Value key = call.run.resolve(call.at(0));
+  const Value found = key.is(Kind::string) ? field_now(call, object(call), key.text()) : Value{};
+  return is_reference(found) ? referred(call, kept(call, "$whole"), found.text()) : Value{};
+}
 Value item(Call& call) {
   const Value key = call.run.resolve(call.at(0));
-  const Value found = key.is(Kind::string) ? kept(call, key.text()) : Value{};
+  if (const Value found = key.is(Kind::string) ? kept(call, key.text()) : Value{}) return found;
+  const Value found = missing_field(call);
   return found ? found : not_seen(call);
 }
 Value item_or(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   if (!key.is(Kind::string) || object(call).open) return not_seen(call);
-  const Value found = kept(call, key.text());
+  Value found = kept(call, key.text());
+  if (!found) found = missing_field(call);
   return found && !found.is(Kind::none) ? found : call.at(1);
 }
 Value set_item(Call& call) {
@@ -185,8 +262,11 @@ std::vector<Row> data_file_rows() {
       row("pathlib.Path.open", method, "*more, **options", open_path),
       row("omegaconf.OmegaConf.load", function, "file_", loaded_configuration),
       row("omegaconf.OmegaConf.create", function, "obj, **options", made_configuration),
+      row("omegaconf.OmegaConf.structured", function, "obj, **options", structured_configuration),
+      row("omegaconf.OmegaConf.merge", function, "*configs", merged_configuration),
       row("omegaconf.OmegaConf.to_container", function, "cfg, **options", container),
       row("omegaconf.DictConfig", class_, "*arguments, **options", nullptr),
+      row("omegaconf.DictConfig.__getattr__", method, "key", missing_field),
       row("omegaconf.DictConfig.__getitem__", method, "key", item),
       row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
       row("omegaconf.DictConfig.get", method, "key, default_value=None", item_or),
