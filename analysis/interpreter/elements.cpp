@@ -196,6 +196,7 @@ Value Interpreter::element(Value iterable, Place where) {
     return Value::of(symbols().fresh(info));
   }
   case Kind::unknown: {
+    if (const Value any = iterable.as<values::Unknown>()->element) return one_of_many(any);
     Value made = heap().unknown_from({iterable}, where);
     made.as<values::Unknown>()->of_many = true;
     note_part(heap(), made, *iterable.as<values::Unknown>());
@@ -349,6 +350,10 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     if (const auto at = to_constant(index)) {
       const std::int64_t i = *at < 0 ? *at + size : *at;
       if (i >= 0 && i < size) return (*items)[static_cast<std::size_t>(i)];
+      // A size that a tensor's shape does not have: the library says so.
+      if (node.kind == ExprKind::subscript && as<SubscriptExpr>(node).object->kind == ExprKind::attribute)
+        if (const Expr& whole = *as<AttributeExpr>(*as<SubscriptExpr>(node).object).object; whole.kind == ExprKind::name && object.is(Kind::tuple))
+          if (const Value tensor = resolve(lookup(as<NameExpr>(whole).id, whole)); tensor.is(Kind::tensor)) library_.part_of_shape(*this, tensor, index, where);
       return raise_builtin("IndexError", where);
     }
     return element(object, where);

@@ -157,6 +157,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   }
   case ExprKind::dict: {
     const Value dict = heap().dict({});
+    dict.object()->born = here(expr);
     std::vector<std::pair<Value, Value>> plain;  // so far all of it text that stands once
     std::unordered_set<std::string_view> seen;
     const auto flush = [&] {

@@ -11,6 +11,7 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
+constexpr std::size_t most_kept = 32;      // fields of a dict that unseen code is handed
 constexpr std::size_t most_operands = 64;  // of a list that an operation takes
 } // namespace
 
@@ -342,10 +343,19 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
   const auto look = [&](Value value) {
     value = resolve(value);
     switch (value.kind) {
+    case Kind::dict: {
+      handed.push_back(value);
+      // As it is now, too: whoever has it may change it.
+      const auto* state = values::Heap::dict_state(value);
+      if (state->open || state->items.empty() || state->items.size() > most_kept) return;
+      const Value now = heap().dict(std::vector(state->items));
+      now.object()->born = value.object()->born;
+      handed.push_back(now);
+      return;
+    }
     case Kind::instance:
     case Kind::list:
     case Kind::tuple:
-    case Kind::dict:
     case Kind::function:
     case Kind::bound:
     case Kind::iterator:
@@ -377,9 +387,9 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
 
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++may_raise_;
+  record_unseen(function, arguments, where);
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
-  record_unseen(function, arguments, where);
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;

@@ -159,6 +159,13 @@ void settle_rank(Interpreter& run, TensorState& learned) {
 
 Value Table::part_of_shape(Interpreter& run, Value tensor, Value index, values::Place place) const {
   index = run.resolve(index);
+  if (const TensorState* state = tensor_state(run, tensor); state && state->shape.rank_known) {
+    Call call{run, *find("torch.Tensor.shape"), {}, {tensor}, {}, {}, {}, false, nullptr, nullptr, place};
+    Op op(call);
+    if (const auto at = run.to_constant(index); at && !state->shape.dims.empty()) (void)op.axis(*at, state->shape.dims.size());
+    else if (at) (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, and " + op.name("input") + " has no dimensions");
+    return {};
+  }
   if (const auto at = index.is(Kind::integer) ? run.symbols().value(index.integer()) : std::nullopt) {
     const Int size = size_at(run, tensor, *at, place);
     return size ? Value::of(size) : Value{};

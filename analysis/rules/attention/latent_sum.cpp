@@ -37,18 +37,37 @@ Branch branch_of(const Record& record, const TensorState* output) {
   return branch;
 }
 
+// The projections among what is added up: the residual stands between them.
+void projections(const TensorState* sum, std::vector<const TensorState*>& found, int depth = 0) {
+  if (!sum || depth > 3) return;
+  const TensorState* at = behind(sum);
+  if (sense(at) == Sense::linear) found.push_back(at);
+  if (sense(at) != Sense::add || !at->made) return;
+  projections(input(*at->made, 0), found, depth + 1);
+  projections(input(*at->made, 1), found, depth + 1);
+}
+
+// Are they the outputs of two latent attentions beside each other, over the same input?
+bool are_latent_of_one(const Record& record, const TensorState* a, const TensorState* b) {
+  if (a == b) return false;
+  const Branch one = branch_of(record, a), other = branch_of(record, b);
+  if (one.all.contains(identity(b)) || other.all.contains(identity(a)) || !one.attends || !other.attends || !one.compresses || !other.compresses) return false;
+  return std::any_of(one.all.begin(), one.all.end(), [&](const void* state) { return other.all.contains(state); });
+}
+
 void check(const Record& record, Report& report) {
   const Lineage& lineage = Lineage::of(record);
   if (lineage.of_sense(Sense::softmax).empty() && lineage.of_sense(Sense::attended).empty()) return;
   Once once;
   for (const Origin& each : lineage.of_sense(Sense::add)) {
-    const TensorState *a = input(*each.made, 0), *b = input(*each.made, 1);
-    if (!a || !b || sense(behind(a)) != Sense::linear || sense(behind(b)) != Sense::linear || a == b) continue;
-    if (!once(each.made->born)) continue;
-    const Branch one = branch_of(record, behind(a)), other = branch_of(record, behind(b));
-    if (one.all.contains(identity(behind(b))) || other.all.contains(identity(behind(a))) || !one.attends || !other.attends || !one.compresses || !other.compresses) continue;
-    const bool shared = std::any_of(one.all.begin(), one.all.end(), [&](const void* state) { return other.all.contains(state); });
-    if (!shared) continue;
+    std::vector<const TensorState*> left, right;
+    projections(input(*each.made, 0), left);
+    projections(input(*each.made, 1), right);
+    if (left.empty() || right.empty() || !once(each.made->born)) continue;
+    const bool merely_added = std::any_of(left.begin(), left.end(), [&](const TensorState* a) {
+      return std::any_of(right.begin(), right.end(), [&](const TensorState* b) { return are_latent_of_one(record, a, b); });
+    });
+    if (!merely_added) continue;
     report.add(Severity::hint, each.made->born, each.made->calls,
                "The outputs of two latent attentions are merely added: what one found out can cancel what the other did. A gate for each, or joining them before one output projection, "
                "keeps both.");

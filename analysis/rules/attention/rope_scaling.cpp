@@ -155,6 +155,11 @@ private:
   std::unordered_set<const values::Object*> seen_;
 };
 
+// Where the dictionary is written, if that is in the file; else the place.
+Place written_in(const Record& record, Value value, Place otherwise) {
+  return value.is(Kind::dict) && value.object()->born.chunk != 0 && record.in_file(value.object()->born) ? value.object()->born : otherwise;
+}
+
 void check(const Record& record, Report& report) {
   Check look(record, report);
   // The configurations before what they hold.
@@ -169,7 +174,7 @@ void check(const Record& record, Report& report) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row->operation != values::Operation::unseen || operation.arguments.empty() || !operation.arguments[0].is(Kind::tuple)) return;
-    for (const Value& given : operation.arguments[0].as<values::Tuple>()->items) look.look_at(given, false, operation.place, nullptr);
+    for (const Value& given : operation.arguments[0].as<values::Tuple>()->items) look.look_at(given, false, written_in(record, given, operation.place), nullptr);
   });
 }
 
