@@ -24,10 +24,13 @@ struct Piece {
   std::vector<PlacedChunk> chunks;
 };
 
-// The trees of the members of large classes, kept from one module to the next.
+// The trees of the members of large classes, kept from one module to the next where the text is edited: they are three times as large
+// as all that is made of them, and most files that are opened are only read.
 class Trees : public TreeSource {
 public:
-  explicit Trees(bool keeps) : keeps_(keeps) {}
+  explicit Trees(bool keeps = false) : keeps_(keeps) {}
+
+  void keep() { keeps_ = true; }
 
   Tree tree(std::string_view piece, Errors errors) override {
     if (!keeps_) return parser_.parse(piece, errors);
@@ -89,7 +92,7 @@ std::string readable(std::string_view text) {
 } // namespace
 
 struct Document::State {
-  explicit State(std::string text, bool keeps) : bytes(std::move(text)), trees(keeps) {}
+  explicit State(std::string text) : bytes(std::move(text)) {}
 
   std::string bytes;
   Trees trees;
@@ -179,7 +182,7 @@ struct Document::State {
   }
 };
 
-Document::Document(std::string text) : state_(std::make_unique<State>(std::move(text), true)) {}
+Document::Document(std::string text) : state_(std::make_unique<State>(std::move(text))) {}
 Document::~Document() = default;
 Document::Document(Document&&) noexcept = default;
 Document& Document::operator=(Document&&) noexcept = default;
@@ -190,7 +193,9 @@ void Document::apply(const std::vector<Edit>& edits) {
     const std::size_t end = std::max(begin, std::min<std::size_t>(edit.span.end, state_->bytes.size()));
     state_->bytes.replace(begin, end - begin, edit.text);
   }
-  if (!edits.empty()) state_->latest = nullptr;
+  if (edits.empty()) return;
+  state_->latest = nullptr;
+  state_->trees.keep();
 }
 
 const std::string& Document::bytes() const { return state_->bytes; }
@@ -201,7 +206,7 @@ std::shared_ptr<const Module> Document::module(const Elsewhere& elsewhere) {
 }
 
 std::shared_ptr<const Module> parse(std::string text, const Elsewhere& elsewhere) {
-  Document::State state(std::move(text), false);
+  Document::State state(std::move(text));
   return state.build(elsewhere);
 }
 

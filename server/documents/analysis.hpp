@@ -23,7 +23,7 @@ using AnalyzeFunction = std::function<snapshot::Result(const program::Sources&, 
 struct World {
   AnalyzeFunction analyze = snapshot::analyze;
   // Syntax trees are several times as large as the texts that this counts.
-  std::shared_ptr<ModuleCache> cache = std::make_shared<ModuleCache>(16u << 20);
+  std::shared_ptr<ModuleCache> cache = std::make_shared<ModuleCache>(8u << 20);
   std::shared_ptr<ConfigurationFiles> configuration = std::make_shared<ConfigurationFiles>();
   std::shared_ptr<const OpenDrafts> open = std::make_shared<OpenDrafts>();
   std::shared_ptr<Memories> memories = std::make_shared<Memories>();
