@@ -148,11 +148,11 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
                             ListKind::iterator);
   }
   if (name == "zip" && arguments.spread) {
-    // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each of any length.
+    // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each as long as there are pairs.
     const Value row = positional.empty() ? resolve(arguments.rest) : Value{};
     if (!row.is(Kind::tuple)) return heap().open_list(heap().external("", where), nullptr, ListKind::iterator);
     std::vector<Value> columns;
-    for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(heap().open_list(part));
+    for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(heap().open_list(part, arguments.rest_length));
     return heap().list(std::move(columns), ListKind::iterator);
   }
   if (name == "zip") return zip_of(positional, false, {}, where);

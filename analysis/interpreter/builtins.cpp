@@ -134,7 +134,7 @@ Value Interpreter::length_of(Value value, Place where) {
   return Value::of(symbols().fresh(info));
 }
 
-Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Place where, const CallExpr* expr) {
+Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Place where) {
   // `zip(*rows)` of rows that are not known: any number of arguments.
   constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print", "zip"};
   if (arguments.spread && std::find(std::begin(take_any), std::end(take_any), name) == std::end(take_any)) {
@@ -149,18 +149,9 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
         [&](Value side) {
           Arguments one = arguments;
           one.positional[0] = side;
-          return call_builtin(name, one, where, expr);
+          return call_builtin(name, one, where);
         },
         where);
-  // zip(*pairs) of any number of pairs: as many columns as a pair has parts, each as long as there are pairs.
-  if (name == "zip" && arguments.spread && positional.empty() && arguments.keywords.empty() && expr && expr->arguments.size() == 1 &&
-      expr->arguments[0]->kind == ExprKind::starred && as<StarredExpr>(*expr->arguments[0]).value->kind == ExprKind::name)
-    if (const Value row = resolve(arguments.rest); row.is(Kind::tuple)) {
-      const Int length = known_length(resolve(evaluate(*as<StarredExpr>(*expr->arguments[0]).value)));
-      std::vector<Value> columns;
-      for (const Value& part : row.as<values::Tuple>()->items) columns.push_back(heap().open_list(part, length));
-      return heap().list(std::move(columns), values::ListKind::iterator);
-    }
   if (const Value made = number_builtin(name, arguments, where)) return made;
   if (const Value made = sequence_builtin(name, arguments, where)) return made;
   if (const Value made = object_builtin(name, arguments, where)) return made;

@@ -16,7 +16,7 @@ constexpr std::uint64_t recursion_steps = 40'000;  // of all calls inside one th
 
 Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
   Arguments arguments;
-  arguments.positional = evaluate_elements(expr.arguments, arguments.spread, arguments.rest, &arguments.behind);
+  arguments.positional = evaluate_elements(expr.arguments, arguments.spread, arguments.rest, &arguments);
   for (const Keyword& keyword : expr.keywords) {
     const Value value = evaluate(*keyword.value);
     if (!keyword.name.empty()) {

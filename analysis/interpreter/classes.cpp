@@ -527,8 +527,8 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
 
 void Interpreter::hold(values::Instance& object, const Arguments& arguments, Place where) {
   Arguments given = arguments;
-  if (object.cls->holds == Kind::dict) heap().set(heap().slot_of(object.attributes, Name("$dict")), call_builtin("dict", given, where, nullptr));
-  else heap().set(heap().slot_of(object.attributes, Name("$items")), call_builtin("list", given, where, nullptr));
+  if (object.cls->holds == Kind::dict) heap().set(heap().slot_of(object.attributes, Name("$dict")), call_builtin("dict", given, where));
+  else heap().set(heap().slot_of(object.attributes, Name("$items")), call_builtin("list", given, where));
 }
 
 } // namespace stepzero::interpreter

@@ -232,7 +232,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   return heap().external("", here(expr));
 }
 
-std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, std::size_t* behind) {
+std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, Arguments* of_call) {
   std::vector<Value> items;
   std::size_t last_open = 0;
   for (const Expr* part : parts) {
@@ -241,18 +241,19 @@ std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool&
       continue;
     }
     const Value spread = evaluate(*as<StarredExpr>(*part).value);
-    if (const auto known = take(spread, here(*part)); known && (!open || behind)) items.insert(items.end(), known->begin(), known->end());
+    if (const auto known = take(spread, here(*part)); known && (!open || of_call)) items.insert(items.end(), known->begin(), known->end());
     else {
+      if (of_call) of_call->rest_length = open ? nullptr : known_length(resolve(spread));
       open = true;
       last_open = items.size();
-      if (const Value tail = resolve(spread); behind && tail.is(Kind::unknown) && tail.as<values::Unknown>()->ends_with) {
+      if (const Value tail = resolve(spread); of_call && tail.is(Kind::unknown) && tail.as<values::Unknown>()->ends_with) {
         const auto& last = tail.as<values::Unknown>()->ends_with.as<values::Tuple>()->items;
         items.insert(items.end(), last.begin(), last.end());
       }
       rest = heap().merge(rest, element(spread, here(*part)), Sharing::uniform);
     }
   }
-  if (behind && open) *behind = items.size() - last_open;
+  if (of_call && open) of_call->behind = items.size() - last_open;
   return items;
 }
 

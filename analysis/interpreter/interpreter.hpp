@@ -65,6 +65,7 @@ struct Arguments {
   bool spread = false;  // `*unknown` or `**unknown` among them
   Value rest{};         // what any one of the positional ones that are not known is like; may be absent
   std::size_t behind = 0;  // how many of `positional` are known to stand behind it
+  Int rest_length = nullptr;  // how many the unknown ones are; null: not known
 };
 
 // Does the path go on behind a statement?
@@ -405,7 +406,7 @@ private:
   std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
   // With `behind`, the items that stand last behind an unknown number of others are counted, too.
-  std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, std::size_t* behind = nullptr);
+  std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);
   Value lookup(syntax::Name name, const syntax::Expr& node);
   values::Slot& variable(syntax::Name name);
   Value make_function(const syntax::FunctionStmt& stmt);
@@ -467,7 +468,7 @@ private:
   Value sequence_builtin(std::string_view name, const Arguments& arguments, Place place);
   Value object_builtin(std::string_view name, const Arguments& arguments, Place place);
   Value builtin(syntax::Name name);
-  Value call_builtin(std::string_view name, Arguments& arguments, Place place, const syntax::CallExpr* expr);
+  Value call_builtin(std::string_view name, Arguments& arguments, Place place);
   Value call_method(Value self, std::string_view name, Arguments& arguments, Place place);
   Value value_attribute(Value object, syntax::Name name, Place place);
 

@@ -79,7 +79,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
                                 const CallExpr* expr) {
   if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
     if (self) arguments.positional.insert(arguments.positional.begin(), self);
-    return call_builtin(symbol_called.path.substr(9), arguments, where, expr);
+    return call_builtin(symbol_called.path.substr(9), arguments, where);
   }
   const Row* row = symbol_called.row;
   if (!row) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
