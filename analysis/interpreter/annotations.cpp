@@ -186,4 +186,34 @@ void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
   heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(named)));
 }
 
+// The class of a library that an annotation names, as far as it tells what an object of it is; `optional`, if it may be None.
+const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation, const values::Function& function, bool& optional) {
+  const std::function<Value(const Expr&)> named = [&](const Expr& expr) -> Value {
+    if (expr.kind == ExprKind::name || expr.kind == ExprKind::string) {
+      const Name name = expr.kind == ExprKind::name ? as<NameExpr>(expr).id : Name(as<StringExpr>(expr).value);
+      for (const values::Scope* scope = function.closure; scope; scope = scope->parent)
+        if (const values::Slot* slot = scope->names.find(name); slot && slot->value) return resolve(slot->value);
+      return {};
+    }
+    if (expr.kind != ExprKind::attribute) return {};
+    const Value object = named(*as<AttributeExpr>(expr).object);
+    if (!object.is(Kind::library)) return {};
+    return library_symbol(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(as<AttributeExpr>(expr).attribute.text()));
+  };
+  if (!annotation) return nullptr;
+  if (annotation->kind == ExprKind::subscript && last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
+    optional = true;
+    return annotated_class(as<SubscriptExpr>(*annotation).index, function, optional);
+  }
+  if (annotation->kind == ExprKind::binary && as<BinaryExpr>(*annotation).op == BinaryOp::bit_or) {
+    const auto& either = as<BinaryExpr>(*annotation);
+    if (either.right->kind != ExprKind::none && either.left->kind != ExprKind::none) return nullptr;
+    optional = true;
+    return annotated_class(either.right->kind == ExprKind::none ? either.left : either.right, function, optional);
+  }
+  const Value found = named(*annotation);
+  const auto* cls = found.is(Kind::library) ? found.as<values::LibrarySymbol>() : nullptr;
+  return cls && cls->row && cls->row->kind == values::RowKind::class_ && cls->row->by_annotation ? cls : nullptr;
+}
+
 } // namespace stepzero::interpreter

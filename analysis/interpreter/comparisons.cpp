@@ -139,6 +139,10 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
     if (!said && of_values && !a.is(Kind::tensor)) said = by_method(b, a, turned[static_cast<int>(expr.ops[i])]);
     Value part = said ? said : of_values && (a.is(Kind::tensor) || b.is(Kind::tensor)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
                                                                          : compare(expr.ops[i], left, right);
+    if (handling_ && !of_values && a.is(Kind::string) && !b.is(Kind::string) && (expr.ops[i] == CompareOp::in || expr.ops[i] == CompareOp::not_in) && library_.exhausts(a.text())) {
+      handling_->exhausted = static_cast<int>(handling_->handlers.size()) - 1;
+      handling_->exhausted_when.push_back(expr.ops[i] == CompareOp::in ? truth(part) : symbols().logical_not(truth(part)));
+    }
     // Compared with something unknown, it may be a tensor of truths: a value of which only its truth is known.
     const auto may_be_tensor = [](Value value) { return value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real; };
     const auto may_meet_tensor = [](Value value) { return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean); };

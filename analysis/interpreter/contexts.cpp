@@ -158,6 +158,13 @@ bool leaves_failures(Interpreter& run, Value type) {
   if (!type.is(Kind::library) || !type.as<values::LibrarySymbol>()->path.starts_with("builtins.")) return false;
   return std::ranges::find(others, type.as<values::LibrarySymbol>()->path.substr(9)) != std::end(others);
 }
+// Is it for what one process runs out of, and others need not?
+bool takes_exhaustion(Interpreter& run, Value type) {
+  type = run.resolve(type);
+  if (type.is(Kind::tuple)) return std::ranges::any_of(type.as<values::Tuple>()->items, [&](Value each) { return takes_exhaustion(run, each); });
+  const auto* row = type.is(Kind::library) ? type.as<values::LibrarySymbol>()->row : nullptr;
+  return row && row->exhausts;
+}
 } // namespace
 
 Flow Interpreter::run_try(const TryStmt& stmt) {
@@ -241,11 +248,14 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
     for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::unseen);
     block_ = &event->handlers.emplace_back();
     path_.push_back(raised);
-    if (handler.type) evaluate(*handler.type);
+    if (handler.type && takes_exhaustion(*this, evaluate(*handler.type))) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
     if (!handler.name.empty()) heap().set(variable(handler.name), heap().unknown("", Sharing::local));
     const Value outer = caught_;
+    AttemptEvent* const handling = handling_;
     caught_ = {};
+    handling_ = event;
     if (run_block(handler.body) == Flow::normal) handled.push_back({heap().capture(mark), raised, {}});
+    handling_ = handling;
     caught_ = outer;
     symbols().rewind(facts);
     path_.resize(depth);

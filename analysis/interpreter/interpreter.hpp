@@ -535,6 +535,7 @@ private:
   void run_built(std::size_t from);
   void run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
+  const values::LibrarySymbol* annotated_class(const syntax::Expr* annotation, const values::Function& function, bool& optional);
 
   Value frozen(Value value, int depth = 0);
   void note(Fact::Role role, Place place, Value value);
@@ -616,6 +617,7 @@ private:
   std::uint64_t may_raise_ = 0;     // calls so far that may fail
   Value raised_;                    // by what killed the path; absent if that is not known
   Value caught_;                    // the exception that is handled
+  AttemptEvent* handling_ = nullptr;  // whose handler runs: of what is not known
   const syntax::Expr* callee_ = nullptr;  // the expression that is about to be called
   bool calling_ = false;            // the attribute that is looked up is called
   bool in_roots_ = false;           // the program itself has run

@@ -112,6 +112,7 @@ enum class When : std::uint8_t {
   with_buffers,      // their module has buffers
   training,          // their module is in training mode
   sharded,           // the launcher shards the model, of which the text says nothing
+  parted,            // their tensor is a sharded one, of which the text says nothing
 };
 
 // Which ranks make the collective and what goes through it. Parameter numbers index the row's signature; -1: none.
@@ -133,6 +134,7 @@ struct CollectiveInfo {
   When when = When::always;
   int only_if = -1;              // it communicates only where this is true
   bool joins = false;            // inside Join, those that have ended take part, too
+  std::string_view inside = {};  // of a wrapper's forward: what one calls instead that does not communicate: "model.module"
 };
 
 // A message between two ranks. Numbers as in CollectiveInfo.
@@ -211,6 +213,8 @@ struct Row {
   const LossInfo* loss = nullptr;
   bool by_mode = false;          // of a layer's class: it computes something else in training than in evaluation
   bool explodes = false;         // the same: its gradients grow without bound now and then, so that programs clip them
+  bool by_annotation = false;    // of a class: a parameter that is annotated with it is taken for an object of it
+  bool exhausts = false;         // of an exception's class: one process has run out of something that others may have
   bool whole = false;            // of a class: its objects have no attributes but those of its rows, its bases' and what the program gives them
   // Derived from `signature` when the table is built.
   std::vector<Name> parameters;
@@ -284,6 +288,8 @@ public:
   virtual std::optional<Presumption> presume(std::string_view name) const = 0;
   // Does a function of this name, whose code is not seen, seed the random numbers?
   virtual bool seeds(std::string_view function) const = 0;
+  // Does the message of an exception say so when it holds this: "out of memory"? See Row::exhausts.
+  virtual bool exhausts(std::string_view text) const = 0;
   // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
   virtual std::string_view presume_method(std::string_view name) const = 0;
   // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a tensor.

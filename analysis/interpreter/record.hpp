@@ -169,6 +169,9 @@ struct AttemptEvent : Event {  // try
   std::vector<Block> handlers;
   bool caught = false;  // the body fails for certain, and the only handler here takes it
   Cond raised = nullptr;  // that something in the body fails; null where it cannot, or does for certain
+  // The handler for what one process runs out of by itself, its memory; and what it asks its exception then.
+  int exhausted = -1;
+  std::vector<Cond> exhausted_when;
 };
 
 struct Root {

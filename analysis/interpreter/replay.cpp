@@ -128,6 +128,7 @@ void Interpreter::rewind_to(const Moments& before) {
   default_device_set_ = before.default_device;
   in_roots_ = killed_ = any_use_ = chosen_by_text_ = false;
   raised_ = caught_ = {};
+  handling_ = nullptr;
   defaults_.clear();
 }
 

@@ -210,6 +210,14 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     if (!optional) return given;
     return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none());
   }
+  bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);
+  if (const auto* cls = annotated_class(parameter.annotation, function, optional)) {
+    values::Instance* object = make_native(cls->row->path, born);
+    object->symbolic = object->open = true;
+    object->name = heap().keep(std::string(parameter.name.text()));
+    const Value given = Value::of(Kind::instance, object);
+    return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none()) : given;
+  }
   const Value made = symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
   if (made.is(Kind::instance) && may_be_none) {

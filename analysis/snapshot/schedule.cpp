@@ -100,7 +100,9 @@ private:
 
   // The rounds of a loop, one by one where they differ.
   void rounds(ScheduleNode& loop, std::size_t begin, std::size_t end, std::size_t depth, bool unreached) {
-    loop.times = rows_.rounds(list_[begin].frames[depth]);
+    const auto [fewest, most] = rows_.rounds(list_[begin].frames[depth]);
+    loop.times = most;
+    loop.fewer = fewest < most;
     while (begin < end) {
       std::size_t next = begin + 1;
       const int number = list_[begin].frames[depth].round;

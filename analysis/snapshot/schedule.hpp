@@ -67,6 +67,7 @@ struct ScheduleNode {
   std::string text;                  // "for batch in loader", "args.resume"; step: what is wrong with it, as the rules say it
   Spot where;
   std::optional<int> times;
+  bool fewer = false;  // of a loop: some ranks make fewer rounds
   int last = 0;
   bool holds = true;                 // choice
   bool local = false;                // choice: each rank decides for itself

@@ -50,9 +50,9 @@ Spot spot_of(const Record& record, Place place) {
   return {chunk.path, span, chunk.module->text->position(span.begin, syntax::Encoding::utf8).line + 1};
 }
 
-int Rows::rounds(const Frame& loop) const {
+std::pair<int, int> Rows::rounds(const Frame& loop) const {
   const auto found = loop_rounds_.find({loop.site, loop.nth});
-  return found == loop_rounds_.end() ? 0 : found->second;
+  return found == loop_rounds_.end() ? std::pair(0, 0) : found->second;
 }
 
 // Acts of all runs have numbers: the rank, the place with its calls, the rounds of the loops around, and which one it is of those alike.
@@ -238,8 +238,8 @@ void Rows::add(const rules::World& run) {
   number(run);
   for (const Trace& trace : run) {
     for (const rules::LoopRun& loop : trace.loops) {
-      int& most = loop_rounds_[{loop.site, loop.nth}];
-      most = std::max(most, loop.rounds);
+      const auto [known, fresh] = loop_rounds_.try_emplace({loop.site, loop.nth}, std::pair(loop.rounds, loop.rounds));
+      if (!fresh) known->second = {std::min(known->second.first, loop.rounds), std::max(known->second.second, loop.rounds)};
     }
     for (const rules::Decision& decision : trace.decisions) sides_[{decision.site, decision.nth}].insert(decision.yes);
   }

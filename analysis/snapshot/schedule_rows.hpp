@@ -44,8 +44,8 @@ public:
   // Brings in one possible run.
   void add(const rules::World& run);
   const std::list<Row>& rows();       // of all runs, in order
-  // Rounds that an unrolled loop made at most.
-  int rounds(const Frame& loop) const;
+  // Rounds of an unrolled loop by the ranks that come to it: the fewest, and the most.
+  std::pair<int, int> rounds(const Frame& loop) const;
   bool any_hang() const { return hangs_; }
   bool seen() const { return runs_ > 0; }
   bool too_few_ranks() const { return runs_ == 0 && names_more_; }  // the program names ranks that this world has not
@@ -72,7 +72,7 @@ private:
   std::vector<std::vector<int>> numbers_;          // of the run that is brought in: by rank, by act
   std::map<int, std::list<Row>::iterator> last_row_;  // by cell
   std::set<std::vector<int>> present_;             // rows: what is in them, with their kind
-  std::map<std::pair<int, int>, int> loop_rounds_;
+  std::map<std::pair<int, int>, std::pair<int, int>> loop_rounds_;
   std::map<std::pair<int, int>, std::set<bool>> sides_;  // of conditions
   bool hangs_ = false;
   bool names_more_ = false;

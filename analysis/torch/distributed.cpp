@@ -210,6 +210,17 @@ Value device_mesh(Call& call) {
   mesh->open = true;
   return Value::of(Kind::instance, mesh);
 }
+// A tensor that is spread over the ranks, as one that each of them has.
+Value whole_tensor(Call& call) {
+  TensorState state = computed(call.run, {call.self});
+  if (const TensorState* from = tensor_state(call.run, call.self)) {
+    state.shape = from->shape;
+    state.dtype = from->dtype;
+  }
+  state.content = nullptr;
+  return result(call, state);
+}
+Value redistributed(Call& call) { return call.run.heap().unknown_from({call.self}, call.place); }
 Value part_of_mesh(Call& call) { return call.run.heap().external("mesh", call.place); }
 
 struct Message {
@@ -290,6 +301,10 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, **options", device_mesh, {.name = "init_device_mesh", .hidden = true, .because = all_make_group}},
       {"torch.distributed.tensor.distribute_tensor", "tensor, device_mesh=None, placements=None, **options", unknown_of,
        {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh"}},
+      {"torch.Tensor.full_tensor", "*, grad_placements=None", whole_tensor,
+       {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = values::When::parted}, RowKind::method},
+      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, **options", redistributed,
+       {.name = "redistribute", .hidden = true, .because = "the ranks exchange their shards", .when = values::When::parted}, RowKind::method},
       {"torch.distributed.tensor.parallel.parallelize_module", "module, device_mesh=None, parallelize_plan=None, **options", first_argument,
        {.name = "parallelize_module", .group = 1, .hidden = true, .because = "the parameters are spread over the ranks of the mesh"}},
   };

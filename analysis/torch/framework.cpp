@@ -22,15 +22,43 @@ Value gathered(Call& call) {
   state.external = false;
   return result(call, state);
 }
-// prepare(a, b, …) gives them back, wrapped.
-Value prepare(Call& call) {
+// prepare(a, b, …) gives them back, wrapped: a model as the launcher has it, at least as DDP does.
+template <const std::string_view& wrapper> Value prepare(Call& call) {
   std::vector<Value> items;
   for (const Value& argument : call.arguments)
     if (argument) items.push_back(argument);
   items.insert(items.end(), call.rest.begin(), call.rest.end());
-  for (Value& item : items) item = call.run.heap().external("", call.place);
+  const bool usual = !kept(call, "$kwargs_handlers");
+  // Only to be evaluated: there is nothing to average then, and it is not wrapped.
+  const Value evaluated = option(call, "evaluation_mode");
+  for (Value& item : items) {
+    const Value given = call.run.resolve(item);
+    const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") && !call.run.is_a(given, wrapper) && !evaluated;
+    item = call.run.heap().external("", call.place);
+    if (!model) continue;
+    Instance* wrapped = call.run.make_native(wrapper, call.place);
+    wrapped->open = true;
+    call.run.set_attribute(Value::of(Kind::instance, wrapped), Name("module"), given);
+    if (!usual) keep(call.run, *wrapped, "$keeps_buffers", call.run.heap().boolean(true));
+    item = Value::of(Kind::instance, wrapped);
+  }
   if (items.size() == 1) return items.front();
   return call.run.heap().tuple(std::move(items));
+}
+constexpr std::string_view by_accelerate = "accelerate.$Prepared", by_fabric = "lightning_fabric.$Prepared";
+// DDP may be told not to send its buffers.
+Value accelerator_init(Call& call) {
+  for (const auto& [name, value] : call.options)
+    if (name.text() == "kwargs_handlers") keep(call, "$kwargs_handlers", call.run.heap().boolean(true));
+  if (call.spread) keep(call, "$kwargs_handlers", call.run.heap().boolean(true));
+  return {};
+}
+// It may compute in other types than the module itself, and gives what it likes.
+Value prepared_forward(Call& call) { return call.run.heap().external("", call.place); }
+// The module inside may still choose its types by itself: of a prepared one nothing more is said.
+Value unwrapped(Call& call) {
+  const Value model = call.run.resolve(call.at(0));
+  return call.run.is_a(model, by_accelerate) ? call.run.heap().external("", call.place) : call.at(0);
 }
 Value is_last(Call& call) {
   auto& s = call.run.symbols();
@@ -109,6 +137,10 @@ const std::deque<Hidden>& hidden() {
       {"accelerate.utils.broadcast_object_list", "object_list, from_process=0", uniform, {.name = "broadcast_object_list", .hidden = true, .because = "the other processes receive"}, RowKind::function},
 
       {"accelerate.Accelerator.backward", "loss, **options", nothing, {.name = "accelerator.backward", .hidden = true, .because = "it averages the gradients of all processes"}, RowKind::method, Operation::framework},
+      {"accelerate.$Prepared.forward", "*arguments, **options", prepared_forward,
+       {.name = "the forward of a prepared model", .when = values::When::with_buffers, .joins = true, .inside = "what accelerator.unwrap_model gives"}, RowKind::method, Operation::parallel_forward},
+      {"lightning_fabric.$Prepared.forward", "*arguments, **options", prepared_forward,
+       {.name = "the forward of a model that Fabric has set up", .when = values::When::with_buffers, .joins = true, .inside = "model.module"}, RowKind::method, Operation::parallel_forward},
       {"accelerate.PartialState.wait_for_everyone", "", nothing, {.name = "wait_for_everyone", .hidden = true, .because = "it is a barrier"}},
       {"accelerate.Accelerator.check_trigger", "", uniform, {.name = "accelerator.check_trigger", .hidden = true, .because = "it sums the flags of all processes"}},
       {"accelerate.Accelerator.main_process_first", "", context, {.name = "accelerator.main_process_first", .hidden = true, .because = "the other processes wait in it for the main one"}},
@@ -158,7 +190,8 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> framework_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("accelerate.Accelerator", class_, "*arguments, **options", nullptr, {}, Operation::framework),
+      row("accelerate.Accelerator", class_, "*arguments, **options", accelerator_init, {}, Operation::framework),
+      row(by_accelerate, class_, "", nullptr, "torch.nn.parallel.DistributedDataParallel"),
       row("accelerate.Accelerator.is_main_process", property, "", is_first),
       row("accelerate.Accelerator.is_local_main_process", property, "", is_local_first),
       row("accelerate.Accelerator.is_last_process", property, "", is_last),
@@ -169,9 +202,10 @@ std::vector<Row> framework_rows() {
       row("accelerate.Accelerator.process_index", property, "", role_value<Role::rank>),
       row("accelerate.Accelerator.local_process_index", property, "", role_value<Role::local_rank>),
       row("accelerate.Accelerator.num_processes", property, "", role_value<Role::world_size>),
-      row("accelerate.Accelerator.prepare", method, "*arguments, **options", prepare, {}, Operation::framework),
-      row("accelerate.Accelerator.prepare_model", method, "model, *more, **options", prepare),
-      row("accelerate.Accelerator.unwrap_model", method, "model, *more, **options", first_argument),
+      row("accelerate.Accelerator.prepare", method, "*arguments, **options", prepare<by_accelerate>, {}, Operation::framework),
+      row("accelerate.Accelerator.prepare_model", method, "model, *more, **options", prepare<by_accelerate>),
+      row("accelerate.Accelerator.unwrap_model", method, "model, *more, **options", unwrapped),
+      row("accelerate.utils.extract_model_from_parallel", function, "model, *more, **options", unwrapped),
       row("accelerate.Accelerator.local_main_process_first", method, "", context),
       row("accelerate.Accelerator.accumulate", method, "*models", context, {}, Operation::framework),
       row("accelerate.Accelerator.autocast", method, "*arguments, **options", context),
@@ -220,8 +254,10 @@ std::vector<Row> framework_rows() {
       row("lightning_fabric.Fabric.world_size", property, "", role_value<Role::world_size>),
       row("lightning_fabric.Fabric.launch", method, "*arguments, **options", nothing),
       row("lightning_fabric.Fabric.print", method, "*arguments, **options", nothing),
-      row("lightning_fabric.Fabric.setup", method, "*arguments, **options", prepare, {}, Operation::framework),
-      row("lightning_fabric.Fabric.setup_dataloaders", method, "*arguments, **options", prepare),
+      row(by_fabric, class_, "", nullptr, "torch.nn.parallel.DistributedDataParallel"),
+      row("lightning_fabric.Fabric.setup", method, "*arguments, **options", prepare<by_fabric>, {}, Operation::framework),
+      row("lightning_fabric.Fabric.setup_module", method, "module, *more, **options", prepare<by_fabric>, {}, Operation::framework),
+      row("lightning_fabric.Fabric.setup_dataloaders", method, "*arguments, **options", prepare<by_fabric>),
       row("lightning_fabric.Fabric.rank_zero_first", method, "local=False", context),
 
       row("torchmetrics.Metric", class_, "*arguments, **options", metric_init, "torch.nn.Module"),

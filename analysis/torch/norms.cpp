@@ -63,6 +63,49 @@ Value sync_batch_norm(Op& op) {
     return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
   return normalized(op, {input, 1}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
 }
+// In training the ranks sum what they have seen of each channel: the layer is told to communicate where that is known.
+Value synchronised(Call& call) {
+  const Value made = run_operator(call);
+  if (!call.self.is(Kind::instance)) return made;
+  Op op(call);
+  if (const Value group = op.kept("process_group")) op.keep("$group", group);
+  const auto& layer = *call.self.as<Instance>();
+  const Value mode = op.kept("$training");
+  const bool known = !call.run.of_any_use() && !layer.symbolic && !mode.is(Kind::unknown);
+  call.arguments.resize(2);
+  call.arguments[1] = known ? mode ? mode : call.run.heap().boolean(true) : Value::of(call.run.named_condition("training", Sharing::uniform));
+  return made;
+}
+// The layers of the module that normalize over batches by themselves are made anew.
+Value with_synchronised(Interpreter& run, Value module, int depth) {
+  module = run.resolve(module);
+  if (!module.is(Kind::instance) || depth > 16) return module;
+  const auto& object = *module.as<Instance>();
+  const std::string_view path = object.native ? object.native->path : std::string_view{};
+  if (!object.cls && path.starts_with("torch.nn.BatchNorm")) {
+    Instance* made = run.make_native("torch.nn.SyncBatchNorm", object.born);
+    for (const auto& [name, slot] : object.attributes.entries()) run.heap().set(run.heap().slot_of(made->attributes, name), slot->value);
+    return Value::of(Kind::instance, made);
+  }
+  for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
+    const Value part = run.resolve(slot->value);
+    if (part.is(Kind::instance) && run.is_a(part, "torch.nn.Module")) {
+      if (const Value made = with_synchronised(run, part, depth + 1); !(made == part)) run.heap().set(*slot, made);
+    } else if (part.is(Kind::list) && name.text() == "$items") {
+      values::ListState state = *values::Heap::list_state(part);
+      bool changed = false;
+      for (Value& item : state.items) {
+        const Value made = with_synchronised(run, item, depth + 1);
+        changed = changed || !(made == item);
+        item = made;
+      }
+      if (changed) run.heap().set_list(part, std::move(state));
+    }
+  }
+  return module;
+}
+Value convert_sync_batchnorm(Call& call) { return with_synchronised(call.run, call.at(0), 0); }
+
 template <std::size_t batched> Value instance_norm(Op& op) {
   constexpr std::size_t allowed[] = {batched - 1, batched};
   constexpr std::string_view sizes[] = {"N", "", batched == 3 ? "L" : batched == 4 ? "H" : "D", batched == 4 ? "W" : "H", "W"};
@@ -211,6 +254,18 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> norm_rows() { return rows_of(layers, operators); }
+std::vector<Row> norm_rows() {
+  static constexpr values::CollectiveInfo sums{
+      .name = "the forward of SyncBatchNorm", .hidden = true, .because = "in training it averages each channel over the batches of all ranks", .only_if = 1};
+  std::vector<Row> rows = rows_of(layers, operators);
+  for (Row& made : rows)
+    if (made.path == "torch.nn.SyncBatchNorm.forward") {
+      made.run = synchronised;
+      made.operation = Operation::collective;
+      made.collective = &sums;
+    }
+  rows.push_back(row("torch.nn.SyncBatchNorm.convert_sync_batchnorm", RowKind::function, "module, process_group=None", convert_sync_batchnorm));
+  return rows;
+}
 
 } // namespace stepzero::torch

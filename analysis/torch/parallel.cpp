@@ -122,6 +122,15 @@ template <int options, int full> Value state_dict_by_options(Call& call) {
   call.arguments[full] = wanted;
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
+template <int options, int full> Value state_dicts_by_options(Call& call) {
+  const Value model = state_dict_by_options<options, full>(call);
+  return call.run.heap().tuple({model, call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place))});
+}
+// Of a module that was not sharded there is nothing to gather.
+Value unshard(Call& call) {
+  call.arguments.back() = call.run.heap().boolean(call.self.is(Kind::instance) && kept(call, "$sharded").is(Kind::instance));
+  return call.run.heap().external("handle", call.place);
+}
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
@@ -158,7 +167,7 @@ const std::deque<Hidden>& hidden() {
        {.name = "DistributedDataParallel", .group = 5, .hidden = true, .because = "wrapping compares and broadcasts the parameters among the ranks"}, RowKind::class_, "torch.nn.Module",
        Operation::collective, &backward_of_ddp},
       {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
-       {.name = "the forward of a DDP module", .when = values::When::with_buffers, .joins = true}, RowKind::method, {}, Operation::parallel_forward},
+       {.name = "the forward of a DDP module", .when = values::When::with_buffers, .joins = true, .inside = "model.module"}, RowKind::method, {}, Operation::parallel_forward},
 
       {"torch.distributed.fsdp.FullyShardedDataParallel", "module, process_group=None, *more, **options", wrapped_init,
        {.name = "FullyShardedDataParallel", .group = 1, .hidden = true, .because = "wrapping shards the parameters among the ranks"}, RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_fsdp},
@@ -181,6 +190,12 @@ const std::deque<Hidden>& hidden() {
        {.name = "set_model_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 3}, RowKind::function},
       {"torch.distributed.checkpoint.state_dict.set_optimizer_state_dict", "model, optimizers, optim_state_dict, *, options=None, full=False", state_dict_by_options<3, 4>,
        {.name = "set_optimizer_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 4}, RowKind::function},
+
+      {"torch.distributed.checkpoint.state_dict.get_state_dict", "model, optimizers, *, submodules=None, options=None, full=False", state_dicts_by_options<3, 4>,
+       {.name = "get_state_dict", .hidden = true, .because = sharded_state, .only_if = 4}, RowKind::function},
+      {"torch.distributed.checkpoint.state_dict.set_state_dict", "model, optimizers, *, model_state_dict, optim_state_dict, options=None, full=False", state_dict_by_options<4, 5>,
+       {.name = "set_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 5}, RowKind::function},
+      {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard, {.name = "unshard", .hidden = true, .because = "the parameters are gathered from all ranks", .only_if = 1}},
 
       {"torch.distributed.checkpoint.save_state_dict", "state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None", nothing,
        {.name = "torch.distributed.checkpoint.save_state_dict", .group = 2, .hidden = true, .because = one_plan, .local = 4}, RowKind::function},

@@ -104,6 +104,12 @@ void give_roles(std::span<Row> rows) {
       "torch.nn.RNN", "torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNNCell", "torch.nn.LSTMCell", "torch.nn.GRUCell", "torch.nn.MultiheadAttention",
       "torch.nn.Transformer", "torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder", "torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer",
   };
+  // What is known of their objects is known without their constructors.
+  static constexpr std::string_view by_annotation[] = {
+      "accelerate.Accelerator", "accelerate.PartialState", "deepspeed.DeepSpeedEngine", "lightning_fabric.Fabric", "pytorch_lightning.Trainer",
+      "torch.distributed.fsdp.FullyShardedDataParallel",
+  };
+  static constexpr std::string_view exhausts[] = {"torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError"};
   for (Row& row : rows) {
     for (const Meaning& meaning : meanings())
       if (row.path == meaning.path) row.operation = meaning.operation;
@@ -114,6 +120,8 @@ void give_roles(std::span<Row> rows) {
     for (const OfName& each : moved)
       if (row.path == each.path) row.moved = &each.name;
     for (const std::string_view path : by_mode) row.by_mode = row.by_mode || row.path == path;
+    for (const std::string_view path : by_annotation) row.by_annotation = row.by_annotation || row.path == path;
+    for (const std::string_view path : exhausts) row.exhausts = row.exhausts || row.path == path;
     for (const std::string_view path : explodes) row.explodes = row.explodes || row.path == path;
   }
 }

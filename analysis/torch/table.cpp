@@ -155,6 +155,7 @@ constexpr std::array method_names = {
     MethodName{"load_state_dict", "torch.nn.Module.load_state_dict"},
     MethodName{"grad", "torch.Tensor.grad"},
     MethodName{"wait", "torch.distributed.Work.wait"},
+    MethodName{"full_tensor", "torch.Tensor.full_tensor"},
     MethodName{"shape", "torch.Tensor.shape"},
     MethodName{"view", "torch.Tensor.view"},
     MethodName{"unsqueeze", "torch.Tensor.unsqueeze"},
@@ -383,6 +384,8 @@ std::optional<interpreter::Presumption> Table::presume(std::string_view name) co
 }
 
 bool Table::seeds(std::string_view function) const { return std::find(seeding_names.begin(), seeding_names.end(), function) != seeding_names.end(); }
+
+bool Table::exhausts(std::string_view text) const { return text.find("out of memory") != std::string_view::npos; }
 
 std::string_view Table::presume_method(std::string_view name) const {
   for (const MethodName& known : method_names)

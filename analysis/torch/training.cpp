@@ -161,6 +161,9 @@ std::vector<Row> training_rows() {
   std::vector<Row> rows = {
       row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, {}, Operation::backward),
 
+      row("torch.OutOfMemoryError", class_, "*arguments", nullptr, "builtins.RuntimeError"),
+      row("torch.cuda.OutOfMemoryError", class_, "*arguments", nullptr, "builtins.RuntimeError"),
+
       row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init, {}, Operation::optimizer_made),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),

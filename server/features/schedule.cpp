@@ -62,7 +62,7 @@ public:
         break;
       case Kind::loop: {
         const bool told = !node.body.empty() && node.body.front().kind == Kind::round;
-        block(node, depth, node.text + ":  (" + (!node.times ? "each round" : std::to_string(*node.times) + (*node.times == 1 ? " round" : " rounds") + (told ? "" : " alike")) + ")");
+        block(node, depth, node.text + ":  (" + (!node.times ? "each round" : (node.fewer ? "up to " : "") + std::to_string(*node.times) + (*node.times == 1 ? " round" : " rounds") + (told ? "" : " alike")) + ")");
         break;
       }
       case Kind::round: block(node, depth, (node.last > *node.times ? "rounds " + std::to_string(*node.times) + "-" + std::to_string(node.last) : "round " + std::to_string(*node.times)) + ":"); break;

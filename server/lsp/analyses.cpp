@@ -1,6 +1,7 @@
 #include "server/lsp/analyses.hpp"
 
 #include "protocol/uri.hpp"
+#include "server/features/code_lens.hpp"
 #include "server/features/inlay_hints.hpp"
 #include "server/workspace/paths.hpp"
 
@@ -18,6 +19,13 @@ std::string hints_id(const std::vector<snapshot::Fact>& facts) {
   for (const Hint& hint : inlay_hints(facts, everything, InlayHints::on))
     hash = hash * 31 + std::hash<std::string>()(hint.label) + hint.at;
   return std::to_string(hash);
+}
+
+std::string lenses_id(const Analysis& analysis) {
+  const std::vector<Lens> lenses = code_lenses(analysis);
+  std::size_t hash = 0;
+  for (const Lens& lens : lenses) hash = hash * 31 + std::hash<std::string>()(lens.title) + lens.span.begin;
+  return lenses.empty() ? std::string() : std::to_string(hash);
 }
 
 // What the view's analysis says, in the client's terms.
@@ -213,6 +221,7 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
                        if (view->analysis->result.cancelled) return {};
                        tell(*view, *outlook);
                        view->hints_id = hints_id(view->analysis->result.facts);
+                       view->lenses_id = lenses_id(*view->analysis);
                        return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
                      });
 }

@@ -52,7 +52,8 @@ void Diagnostics::accepted(OpenDocument& document) {
   // After an edit of its own the client asks anyway.
   if (!document.edited && !document.cells && last.result_id != view.result_id) session_.editor.refresh_diagnostics();
   if (!document.edited && last.hints_id != view.hints_id) session_.editor.refresh_hints();
-  last = {view.result_id, view.hints_id};
+  if (!document.edited && last.lenses_id != view.lenses_id) session_.editor.refresh_lenses();
+  last = {view.result_id, view.hints_id, view.lenses_id};
 }
 
 void Diagnostics::lost(OpenDocument& document) {

@@ -36,7 +36,7 @@ private:
   // What stands at each settings file, by path. It is pushed to every client: nobody pulls it.
   std::map<std::string, std::vector<lsp::Diagnostic>> settings_;
   struct Said {
-    std::string result_id, hints_id;
+    std::string result_id, hints_id, lenses_id;
   };
   std::map<std::string, Said> said_; // of each document's last view, by URI
 };

@@ -32,6 +32,10 @@ void Editor::refresh_hints() {
   if (client.inlay_hint_refresh) refresh(lsp::method::refresh_inlay_hints, hints_);
 }
 
+void Editor::refresh_lenses() {
+  if (client.code_lens_refresh) refresh(lsp::method::refresh_code_lenses, lenses_);
+}
+
 void Editor::refresh(protocol::RequestMethod<protocol::None, protocol::None> method, Refresh& state) {
   if (state.sent) {
     state.again = true;

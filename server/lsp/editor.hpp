@@ -34,6 +34,7 @@ public:
   // Ask the client to ask again; calls while one is on its way become one.
   void refresh_diagnostics();
   void refresh_hints();
+  void refresh_lenses();
 
 private:
   struct Refresh {
@@ -43,7 +44,7 @@ private:
 
   protocol::Connection& connection_;
   std::set<std::string> logged_;
-  Refresh diagnostics_, hints_;
+  Refresh diagnostics_, hints_, lenses_;
 };
 
 } // namespace stepzero::server

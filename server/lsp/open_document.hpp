@@ -28,6 +28,7 @@ struct View {
   };
   std::map<std::string, OfCell> by_cell; // a notebook's diagnostics again, by the URI of the cell
   std::string hints_id;  // of the inlay hints
+  std::string lenses_id; // of the code lenses; empty where there are none
   bool has_facts = true; // false: they are still being collected
 };
 

@@ -128,3 +128,21 @@ TEST_CASE("hover shows the schedule of a function and of the job") {
   CHECK(of_job.find("all_reduce float32[3]") != std::string::npos);
   CHECK(hover_at(wire, 11, 8).find("```text") == std::string::npos);  // its argument
 }
+
+TEST_CASE("lenses are asked for again when a file that is imported changes") {
+  Wire wire(snapshot::analyze);
+  wire.flags.code_lens_refresh = true;
+  wire.start();
+  const std::string helper = "file:///w/helper.py";
+  wire.open(helper, "def tell(value):\n    print(value)\n");
+  wire.open(uri, "import torch\nfrom helper import tell\n\n\ndef report():\n    tell(torch.ones(3))\n");
+  wire.idle();
+  CHECK(wire.lens_refreshes == 0);
+  wire.change(helper, 2, "import torch.distributed as dist\n\n\ndef tell(value):\n    dist.all_reduce(value)\n");
+  wire.idle();
+  CHECK(wire.lens_refreshes == 1);
+  const auto lenses = wire.ask(method::code_lens, {{uri}, std::nullopt, std::nullopt});
+  REQUIRE(lenses);
+  REQUIRE(lenses.result->has_value());
+  CHECK((*lenses.result)->size() == 1);
+}

@@ -83,6 +83,10 @@ Wire::Wire(AnalyzeFunction analyze) {
     ++hint_refreshes;
     reply({});
   });
+  client->on(lsp::method::refresh_code_lenses, [this](protocol::None, protocol::Reply<protocol::None> reply) {
+    ++lens_refreshes;
+    reply({});
+  });
   client->on(lsp::method::configuration, [this](const lsp::ConfigurationParams& params,
                                                 protocol::Reply<std::vector<protocol::Any>> reply) {
     reply(std::vector<protocol::Any>(params.items.size(), settings.value_or(protocol::Any::parse("null"))));

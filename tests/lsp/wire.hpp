@@ -74,7 +74,7 @@ public:
 
   std::vector<lsp::PublishDiagnosticsParams> published;
   std::vector<lsp::LogMessageParams> logged;
-  int diagnostic_refreshes = 0, hint_refreshes = 0;
+  int diagnostic_refreshes = 0, hint_refreshes = 0, lens_refreshes = 0;
 
   protocol::EventLoop loop;
   std::unique_ptr<LanguageServer> server;

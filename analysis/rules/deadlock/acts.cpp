@@ -38,9 +38,9 @@ bool happens(const OperationEvent& event, const values::CollectiveInfo& info) {
     const Value asked = argument(event, info.only_if);
     if (!asked.is(Kind::boolean) || event.row->collective != &info) return false;
   }
-  if (info.when == values::When::sharded) return false;
+  if (info.when == values::When::sharded || info.when == values::When::parted) return false;
   if (info.when != values::When::with_buffers) return true;
-  return event.self.is(Kind::instance) && !kept(*event.self.as<values::Instance>(), "$keeps_buffers") && has_buffers(event.self);
+  return sends_buffers(event.self);
 }
 
 // The wrapped modules whose gradients a backward sends.

@@ -110,7 +110,8 @@ std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch) {
   if (mismatch.exit && (mismatch.place.chunk != where.chunk ||
                         std::none_of(branch->body.begin(), branch->body.end(), [&](const Stmt* stmt) { return stmt->span == mismatch.place.span; })))
     return {};
-  if (!can_be_agreed_on(record, where.chunk, *branch->test)) return {};
+  // A loop that all ranks leave, though not in the same round, asks something else in each.
+  if (mismatch.cause != Cause::rounds && !can_be_agreed_on(record, where.chunk, *branch->test)) return {};
   bool binds = false;
   for_each_expression(*branch->test, [&](const Expr& part) { binds = binds || part.kind == ExprKind::named || part.kind == ExprKind::await; });
   if (binds) return {};
@@ -173,38 +174,10 @@ std::vector<Fix> make_group_on_all(const Record& record, const Mismatch& mismatc
   return fixes_for(record, {mismatch.event, mismatch.guard, mismatch.guard_side, mismatch.ranks});
 }
 
-std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch) {
-  const OperationEvent* event = mismatch.event;
-  if (!event || !event->expr || event->row->operation != values::Operation::parallel_forward || !event->row->collective || !event->row->collective->joins) return {};
-  if (!record.in_file(mismatch.place) || event->place.chunk != mismatch.place.chunk) return {};
-  const auto path = enclosing(*record.chunk(mismatch.place).chunk->stmt, event->place.span);
-  const Stmt* loop = nullptr;
-  for (const Enclosing& level : path)
-    if (level.stmt->kind == StmtKind::for_ && holds(level.stmt->span, mismatch.place.span)) loop = level.stmt;
-  const SourceLines source(record, mismatch.place.chunk);
-  if (!loop || !source.own_line(*loop)) return {};
-  // Join plays the wrapper's own communication for those that have ended, and no other.
-  bool others = false;
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch.place.chunk || !holds(loop->span, each.place.span)) return;
-    const auto& operation = static_cast<const OperationEvent&>(each);
-    others = others || operation.row->operation == values::Operation::message || (operation.row->collective && !operation.row->collective->joins);
-  });
-  const Expr& module = *event->expr->function;
-  if (others || (module.kind != ExprKind::name && module.kind != ExprKind::attribute)) return {};
-  const Span lines = source.lines(*loop, *loop);
-  const std::string outer = source.indentation(*loop);
-  const std::string step = source.step(*loop, *as<ForStmt>(*loop).body.front());
-  Fix fix;
-  fix.title = "Let the ranks without batches join the others";
-  fix.edits.push_back({{source.path(), lines}, outer + "with " + std::string(source.text(module)) + ".join():" + source.line_ending() + reindent(source.slice(lines), outer, outer + step)});
-  return {fix};
-}
-
 std::vector<Fix> call_module_inside(const Record& record, const Guarded& guarded, Place seen) {
   const OperationEvent& event = *guarded.event;
   // Replicas only: the module inside a sharded wrapper has not its weights.
-  if (!event.expr || event.row->operation != values::Operation::parallel_forward || !event.row->collective || event.row->collective->when != values::When::with_buffers) return {};
+  if (!event.expr || event.row->operation != values::Operation::parallel_forward || !event.row->collective || event.row->collective->inside != "model.module") return {};
   const Place guard = guarded.guard->place;
   if (!record.in_file(guard) || seen.chunk != guard.chunk) return {};
   const SourceLines source(record, seen.chunk);

@@ -103,6 +103,24 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
   return false;
 }
 
+bool root_of_own_data(const Story& story, Mismatch& mismatch) {
+  for (const Act& act : story.trace(0).acts) {
+    if (act.what != Act::What::collective || act.info->root < 0 || act.root || act.members.size() < 2) continue;
+    const OperationEvent* event = story.of_main(act);
+    const auto at = static_cast<std::size_t>(act.info->root);
+    if (!event || at >= event->arguments.size()) continue;
+    const values::Value root = event->arguments[at];
+    if (!root || story.record.heap.is_external(root) || story.record.heap.sharing(root) != symbolic::Sharing::local) continue;
+    mismatch.cause = Cause::root;
+    mismatch.certain = false;
+    mismatch.by_surprise = true;
+    story.place(mismatch, act);
+    mismatch.text = "Each rank finds the root of this " + mismatch.name + " by data of its own: where they come to different ranks, nobody receives what is sent, and they wait for ever. Let the ranks agree on it first.";
+    return true;
+  }
+  return false;
+}
+
 bool outsiders(const Story& story, const Player& player, Mismatch& mismatch) {
   if (player.foreign().empty()) return false;
   const auto& [first, at] = player.foreign().front();

@@ -10,6 +10,9 @@ namespace stepzero::rules {
 // at the same place.
 bool unequal(const Story& story, Mismatch& mismatch, bool stops);
 
+// A root that each rank computes by data of its own.
+bool root_of_own_data(const Story& story, Mismatch& mismatch);
+
 // Ranks that call a collective of a group that they are not in: nothing happens there but a warning.
 bool outsiders(const Story& story, const Player& player, Mismatch& mismatch);
 

@@ -12,6 +12,9 @@ using namespace interpreter;
 
 namespace {
 
+// "this broadcast", "this backward of a DDP module"
+std::string this_one(std::string_view name) { return "this " + std::string(name.starts_with("the ") ? name.substr(4) : name); }
+
 class Search {
 public:
   Search(const Story& story, const Player& player, const Stop& stop) : story_(story), player_(player), stop_(stop) {}
@@ -149,12 +152,14 @@ private:
     } else if (const auto left_by = exit_of(owner, other, extra).leaving; group == "world" && is_subgroup(entering) && !(left_by && left_by->fails) && !knows_group(owner, other, extra, entering)) {
       mismatch.cause = Cause::other_group;
     } else if (guard && guard->attempt) {
+      // Who raises again means to end the job.
+      if (guard->surprise && guard->yes && story_.trace(other).raised) return refuse();
       mismatch.cause = Cause::handler;
       mismatch.by_surprise = guard->surprise;
       story_.place(mismatch, act);
       std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
-      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips this " + mismatch.name + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
-                                 : "Rank " + std::to_string(owner) + " enters this " + mismatch.name + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
+      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
+                                 : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
                                        (next ? "goes on to " + std::string(next->name) + story_.at_line(next->place) : std::string("never enters it")) + ".";
       mismatch.related.push_back({guard->place, "the try"});
       return true;
@@ -215,7 +220,7 @@ private:
       }
       if (next) mismatch.next_of_others = story_.of_main(*next);
       mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " for ever: " +
-                      (next ? other_words + " goes on to " + (next->name == act.name ? "another " : "") + std::string(next->name) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
+                      (next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(act.name.starts_with("the ") ? act.name.substr(4) : act.name) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
       break;
     case Cause::order: {
       // Where the paths to what comes first and to what comes next part.

@@ -21,6 +21,10 @@ std::vector<Fix> make_group_on_all(const Record& record, const Mismatch& mismatc
 std::vector<Fix> buffer_for_others(const Record& record, const Mismatch& mismatch);
 // The ranks that run out of batches join those that have some.
 std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch);
+// The loader leaves out the last batch, where that gives all ranks as many.
+std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch);
+// Loops whose rounds differ: these, or the ranks that leave by a condition agree on it.
+std::vector<Fix> as_many_rounds(const Record& record, const Mismatch& mismatch);
 // The module inside the wrapper is called, which does not communicate.
 std::vector<Fix> call_module_inside(const Record& record, const Guarded& guarded, Place seen);
 

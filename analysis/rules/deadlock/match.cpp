@@ -33,6 +33,8 @@ bool decides_by_own_data(const Record& record) {
       } else if (event.kind == EventKind::loop) {
         const auto& loop = static_cast<const LoopEvent&>(event);
         any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
+      } else if (event.kind == EventKind::attempt) {
+        any = any || static_cast<const AttemptEvent&>(event).exhausted >= 0;
       } else if (event.kind == EventKind::operation) {
         // A group has ranks outside it.
         const auto* info = static_cast<const OperationEvent&>(event).row->collective;
@@ -64,6 +66,7 @@ public:
 private:
   void look_at(const Root& root) {
     std::map<std::pair<int, int>, Mismatch> found;  // by cause and key
+    std::map<std::pair<int, int>, std::set<int>> worlds;
     std::vector<std::pair<int, int>> order;
     fine_.clear();
     fine_in_.clear();
@@ -86,6 +89,7 @@ private:
       if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && !names_higher_ranks() && !sends(root)) break;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
+        worlds[key].insert(mismatch.world);
         const auto [it, fresh] = found.try_emplace(key, mismatch);
         if (fresh) order.push_back(key);
         else if (it->second.world < mismatch.world) it->second = mismatch;
@@ -111,6 +115,10 @@ private:
         mismatch.certain = false;
         mismatch.text = "With " + std::to_string(mismatch.world) + " ranks: " + mismatch.text;
         into_.found.push_back(mismatch);
+      } else if (fails_where_it_counts(mismatch, worlds[key])) {
+        mismatch.certain = false;
+        mismatch.text = "With " + std::to_string(mismatch.world) + " ranks: " + mismatch.text;
+        into_.found.push_back(mismatch);
       } else if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key)) {
         into_.found.push_back(mismatch);
         if (root.function) of_functions_.push_back(into_.found.size() - 1);
@@ -118,6 +126,40 @@ private:
     for (auto& [key, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
     // What only some ranks enter makes what only they have, too: it is told once.
     if (into_.found.size() == before) into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
+  }
+
+  // Some world gets past, but none of those that count: a program that names rank 2 is not made for two ranks, and one that fits three
+  // by its numbers is hardly meant for three where neither two nor four do.
+  bool fails_where_it_counts(const Mismatch& mismatch, const std::set<int>& worlds) {
+    if (mismatch.by_surprise || !fine_.contains(mismatch.key)) return false;
+    const auto never_fine = [&](int world) { return worlds.contains(world) && !fine_in_[world].contains(mismatch.key); };
+    if (mismatch.cause == Cause::rounds && mismatch.world == 4 && never_fine(2) && never_fine(4)) return true;
+    if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit) return false;
+    const int named = highest_named_rank();
+    if (named < 2 || named >= 4 || mismatch.world != 4) return false;
+    for (int world = named + 1; world <= 4; ++world)
+      if (!never_fine(world)) return false;
+    return true;
+  }
+
+  // The highest of the ranks that the program asks for by their numbers; -1: none.
+  int highest_named_rank() const {
+    int highest = -1;
+    const auto asked = [&](values::Int side, values::Int with) {
+      const auto number = record_.symbols.value(with);
+      if (number && *number < 16 && side == record_.roles[static_cast<int>(symbolic::Role::rank)]) highest = std::max(highest, static_cast<int>(*number));
+    };
+    const std::function<void(values::Cond)> look = [&](values::Cond condition) {
+      const auto comparison = record_.symbols.comparison(condition);
+      if (comparison && (comparison->op == symbolic::Compare::eq || comparison->op == symbolic::Compare::ne)) {
+        asked(comparison->left, comparison->right);
+        asked(comparison->right, comparison->left);
+      }
+      for (const values::Cond operand : record_.symbols.operands(condition)) look(operand);
+    };
+    for (const Fact& fact : record_.facts)
+      if (fact.value.is(values::Kind::boolean)) look(fact.value.condition());
+    return highest;
   }
 
   // What only an exception leads to is told as that.
@@ -233,7 +275,7 @@ private:
       if (!parted) here.push_back(std::move(mismatch));
       return;
     }
-    if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
+    if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || root_of_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
     passed(world);
   }
 

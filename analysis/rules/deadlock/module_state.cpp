@@ -18,4 +18,10 @@ bool has_buffers(Value module, int depth) {
   return false;
 }
 
+bool sends_buffers(Value wrapper) {
+  if (!wrapper.is(Kind::instance)) return false;
+  const values::Slot* keeps = wrapper.as<values::Instance>()->attributes.find(values::Name("$keeps_buffers"));
+  return !(keeps && keeps->value) && has_buffers(wrapper);
+}
+
 } // namespace stepzero::rules

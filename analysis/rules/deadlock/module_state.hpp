@@ -7,5 +7,7 @@ namespace stepzero::rules {
 
 // Has the module, or one in it, buffers that DDP sends before a forward?
 bool has_buffers(values::Value module, int depth = 0);
+// … and is it not told to keep them?
+bool sends_buffers(values::Value wrapper);
 
 } // namespace stepzero::rules

@@ -37,6 +37,9 @@ bool on_all_ranks(const OperationEvent& event) {
 
 std::string_view collective_name(const OperationEvent& event) { return Acts::name_of(event); }
 
+// "another broadcast", "another forward of a DDP module"
+std::string another(std::string_view name) { return "another " + std::string(name.starts_with("the ") ? name.substr(4) : name); }
+
 // Do two steps of different ranks meet?
 bool meet(const Step& a, const Step& b) { return collective_name(*a.event) == collective_name(*b.event); }
 
@@ -211,26 +214,25 @@ private:
     const auto [place, calls] = seen_from(event, *seen.guarded.guard);
     if (!told_.insert({place.chunk, place.span.begin}).second) return;
     const bool forward = event.row->operation == Operation::parallel_forward;
-    const bool hangs = !forward || has_buffers(event.self);
+    const bool hangs = !forward || sends_buffers(event.self);
     const std::string who = rank_list(seen.guarded.ranks, seen.world);
     std::string name(collective_name(event));
     std::string message;
     std::string entering = who;
     entering[0] = static_cast<char>(std::toupper(entering[0]));
     if (forward && !hangs) {
-      message = entering + " runs the forward of this DDP module. It has no buffers to send, so this works until it gets one or "
-                           "runs backward: call model.module here.";
+      message = entering + " runs " + name + ". It has no buffers to send, so this works until it gets one or runs backward: call " + std::string(event.row->collective->inside) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
-      if (sharded(event)) message = "Where the launcher shards the model: ";
+      message = condition_of(event);
       message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
                 " for ever: the other ranks ";
-      if (seen.next_of_others) message += std::string("go on to ") + (collective_name(*seen.next_of_others) == name ? "another " : "") + std::string(collective_name(*seen.next_of_others)) + at_line(seen.next_of_others->place) + ".";
+      if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : std::string(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       message += " Call it on all ranks.";
     }
-    Finding* finding = report_.add(!hangs ? Severity::hint : sharded(event) ? Severity::warning : Severity::error, place, calls, message);
+    Finding* finding = report_.add(!hangs ? Severity::hint : !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
     if (!finding) return;
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,
@@ -247,10 +249,15 @@ private:
     return " (line " + std::to_string(record_.chunk(at).module->text->position(record_.span(at).begin, syntax::Encoding::utf8).line + 1) + ")";
   }
 
-  static bool sharded(const OperationEvent& event) { return event.row->collective && event.row->collective->when == values::When::sharded; }
+  // Where it communicates, if the text does not say that it does.
+  static std::string condition_of(const OperationEvent& event) {
+    if (!event.row->collective) return {};
+    if (event.row->collective->when == values::When::sharded) return "Where the launcher shards the model: ";
+    return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: " : "";
+  }
 
   // Else it is a forward that works, for now.
-  static bool hangs(const OperationEvent& event) { return event.row->operation != Operation::parallel_forward || has_buffers(event.self); }
+  static bool hangs(const OperationEvent& event) { return event.row->operation != Operation::parallel_forward || sends_buffers(event.self); }
 
   const Record& record_;
   Report& report_;

@@ -13,12 +13,23 @@ void Story::place(Mismatch& mismatch, const Act& act) const {
   mismatch.key = act.site;
 }
 
+namespace {
+bool same_calls(const CallSite* a, const CallSite* b) {
+  for (; a && b; a = a->outer, b = b->outer)
+    if (!(a->place == b->place)) return false;
+  return !a && !b;
+}
+} // namespace
+
+// By the same calls, if there is such an event.
 const OperationEvent* Story::of_main(const Act& act) const {
   const OperationEvent* found = nullptr;
+  bool exactly = false;
   for (const auto& root : record.roots)
     visit(root->block, [&](const Event& event) {
-      if (!found && event.kind == EventKind::operation && event.place == act.place && static_cast<const OperationEvent&>(event).row == act.event->row)
-        found = static_cast<const OperationEvent*>(&event);
+      if (exactly || event.kind != EventKind::operation || !(event.place == act.place) || static_cast<const OperationEvent&>(event).row != act.event->row) return;
+      exactly = same_calls(event.calls, act.calls);
+      if (exactly || !found) found = static_cast<const OperationEvent*>(&event);
     });
   return found;
 }
@@ -37,6 +48,8 @@ bool Story::of_own_data(Place condition) const {
   bool own = false;
   for (const Fact& fact : record.facts) {
     if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) continue;
+    // Whether there is a gradient says nothing of its numbers; what is computed from it does.
+    if (!fact.tensor && fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_gradient) continue;
     const auto sharing = fact.tensor ? fact.tensor->sharing : record.heap.sharing(fact.value);
     if (sharing == symbolic::Sharing::unseen || record.heap.is_external(fact.value) || (fact.tensor && fact.tensor->external)) return false;
     // What a tensor of a rank holds is its own even where only its number decides it.

@@ -6,7 +6,7 @@
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::rounds, Severity::error, join_loop); }
+void check(const Record& record, Report& report) { tell(record, report, Cause::rounds, Severity::error, as_many_rounds); }
 } // namespace
 
 constexpr Rule uneven_loop = complete({
@@ -22,7 +22,8 @@ constexpr Rule uneven_loop = complete({
              "    dist.all_reduce(value)\n",
     .silent = "Loops over the same number of rounds on all ranks, also where it is not known; loops without collectives; rounds that "
               "were agreed by a reduction.",
-    .fix = "Wraps a loop whose only communication is a DDP module's into its `join()` context. Else: drop the last rounds, or pad the shards.",
+    .fix = "Wraps a loop whose only communication is a DDP module's into its `join()` context; passes `drop_last=True` to a loader that then gives all ranks "
+           "as many batches; lets the ranks agree on a condition by which they leave. Else: drop the last rounds, or pad the shards.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });

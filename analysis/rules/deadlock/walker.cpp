@@ -133,7 +133,18 @@ private:
     return (left || right) && symbols_.is_atom(other) ? runs_.one_of(branch_site, left ? *left : *right) : 0;
   }
 
+  // What a handler asks of the exception that it runs for.
+  void take_for_true(Cond condition) {
+    bool holds = true;
+    while (symbols_.form(condition) == symbolic::Context::Form::negation) {
+      condition = symbols_.operands(condition)[0];
+      holds = !holds;
+    }
+    taken_for_[condition] = holds;
+  }
+
   Answer leaf(Cond condition, int branch_site) {
+    if (const auto it = taken_for_.find(condition); it != taken_for_.end()) return it->second ? Answer::yes : Answer::no;
     if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
     // Who communicates has a process group.
     if (const auto it = record_.conditions.find("torch.distributed.is_initialized"); it != record_.conditions.end() && it->second == condition) return Answer::yes;
@@ -354,14 +365,27 @@ private:
     trace_.decisions.push_back({site, times_[site]++, true, false, false, false, false, true, nullptr, runs_.translate(own_, attempt.place), attempt.calls});
     // The other run, in which a file of this rank cannot be read, is of interest where that leads past communication.
     const bool may_fail = attempt.raised && attempt.handlers.size() == 1 && !fails_ && fails_in(attempt.body) && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(attempt.handlers[0]));
+    // … or runs out of memory, which the program itself says.
+    const Block* const exhausted = attempt.raised && attempt.exhausted >= 0 && !fails_ && !may_fail ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)] : nullptr;
+    const bool may_run_out = exhausted && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
     bool fails = false;
-    if (may_fail) {
+    if (may_fail || may_run_out) {
       const Answer answer = leaf(attempt.raised, site);
       if (answer == Answer::unknown) return Left::process;
       fails_ = fails = answer == Answer::yes;
       trace_.decisions[decision].open = trace_.decisions[decision].surprise = true;
     }
     turns_.push_back(decision);
+    if (may_run_out && fails) {
+      fails_ = false;
+      trace_.decisions[decision].yes = false;
+      for (const Cond condition : attempt.exhausted_when) take_for_true(condition);
+      const Left left = walk(*exhausted);
+      turns_.pop_back();
+      if (missing || too_long) return left;
+      const Left last = walk(attempt.finally);
+      return last == Left::no ? left : last;
+    }
     const std::size_t exits = trace_.exits.size();
     Left left = walk(attempt.body);
     fails = fails && !fails_;
@@ -423,6 +447,7 @@ private:
   bool differs_ = false;                // the condition that is decided is known to differ among ranks by their data
   bool about_rank_ = false;             // it is a comparison with the rank
   int acts_site_ = 0;                   // of the operation that is looked at
+  std::unordered_map<Cond, bool> taken_for_;
   bool fails_ = false;                  // the next thing that may fail in this process does
   int nesting_ = 0;
 };
