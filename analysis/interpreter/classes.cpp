@@ -342,7 +342,9 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
   if (object.is_gradient)
     if (method_row(library_.types().tensor, name))
       return native_attribute(*library_symbol(library_.types().tensor).as<values::LibrarySymbol>(), Value::of(Kind::unknown, &object), name, where);
-  if (const std::string_view method = library_.presume_method(name.text()); !method.empty()) {
+  // Modules and classes that are imported are no tensors, though they have functions of these names.
+  const auto of_tensors = [&](std::string_view path) { return path.starts_with(library_.types().tensor) && path.size() > library_.types().tensor.size() && path[library_.types().tensor.size()] == '.'; };
+  if (const std::string_view method = library_.presume_method(name.text()); !method.empty() && !(of_tensors(method) && object.attributes.find(Name("$imported")))) {
     const auto* found = library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
       return call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);

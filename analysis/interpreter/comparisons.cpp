@@ -324,6 +324,8 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       if (other.as<values::Unknown>()->is_real) return heap().boolean(negative);
       auto* unknown = other.as<values::Unknown>();
       if (unknown->state.value) return heap().boolean(negative);  // it has been used as a tensor
+      // Sums and products are something.
+      if (unknown->integer && !s.is_atom(unknown->integer)) return heap().boolean(negative);
       if (!unknown->is_none)
         unknown->is_none = mark_external(s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing), unknown->external);
       return negate_if(negative, unknown->is_none);

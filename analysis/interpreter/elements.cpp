@@ -1,6 +1,7 @@
 // What lies in things: iterating, elements, and subscripts.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
 
 #include <algorithm>
@@ -411,8 +412,9 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       const auto& last = unknown->ends_with.as<values::Tuple>()->items;
       if (static_cast<std::size_t>(-*at) <= last.size()) return last[last.size() - static_cast<std::size_t>(-*at)];
     }
-    for (const auto& [key, value] : unknown->items)
-      if (same_key(key, index)) {
+    for (std::size_t i = 0; i < unknown->items.size(); ++i)
+      if (const auto& [key, value] = unknown->items[i]; same_key(key, index)) {
+        if (const values::Slot* stored = stored_item(*unknown, i)) return resolve(stored->value);
         record_part(*unknown, key, value, where);
         return value;
       }

@@ -180,6 +180,15 @@ std::optional<program::Target> Interpreter::find_import(std::span<const std::str
   return reads ? imports_.installed(names) : std::nullopt;
 }
 
+namespace {
+// What an import of a module gives that is not to be read.
+Value imported(values::Heap& heap, std::string_view name, Place where) {
+  const Value made = heap.external(name, where);
+  heap.slot_of(made.as<values::Unknown>()->attributes, Name("$imported")).value = Value::none();
+  return made;
+}
+} // namespace
+
 Value Interpreter::import_dotted(List<Name> path, bool whole) {
   if (path.empty()) return heap().external("");
   std::string dotted;
@@ -191,7 +200,7 @@ Value Interpreter::import_dotted(List<Name> path, bool whole) {
     names.push_back(name.text());
     const auto target = find_import(names, record_.chunks[chunk_].path);
     if (!target) {
-      last = heap().external(dotted);
+      last = imported(heap(), dotted, {});
       if (!first) first = last;
       break;
     }
@@ -264,7 +273,7 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   const auto target = stmt.level == 0 ? find_import(names, from) : imports_.relative(stmt.level, names, from);
   if (!target) {
     for (const Alias& alias : stmt.names)
-      if (!alias.path.empty()) bind_name(alias, heap().external(alias.path.back().text(), {chunk_, alias.span}));
+      if (!alias.path.empty()) bind_name(alias, imported(heap(), alias.path.back().text(), {chunk_, alias.span}));
     return;
   }
   // In a library's own module the names wait until they are asked for.

@@ -10,7 +10,8 @@ namespace stepzero::interpreter {
 using symbolic::Answer;
 
 namespace {
-constexpr std::size_t longest_path = 6;  // conditions that one is made of
+constexpr std::size_t longest_path = 6;        // conditions that one is made of
+constexpr std::size_t longest_compared = 120;  // characters of two sizes
 }
 
 // A long path gets a condition of its own: that it is the same as another path's is then no longer seen.
@@ -110,13 +111,20 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
   const values::Shape &a = one.as<values::Tensor>()->now()->shape, &b = other.as<values::Tensor>()->now()->shape;
   if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() || values::same_shape(a, b)) return one;
   auto& symbols = heap.symbols();
+  // That one string is another says nothing of sizes: to compare them would cost much for nothing.
+  bool of_integers = false;
+  symbols.parts(condition, [&](symbolic::Int) { of_integers = true; }, [](Cond) {});
+  if (!of_integers) return one;
   values::TensorState changed = *one.as<values::Tensor>()->now();
   bool any = false;
   const auto facts = symbols.mark();
   if (symbols.assume(condition))
     for (std::size_t i = 0; i < a.dims.size(); ++i) {
       const values::Dim &mine = a.dims[i], &theirs = b.dims[i];
-      if (!mine.size || !theirs.size || mine.size == theirs.size || symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes) continue;
+      if (!mine.size || !theirs.size || mine.size == theirs.size) continue;
+      // What strides and paddings have made of a size in many steps is seldom the same, and takes long to compare.
+      if (symbols.text(mine.size).size() + symbols.text(theirs.size).size() > longest_compared) continue;
+      if (symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes) continue;
       changed.shape.dims[i] = theirs;
       any = true;
     }

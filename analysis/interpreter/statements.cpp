@@ -1,5 +1,6 @@
 // Statements, other than loops, imports, class bodies, `with`, `try` and `match`.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/unknown_items.hpp"
 
 #include <algorithm>
 
@@ -302,6 +303,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
           break;
         }
     if (object.is(Kind::dict)) dict_set(object, index, value);
+    else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) store_item(*this, *object.as<values::Unknown>(), index, value);
     else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
     else if (object.is(Kind::list)) {
       values::ListState state = *values::Heap::list_state(object);

@@ -128,6 +128,10 @@ Answer Interpreter::is_instance(Value value, Value type) {
     return any;
   }
   if (value.is(Kind::unknown)) {
+    // What is a type has made what came of calling it, though nothing else is known of it.
+    const std::string_view made_by = value.as<values::Unknown>()->name;
+    if (type.is(Kind::unknown) && value.as<values::Unknown>()->external && made_by.ends_with("()") && made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name)
+      return Answer::yes;
     if (!value.as<values::Unknown>()->state.value) return Answer::unknown;
     value = value.as<values::Unknown>()->state.value;
   }

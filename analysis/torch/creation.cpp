@@ -158,7 +158,8 @@ Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_leng
 struct Nested {
   Dtype dtype = Dtype::unknown;
   bool shape_known = true, dtype_known = true, ragged = false;
-  bool open = false;  // not all items are known: one that is unknown may be a list
+  bool deeper = false;  // some items may be lists or arrays themselves: the sizes are those of the first dimensions,
+  bool flat = false;    // but for others that are numbers
   bool arrays = false;  // tensors or arrays are among them
   std::vector<Int> sizes;
 };
@@ -176,7 +177,6 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     const auto items = op.run.elements(data, op.call.place);
     if (!items) {
       // So many, of which one stands for all.
-      found.open = true;
       const auto* list = data.is(Kind::list) ? values::Heap::list_state(data) : nullptr;
       if (found.sizes.size() == depth) found.sizes.push_back(list ? list->length : nullptr);
       look_into(op, op.run.element(data, op.call.place), found, depth + 1, budget);
@@ -193,10 +193,12 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     return;
   }
   if (data.is(Kind::unknown) && !op.tensor(data)) {
-    // Where a list is given, an unknown item is nearly always a number; alone it may be anything.
-    if (!data.as<values::Unknown>()->is_number && (found.open || data.as<values::Unknown>()->shape_of || depth == 0 || data.as<values::Unknown>()->of_many))
-      found.shape_known = false;
-    at_end(data.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown);
+    // An observation of a game stands in a list as a number does: only what is known to be one is.
+    const auto* item = data.as<values::Unknown>();
+    const bool number = item->is_number || item->is_real;
+    (number ? found.flat : found.deeper) = true;
+    if (depth == 0 && !item->is_number) found.shape_known = false;
+    at_end(item->is_real ? Dtype::float32 : Dtype::unknown);
     return;
   }
   if (const TensorState* state = array_state(op.run, data)) {
@@ -225,6 +227,7 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     return;
   }
   at_end(dtype_of(op, data));
+  found.flat = true;
   if (!data.is(Kind::integer) && !data.is(Kind::real) && !data.is(Kind::boolean)) found.shape_known = false;
 }
 } // namespace
@@ -233,7 +236,7 @@ std::optional<NestedData> nested_data(Op& op, Value data) {
   Nested nested;
   int budget = 4000;
   look_into(op, data, nested, 0, budget);
-  if (!nested.shape_known || nested.ragged) return std::nullopt;
+  if (!nested.shape_known || (nested.deeper && !nested.flat) || nested.ragged) return std::nullopt;
   NestedData found;
   found.shape.rank_known = true;
   for (const Int size : nested.sizes) found.shape.dims.push_back(size ? op.made(size) : Dim{});
@@ -255,11 +258,14 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? Dtype::float32 : nested.dtype : Dtype::unknown;
   if (otherwise != Dtype::unknown) dtype = otherwise;
   Shape shape;
-  if (nested.shape_known) {
+  const bool whole = nested.shape_known && (!nested.deeper || nested.flat);
+  if (whole) {
     shape.rank_known = true;
     for (const Int size : nested.sizes) shape.dims.push_back(op.made(size));
   }
   TensorState state = *op.tensor(op.fresh(shape, op.dtype("dtype", dtype)));
+  if (nested.shape_known && !whole)
+    for (const Int size : nested.sizes) state.first.push_back(op.made(size));
   const TensorState* array = array_state(op.run, data);
   state.sharing = array ? array->sharing : op.run.heap().sharing(data);
   state.external = array ? array->external : op.run.heap().is_external(data);

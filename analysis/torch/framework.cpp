@@ -84,6 +84,33 @@ Value deepspeed_initialize(Call& call) {
   return call.run.heap().tuple({Value::of(Kind::instance, engine), call.run.heap().external("optimizer", call.place),
                                 call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
 }
+// The trainer calls the hooks of models, data modules and callbacks: what these hold afterwards is not known.
+void hand_out(Call& call, Value value, int depth = 0) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::list) && depth < 2)
+    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) hand_out(call, item, depth + 1);
+  if (!value.is(Kind::instance)) return;
+  auto* object = value.as<Instance>();
+  if (object->cls && !object->symbolic && !object->attributes.find(interpreter::handed_out))
+    call.run.heap().set(call.run.heap().slot_of(object->attributes, interpreter::handed_out), call.run.heap().boolean(true));
+}
+void hand_out_arguments(Call& call) {
+  for (const auto* part : {&call.arguments, &call.rest})
+    for (const Value& argument : *part) hand_out(call, argument);
+  for (const auto& [name, argument] : call.options) hand_out(call, argument);
+}
+Value trains(Call& call) {
+  hand_out_arguments(call);
+  return nothing(call);
+}
+Value evaluates(Call& call) {
+  hand_out_arguments(call);
+  return uniform(call);
+}
+Value predicts(Call& call) {
+  hand_out_arguments(call);
+  return unknown_of(call);
+}
 Value lightning_trainer(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Trainer", call.place)); }
 Value lightning_strategy(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place)); }
 
@@ -158,10 +185,10 @@ const std::deque<Hidden>& hidden() {
       {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", nothing, {.name = "engine.step", .hidden = true, .because = "the optimizer's state is shared among the ranks"}},
 
       {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing, {.name = "trainer.save_checkpoint", .hidden = true, .because = "it gathers sharded states and ends in a barrier"}},
-      {"pytorch_lightning.Trainer.fit", "*arguments, **options", nothing, {.name = "trainer.fit", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
-      {"pytorch_lightning.Trainer.validate", "*arguments, **options", uniform, {.name = "trainer.validate", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
-      {"pytorch_lightning.Trainer.test", "*arguments, **options", uniform, {.name = "trainer.test", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
-      {"pytorch_lightning.Trainer.predict", "*arguments, **options", unknown_of, {.name = "trainer.predict", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.fit", "*arguments, **options", trains, {.name = "trainer.fit", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.validate", "*arguments, **options", evaluates, {.name = "trainer.validate", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.test", "*arguments, **options", evaluates, {.name = "trainer.test", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"pytorch_lightning.Trainer.predict", "*arguments, **options", predicts, {.name = "trainer.predict", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
       {"lightning_fabric.Fabric.barrier", "name=None", nothing, {.name = "fabric.barrier", .hidden = true, .because = "it is a barrier"}},
       {"lightning_fabric.Fabric.all_gather", "data, *more, **options", gathered, {.name = "fabric.all_gather", .hidden = true, .because = gathers}},
       {"lightning_fabric.Fabric.all_reduce", "data, *more, **options", gathered, {.name = "fabric.all_reduce", .hidden = true, .because = "it reduces over all ranks"}},

@@ -449,7 +449,9 @@ std::vector<Row> indexing_rows() { return operator_rows(operators); }
 Value Table::subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
   index = run.resolve(index);
   // What turns around in a slice is an array: tensors refuse it.
-  if (const TensorState* state = tensor_state(run, object); state && state->maybe_array) {
+  const TensorState* before = tensor_state(run, object);
+  const bool maybe_array = before && before->maybe_array;
+  if (maybe_array) {
     const auto turns = [&](Value part) {
       part = run.resolve(part);
       if (!part.is(Kind::slice)) return false;
@@ -474,7 +476,16 @@ Value Table::subscript(Interpreter& run, Value object, Value index, const syntax
             },
             place);
   }
-  return call_operator(run, "torch.Tensor.__getitem__", {object, index}, &node, place);
+  const Value made = call_operator(run, "torch.Tensor.__getitem__", {object, index}, &node, place);
+  // Arrays are indexed as tensors are, and give arrays.
+  if (maybe_array)
+    for (const Value& value : {object, made})
+      if (const TensorState* state = tensor_state(run, value); state && !state->maybe_array) {
+        TensorState perhaps = *state;
+        perhaps.maybe_array = true;
+        set_state(run, value, perhaps);
+      }
+  return made;
 }
 
 } // namespace stepzero::torch

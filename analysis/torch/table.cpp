@@ -206,15 +206,20 @@ constexpr std::array method_names = {
     MethodName{"assertRaisesRegex", "unittest.TestCase.assertRaisesRegex"},
 };
 
-// Of what has a shape, only tensors have these methods: arrays and data frames do not.
+// Of what has a shape, only tensors have these: arrays and data frames do not. `ndim` means the same of all of them.
 constexpr std::string_view only_tensors_have[] = {
-    "addmm", "amax", "amin", "argwhere", "baddbmm", "bernoulli_", "chunk", "clamp", "clamp_", "clamp_min", "copy_", "cpu", "cuda",
-    "expand", "expand_as", "flip", "fill_", "float", "half", "gather", "index_add", "index_add_", "index_copy_", "index_fill_",
-    "index_select", "is_contiguous", "is_cuda", "log_softmax", "long", "logsumexp", "masked_fill_", "masked_scatter", "masked_select",
-    "matmul", "mm", "movedim", "mul_", "add_", "sub_", "div_", "narrow", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros",
-    "new_zeros", "norm", "numel", "relu", "relu_", "repeat_interleave", "requires_grad", "requires_grad_", "rsqrt", "scatter",
-    "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "sigmoid", "split", "split_with_sizes", "squeeze_", "stride", "tanh",
-    "tensor_split", "topk", "tril", "triu", "type_as", "unbind", "unfold", "unsqueeze_", "view_as", "zero_",
+    "add_", "addcdiv", "addcmul", "addmm", "amax", "amin", "argwhere", "as_strided", "backward", "baddbmm", "bernoulli_", "bfloat16",
+    "bmm", "bool", "ceil", "chunk", "clamp", "clamp_", "clamp_min", "copy_", "cos", "cpu", "cuda", "dim", "div_", "double",
+    "element_size", "exp", "expand", "expand_as", "fill_", "flip", "float", "floor", "gather", "get_device", "grad_fn", "half",
+    "index_add", "index_add_", "index_copy_", "index_fill_", "index_select", "is_contiguous", "is_cuda", "is_floating_point", "is_leaf",
+    "isfinite", "kthvalue", "lerp", "log", "log1p", "log2", "log_softmax", "logical_and", "logical_not", "logical_or", "logsumexp",
+    "long", "masked_fill", "masked_fill_", "masked_scatter", "masked_select", "matmul", "maximum", "minimum", "mm", "movedim", "mul_",
+    "multinomial", "narrow", "ndim", "ndimension", "new", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "norm",
+    "normal_", "numel", "permute", "pin_memory", "reciprocal", "register_hook", "relu", "relu_", "repeat_interleave", "requires_grad",
+    "requires_grad_", "retain_grad", "rsqrt", "scatter", "scatter_", "scatter_add", "scatter_add_", "scatter_reduce", "share_memory_",
+    "sigmoid", "sign", "sin", "softmax", "split", "split_with_sizes", "sqrt", "squeeze_", "stride", "sub_", "tan", "tanh",
+    "tensor_split", "topk", "tril", "tril_", "triu", "triu_", "type", "type_as", "unbind", "unflatten", "unfold", "uniform_",
+    "unsqueeze_", "view_as", "zero_",
 };
 
 values::Constant constant(std::string_view text) {

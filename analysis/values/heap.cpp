@@ -432,6 +432,10 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   Value made = unknown("", mixed);
   made.as<Unknown>()->external = is_external(a) || is_external(b);
   made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
+  // 0 and what was added up from tensors are numbers.
+  const auto read = [](Value value) { return value.is(Kind::unknown) && value.as<Unknown>()->is_number && !value.as<Unknown>()->state.value; };
+  const auto number = [&](Value value) { return value.is(Kind::integer) || value.is(Kind::real) || read(value) || (value.is(Kind::unknown) && value.as<Unknown>()->is_real); };
+  made.as<Unknown>()->is_number = number(a) && number(b) && (read(a) || read(b));
   return made;
 }
 
