@@ -518,7 +518,8 @@ private:
   void note_model(const values::Object* object);
 
   // roots.cpp
-  bool reached(const syntax::FunctionStmt* stmt) { return reached_[stmt] && !(to_show() && ran_.contains(stmt)); }
+  // What holds of every call of a function is shown, whatever else calls it.
+  bool reached(const syntax::FunctionStmt* stmt) { return !to_show() && reached_[stmt]; }
   std::optional<values::Shape> given_shape(const values::Function& function, const syntax::Parameter& parameter);
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(stmt); }

@@ -10,8 +10,7 @@ namespace stepzero::interpreter {
 using symbolic::Answer;
 
 namespace {
-constexpr std::size_t longest_path = 6;        // conditions that one is made of
-constexpr std::size_t longest_compared = 120;  // characters of two sizes
+constexpr std::size_t longest_path = 6;  // conditions that one is made of
 }
 
 // A long path gets a condition of its own: that it is the same as another path's is then no longer seen.
@@ -104,6 +103,25 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
 }
 
 namespace {
+// Are the two sizes different for some numbers for which the condition holds? A few are tried: it is a search that shows them equal.
+bool differ_somewhere(symbolic::Context& symbols, symbolic::Int a, symbolic::Int b, Cond condition) {
+  const Cond equal = symbols.compared(symbolic::Compare::eq, a, b);
+  std::vector<symbolic::Int> atoms;
+  const auto add = [&](symbolic::Int atom) {
+    if (std::find(atoms.begin(), atoms.end(), atom) == atoms.end()) atoms.push_back(atom);
+  };
+  symbols.atoms(a, add);
+  symbols.atoms(b, add);
+  symbols.parts(condition, add, [](Cond) {});
+  constexpr std::int64_t many_divide = 27'720;
+  for (const std::int64_t first : {std::int64_t{1}, many_divide, many_divide * 26}) {
+    std::vector<symbolic::Assignment> tried;
+    for (const symbolic::Int atom : atoms) tried.push_back({atom, first});
+    if (symbols.evaluate(condition, tried) == Answer::yes && symbols.evaluate(equal, tried) == Answer::no) return true;
+  }
+  return false;
+}
+
 // `one` with those sizes of `other` that are the same wherever the condition holds, as x[..., heads * dim] is x[..., dim] where there is
 // one head. `one` itself if there are none.
 Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond condition) {
@@ -111,20 +129,23 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
   const values::Shape &a = one.as<values::Tensor>()->now()->shape, &b = other.as<values::Tensor>()->now()->shape;
   if (!a.rank_known || !b.rank_known || a.dims.size() != b.dims.size() || values::same_shape(a, b)) return one;
   auto& symbols = heap.symbols();
-  // That one string is another says nothing of sizes: to compare them would cost much for nothing.
-  bool of_integers = false;
-  symbols.parts(condition, [&](symbolic::Int) { of_integers = true; }, [](Cond) {});
-  if (!of_integers) return one;
+  // To compare sizes of which the condition says nothing would cost much for nothing.
+  std::vector<symbolic::Int> asked;
+  symbols.parts(condition, [&](symbolic::Int atom) { asked.push_back(atom); }, [](Cond) {});
+  if (asked.empty()) return one;
+  const auto is_about = [&](symbolic::Int size) {
+    bool any = false;
+    symbols.atoms(size, [&](symbolic::Int atom) { any = any || std::find(asked.begin(), asked.end(), atom) != asked.end(); });
+    return any;
+  };
   values::TensorState changed = *one.as<values::Tensor>()->now();
   bool any = false;
   const auto facts = symbols.mark();
   if (symbols.assume(condition))
     for (std::size_t i = 0; i < a.dims.size(); ++i) {
       const values::Dim &mine = a.dims[i], &theirs = b.dims[i];
-      if (!mine.size || !theirs.size || mine.size == theirs.size) continue;
-      // What strides and paddings have made of a size in many steps is seldom the same, and takes long to compare.
-      if (symbols.text(mine.size).size() + symbols.text(theirs.size).size() > longest_compared) continue;
-      if (symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes) continue;
+      if (!mine.size || !theirs.size || mine.size == theirs.size || (!is_about(mine.size) && !is_about(theirs.size))) continue;
+      if (differ_somewhere(symbols, mine.size, theirs.size, condition) || symbols.compare(symbolic::Compare::eq, mine.size, theirs.size) != Answer::yes) continue;
       changed.shape.dims[i] = theirs;
       any = true;
     }

@@ -143,6 +143,10 @@ bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Mo
   };
   if (others([&](std::size_t i) { return i >= old_last && differs(items[i].used); })) return false;
 
+  // What is bound to the same value as before is no write: the names are free when the statements run.
+  for (std::size_t i = first; i < old_last; ++i)
+    for (const Name name : items[i].bound)
+      if (values::Slot* slot = run_of.object->globals->names.find(name)) heap().set(*slot, {});
   const std::size_t functions = function_order_.size(), classes = classes_.size();
   std::deque<ItemRun> standing = std::exchange(items, {});
   following_ = true;
@@ -171,11 +175,6 @@ bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Mo
     fits = fits && !others([&](std::size_t i) { return std::find(items[i].bound.begin(), items[i].bound.end(), name) != items[i].bound.end(); });
   fits = fits && !others([&](std::size_t i) { return i >= old_last && differs(items[i].used); });
   if (!fits) return false;
-  for (std::size_t i = first; i < old_last; ++i)
-    for (const Name name : items[i].bound) {
-      const bool again = std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return std::find(each.bound.begin(), each.bound.end(), name) != each.bound.end(); });
-      if (values::Slot* slot = run_of.object->globals->names.find(name); slot && !again) heap().set(*slot, {});
-    }
   // Functions and classes stand in the order of their statements.
   const auto next = [&](std::size_t Moments::*count, std::size_t all) { return old_last < items.size() ? items[old_last].before.*count : all; };
   const auto put = [&](auto& list, std::size_t Moments::*count, std::size_t all) {

@@ -149,7 +149,6 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
       const bool top_level = function->closure && function->closure->globals == function->closure;
-      if (to_show()) reached_[function->stmt] = reached_[function->stmt] && !top_level;
       if (!top_level || reached(function->stmt) || !wanted(function->stmt) || called_here(*function) != named_elsewhere) continue;
       const auto run = [this, function] { run_root(*function, {}, nullptr); };
       if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
@@ -370,8 +369,6 @@ void Interpreter::run_class_roots(values::Class& cls) {
     auto* function = value.as<values::Function>();
     if (!function->stmt) continue;
     methods.push_back(function);
-    // What holds of every call of a method is shown, whatever else calls it.
-    if (to_show() && cls.stmt) reached_[function->stmt] = false;
     any = any || !reached(function->stmt);
   }
   any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));

@@ -192,6 +192,18 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     }
     return;
   }
+  if (data.is(Kind::choice) && depth > 0) {
+    // Either number: they stand in one place.
+    const auto number = [&](Value side) {
+      side = op.run.resolve(side);
+      const auto* unknown = side.is(Kind::unknown) && !side.as<values::Unknown>()->state.value ? side.as<values::Unknown>() : nullptr;
+      return side.is(Kind::integer) || side.is(Kind::real) || side.is(Kind::boolean) || (unknown && (unknown->is_number || unknown->is_real)) ? side : Value{};
+    };
+    if (const Value yes = number(data.as<values::Choice>()->yes), no = number(data.as<values::Choice>()->no); yes && no) {
+      look_into(op, yes, found, depth, budget);
+      return look_into(op, no, found, depth, budget);
+    }
+  }
   if (data.is(Kind::unknown) && !op.tensor(data)) {
     // An observation of a game stands in a list as a number does: only what is known to be one is.
     const auto* item = data.as<values::Unknown>();

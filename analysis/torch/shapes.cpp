@@ -199,7 +199,7 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
     // Of an unknown that was found to be a tensor its state tells more.
     const TensorState* from = tensor_state(run, value);
     state.sharing = symbolic::mix(state.sharing, from ? from->sharing : run.heap().sharing(value));
-    state.external = state.external || (from ? from->external : run.heap().is_external(value));
+    state.external = state.external || run.heap().is_external(value);
     if (!from) {
       if (value.is(Kind::unknown) || value.is(Kind::choice)) state.graph_complete = false;
       if (!is_no_tensor(value) && state.requires_grad == Known::no) state.requires_grad = Known::unknown;

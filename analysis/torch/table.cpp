@@ -154,6 +154,7 @@ constexpr std::array method_names = {
     MethodName{"parameters", "torch.nn.Module.parameters"},
     MethodName{"load_state_dict", "torch.nn.Module.load_state_dict"},
     MethodName{"grad", "torch.Tensor.grad"},
+    MethodName{"item", "torch.Tensor.item"},
     MethodName{"wait", "torch.distributed.Work.wait"},
     MethodName{"full_tensor", "torch.Tensor.full_tensor"},
     MethodName{"shape", "torch.Tensor.shape"},

@@ -369,6 +369,23 @@ static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
   return std::nullopt;
 }
 
+// Whichever side of a choice it is.
+template <class Holds> static bool on_all_sides(Value value, Holds holds) {
+  if (!value.is(Kind::choice)) return value && holds(value);
+  const Choice* choice = value.as<Choice>();
+  return on_all_sides(choice->yes, holds) && on_all_sides(choice->no, holds);
+}
+// A number that was read from a tensor.
+static bool is_read(Value value) {
+  return on_all_sides(value, [](Value side) { return side.is(Kind::unknown) && side.as<Unknown>()->is_number && !side.as<Unknown>()->state.value; });
+}
+static bool is_float(Value value) {
+  return on_all_sides(value, [](Value side) { return side.is(Kind::real) || (side.is(Kind::unknown) && side.as<Unknown>()->is_real && !side.as<Unknown>()->state.value); });
+}
+static bool is_number(Value value) {
+  return on_all_sides(value, [](Value side) { return side.is(Kind::integer) || is_float(side) || is_read(side); });
+}
+
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
   if (!a) return b;
@@ -433,9 +450,8 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   made.as<Unknown>()->external = is_external(a) || is_external(b);
   made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
   // 0 and what was added up from tensors are numbers.
-  const auto read = [](Value value) { return value.is(Kind::unknown) && value.as<Unknown>()->is_number && !value.as<Unknown>()->state.value; };
-  const auto number = [&](Value value) { return value.is(Kind::integer) || value.is(Kind::real) || read(value) || (value.is(Kind::unknown) && value.as<Unknown>()->is_real); };
-  made.as<Unknown>()->is_number = number(a) && number(b) && (read(a) || read(b));
+  made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read(a) || is_read(b));
+  made.as<Unknown>()->is_real = is_float(a) && is_float(b);
   return made;
 }
 
