@@ -73,7 +73,7 @@ Value item(Op& op) {
     if (const Value number = op.run.heap().number(*content, 0)) return number;
   Value made = unknown_of(op, sharing_of(op));
   made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
-  made.as<values::Unknown>()->is_real = !state || state->dtype == Dtype::unknown || values::is_floating(state->dtype);
+  made.as<values::Unknown>()->is_real = state && values::is_floating(state->dtype);
   made.as<values::Unknown>()->is_number = true;
   return made;
 }
@@ -84,7 +84,7 @@ Value to_list(Op& op) {
   const auto unknown_number = [&] {
     Value made = unknown_of(op, sharing_of(op));
     made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
-    made.as<values::Unknown>()->is_real = state->dtype == Dtype::unknown || values::is_floating(state->dtype);
+    made.as<values::Unknown>()->is_real = values::is_floating(state->dtype);
     made.as<values::Unknown>()->is_number = true;
     return made;
   };

@@ -106,6 +106,13 @@ std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch) {
   for (auto level = path.rbegin(); level != path.rend() && !branch; ++level)
     if (level->stmt->kind == StmtKind::if_ && holds(as<IfStmt>(*level->stmt).test->span, where.span)) branch = &as<IfStmt>(*level->stmt);
   if (!branch || branch->is_elif) return {};
+  // To a handler only the ranks come that failed: there is nothing to agree on.
+  const auto handles = [&](const Enclosing& level) {
+    if (level.stmt->kind != StmtKind::try_) return false;
+    const auto& handlers = as<TryStmt>(*level.stmt).handlers;
+    return std::any_of(handlers.begin(), handlers.end(), [&](const ExceptHandler& handler) { return holds(handler.span, branch->span); });
+  };
+  if (std::any_of(path.begin(), path.end(), handles)) return {};
   // An exit has to be the ranks' own: not one of an `if` further in, to which some do not come.
   if (mismatch.exit && (mismatch.place.chunk != where.chunk ||
                         std::none_of(branch->body.begin(), branch->body.end(), [&](const Stmt* stmt) { return stmt->span == mismatch.place.span; })))
