@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/unseen.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -242,21 +243,18 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     }
   }
   const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
-  const auto is_real = [](Value value) { return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real); };
-  // A number that was read from a tensor, which what is computed from it is as well.
-  const auto is_read = [](Value value) {
-    return value.is(Kind::unknown) && value.as<values::Unknown>()->is_number && !value.as<values::Unknown>()->state.value;
-  };
+  using values::is_float;
   // Something unknown times a float may be a tensor.
-  const auto is_number_surely = [&](Value value) {
-    return value.is(Kind::integer) || value.is(Kind::boolean) || is_real(value) ||
-           (value.is(Kind::unknown) && (value.as<values::Unknown>()->default_value.is(Kind::integer) || is_read(value)));
+  const auto is_number = [](Value value) {
+    return values::is_number(value) || (value.is(Kind::unknown) && value.as<values::Unknown>()->default_value.is(Kind::integer));
   };
-  const bool numbers = is_number_surely(left) && is_number_surely(right);
-  if (!may_be_int || is_real(left) || is_real(right)) {
+  const bool numbers = is_number(left) && is_number(right);
+  // What is computed from a number that was read from a tensor is one as well.
+  const bool is_read = numbers && (values::is_read_number(left) || values::is_read_number(right));
+  if (!may_be_int || is_float(left) || is_float(right)) {
     Value made = unknown();
-    made.as<values::Unknown>()->is_real = numbers && (is_real(left) || is_real(right));
-    made.as<values::Unknown>()->is_number = numbers && (is_read(left) || is_read(right));
+    made.as<values::Unknown>()->is_real = numbers && (is_float(left) || is_float(right));
+    made.as<values::Unknown>()->is_number = is_read;
     return made;
   }
   Int result = nullptr;
@@ -290,7 +288,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   // It may still turn out to be a tensor or a float: an unknown that is this number if it is an integer.
   Value made = unknown(s.text(result));
   made.as<values::Unknown>()->integer = result;
-  made.as<values::Unknown>()->is_number = numbers && (is_read(left) || is_read(right));
+  made.as<values::Unknown>()->is_number = is_read;
   return made;
 }
 

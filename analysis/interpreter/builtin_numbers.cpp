@@ -1,5 +1,6 @@
 // Python's own functions of numbers and texts: int, float, abs, round, min, max, sum…
 #include "interpreter/interpreter.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -161,7 +162,11 @@ Value Interpreter::number_builtin(std::string_view name, const Arguments& argume
       if (!value) return mixed_result(items, where);
       extreme = !extreme ? value : name == "min" ? symbols().min(extreme, value) : symbols().max(extreme, value);
     }
-    return Value::of(extreme);
+    if (std::none_of(items.begin(), items.end(), values::is_read_number)) return Value::of(extreme);
+    const Value made = mixed_result(items, where);
+    made.as<values::Unknown>()->integer = extreme;
+    made.as<values::Unknown>()->is_number = std::all_of(items.begin(), items.end(), values::is_number);
+    return made;
   }
   if (name == "sum" && count >= 1) {
     const auto items = take(first, where, true);

@@ -124,8 +124,7 @@ Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Plac
 // What an object of a class that derives from dict or list holds.
 Value Interpreter::held(const values::Instance& object) const {
   if (!object.cls || object.cls->holds == Kind::absent) return {};
-  const values::Slot* slot = object.attributes.find(Name(object.cls->holds == Kind::dict ? "$dict" : "$items"));
-  return slot ? slot->value : Value{};
+  return object.attributes.value(Name(object.cls->holds == Kind::dict ? "$dict" : "$items"));
 }
 
 Value Interpreter::find_method(values::Instance* object, Name name) {
@@ -343,7 +342,7 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
     if (method_row(library_.types().tensor, name))
       return native_attribute(*library_symbol(library_.types().tensor).as<values::LibrarySymbol>(), Value::of(Kind::unknown, &object), name, where);
   // Modules and classes that are imported are no tensors, though they have functions of these names.
-  const auto of_tensors = [&](std::string_view path) { return path.starts_with(library_.types().tensor) && path.size() > library_.types().tensor.size() && path[library_.types().tensor.size()] == '.'; };
+  const auto of_tensors = [&](std::string_view path) { return path.starts_with(std::string(library_.types().tensor) + "."); };
   if (const std::string_view method = library_.presume_method(name.text()); !method.empty() && !(of_tensors(method) && object.attributes.find(Name("$imported")))) {
     const auto* found = library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)

@@ -206,12 +206,11 @@ public:
   // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not known.
   void note_fit(Int a, Int b, bool broadcasts, Place where);
   // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
-  // A backward left gradients: those of this process alone, or others. Unseen code that was handed what has them may have them reduced.
-  void note_gradients(bool own) {
-    if (gradients_ != Gradients::unknown) gradients_ = own ? Gradients::own : Gradients::none;
-  }
-  void lose_gradients() { gradients_ = Gradients::unknown; }
-  bool gradients_are_own() const { return gradients_ == Gradients::own; }
+  // A backward left gradients: those of this process alone, which relate among the ranks as its loss does, or (null) others. Unseen code that
+  // was handed what has them may have them reduced.
+  void note_gradients(std::optional<Sharing> own) { gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own; }
+  void lose_gradients() { gradients_.lost = true; }
+  std::optional<Sharing> own_gradients() const { return gradients_.lost ? std::nullopt : gradients_.own; }
   Sharing drawn_sharing() const { return limits_.as_rank || seeds_ == Seeds::never || seeds_ == Seeds::by_rank ? Sharing::local : Sharing::uniform; }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
@@ -337,7 +336,7 @@ private:
   std::vector<std::size_t> exit_counts() const;
   void drop_exits(const std::vector<std::size_t>& counts);
 
-  // loops.cpp
+  // loops.cpp, rehearsals.cpp, comprehensions.cpp
   Flow run_for(const syntax::ForStmt& stmt);
   bool building() const;
   // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since `before`, to other objects? Asked only
@@ -405,7 +404,7 @@ private:
   std::optional<std::string> format_percent(std::string_view pattern, Value argument);
   std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
-  // With `behind`, the items that stand last behind an unknown number of others are counted, too.
+  // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many stand behind them (`behind`).
   std::vector<Value> evaluate_elements(syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);
   Value lookup(syntax::Name name, const syntax::Expr& node);
   values::Slot& variable(syntax::Name name);
@@ -611,7 +610,10 @@ private:
   const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   std::set<std::string, std::less<>> resized_;  // "len(files)" of what the program appends to without that being seen
-  enum class Gradients : std::uint8_t { none, own, unknown } gradients_ = Gradients::none;
+  struct Gradients {
+    std::optional<Sharing> own;
+    bool lost = false;
+  } gradients_;
   enum class Seeds : std::uint8_t { never, alike, by_rank, unknown } seeds_ = Seeds::never;
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()

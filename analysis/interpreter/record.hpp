@@ -237,6 +237,10 @@ public:
     const auto offset = chunks[place.chunk].offset;
     return {place.span.begin + offset, place.span.end + offset};
   }
+  // Of an integer whose value is known.
+  std::optional<std::int64_t> number(Value value) const {
+    return value.is(values::Kind::integer) ? symbols.value(value.integer()) : std::nullopt;
+  }
   bool in_file(Place place) const { return place && chunks[place.chunk].path == path; }
   std::string_view text(Place place) const {
     return place ? chunks[place.chunk].module->text->slice(span(place)) : std::string_view{};

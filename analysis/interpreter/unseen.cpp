@@ -15,8 +15,7 @@ constexpr int deepest_part = 8;
 // What is noted was so from the beginning: no write.
 void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
 Value kept(const Unknown& value, std::string_view name) {
-  const values::Slot* slot = value.attributes.find(Name(name));
-  return slot ? slot->value : Value{};
+  return value.attributes.value(Name(name));
 }
 std::vector<const Object*> objects(Value tuple) {
   std::vector<const Object*> found;

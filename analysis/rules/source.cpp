@@ -6,7 +6,6 @@ using namespace syntax;
 
 namespace {
 
-bool holds(Span outer, Span inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 
 void blocks_of(const Stmt& stmt, const std::function<void(Block)>& each) {
   switch (stmt.kind) {
@@ -41,7 +40,7 @@ void blocks_of(const Stmt& stmt, const std::function<void(Block)>& each) {
 
 bool descend(Block block, Span span, std::vector<Enclosing>& path) {
   for (std::size_t i = 0; i < block.size(); ++i) {
-    if (!holds(block[i]->span, span)) continue;
+    if (!block[i]->span.holds(span)) continue;
     path.push_back({block[i], block, i});
     bool deeper = false;
     blocks_of(*block[i], [&](Block inner) { deeper = deeper || descend(inner, span, path); });
@@ -55,7 +54,7 @@ bool descend(Block block, Span span, std::vector<Enclosing>& path) {
 std::vector<Enclosing> enclosing(const Stmt& root, Span span) {
   std::vector<Enclosing> path;
   path.push_back({&root, {}, 0});
-  if (!holds(root.span, span)) return {};
+  if (!root.span.holds(span)) return {};
   bool found = false;
   blocks_of(root, [&](Block inner) { found = found || descend(inner, span, path); });
   return path;

@@ -17,7 +17,10 @@ RankRuns::World* RankRuns::begin(int world, Only only) {
   }
   begun.working = elsewhere_([this, world, &begun] {
     for (One& one : begun.ranks)
-      if (!one.taken.exchange(true)) make_(*one.run, one.rank, world, begun.only);
+      if (!one.taken.exchange(true)) {
+        make_(*one.run, one.rank, world, begun.only);
+        one.made = true;
+      }
   });
   return &begun;
 }
@@ -31,7 +34,7 @@ std::shared_ptr<interpreter::Record> RankRuns::of(int rank, int world, const Onl
       if (one.rank == rank) {
         if (one.taken.exchange(true)) {
           if (const auto working = std::move(begun->working)) working->wait();
-          made = begun->only == only;
+          made = one.made && begun->only == only;
         }
         one.rank = asked;
       }

@@ -32,6 +32,7 @@ private:
     int rank = asked;
     std::shared_ptr<Run>* run = nullptr;
     std::atomic<bool> taken = false;
+    bool made = false;  // elsewhere, to its end; read only after the wait for it
   };
   struct World {
     Only only;

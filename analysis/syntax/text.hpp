@@ -14,6 +14,7 @@ namespace stepzero::syntax {
 struct Span {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
+  bool holds(Span inner) const { return begin <= inner.begin && inner.end <= end; }
   friend bool operator==(const Span&, const Span&) = default;
 };
 

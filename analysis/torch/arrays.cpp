@@ -2,6 +2,7 @@
 #include "torch/arrays.hpp"
 
 #include "torch/operators.hpp"
+#include "values/numbers.hpp"
 #include "torch/views.hpp"
 
 #include <algorithm>
@@ -137,14 +138,11 @@ Value eye(Call& call) {
   const Int rows = op.size("N"), columns = op.argument("M") ? op.size("M") : rows;
   return call.spread ? unknown_of(call) : array_of(call, {true, {op.made(rows), op.made(columns)}}, dtype_asked(op, Dtype::float64));
 }
-bool is_number(Value value) {
-  return value.is(Kind::integer) || value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real);
-}
 // np.linspace(0, rate, depth)
 Value evenly_spaced(Call& call) {
   const auto at = [&](std::size_t i) { return call.run.resolve(call.at(i)); };
   const Value count = at(2);
-  if (call.spread || !is_number(at(0)) || !is_number(at(1)) || !count.is(Kind::integer) || !call.options.empty()) return unknown_of(call);
+  if (call.spread || !values::is_number(at(0)) || !values::is_number(at(1)) || !count.is(Kind::integer) || !call.options.empty()) return unknown_of(call);
   const Value made = array_of(call, {true, {{count.integer(), nullptr, nullptr}}}, Dtype::float64, {at(0), at(1)});
   keep(call.run, *made.as<Instance>(), "$numbers", call.run.heap().boolean(true));
   return made;
@@ -154,7 +152,7 @@ Value arange(Call& call) {
   const bool only_end = !op.argument("stop");
   const Value start = only_end ? call.run.heap().integer(0) : op.argument("start"), stop = only_end ? op.argument("start") : op.argument("stop");
   const Value step = op.argument("step") ? op.argument("step") : call.run.heap().integer(1);
-  if (call.spread || !is_number(start) || !is_number(stop) || !is_number(step)) return unknown_of(call);
+  if (call.spread || !values::is_number(start) || !values::is_number(stop) || !values::is_number(step)) return unknown_of(call);
   Dim length;
   const auto by = step.is(Kind::integer) ? op.s.value(step.integer()) : std::nullopt;
   const bool whole = start.is(Kind::integer) && stop.is(Kind::integer) && step.is(Kind::integer);
@@ -239,7 +237,7 @@ template <Dtype dtype> Value of_size(Call& call) {
   Op op(call);
   // What is drawn for each of several bounds or means has their shape, too.
   for (const std::string_view name : {"loc", "scale", "low", "high"})
-    if (const Value given = op.argument(name); given && !is_number(given)) return drawn(call, std::nullopt, dtype);
+    if (const Value given = op.argument(name); given && !values::is_number(given)) return drawn(call, std::nullopt, dtype);
   return drawn(call, sizes_asked(op, "size"), dtype_asked(op, dtype));
 }
 Value choice(Call& call) {

@@ -1,6 +1,7 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
 #include "torch/arrays.hpp"
 #include "torch/operators.hpp"
+#include "values/numbers.hpp"
 
 #include <cmath>
 
@@ -196,8 +197,7 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     // Either number: they stand in one place.
     const auto number = [&](Value side) {
       side = op.run.resolve(side);
-      const auto* unknown = side.is(Kind::unknown) && !side.as<values::Unknown>()->state.value ? side.as<values::Unknown>() : nullptr;
-      return side.is(Kind::integer) || side.is(Kind::real) || side.is(Kind::boolean) || (unknown && (unknown->is_number || unknown->is_real)) ? side : Value{};
+      return values::is_number(side) ? side : Value{};
     };
     if (const Value yes = number(data.as<values::Choice>()->yes), no = number(data.as<values::Choice>()->no); yes && no) {
       look_into(op, yes, found, depth, budget);

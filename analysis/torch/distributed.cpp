@@ -76,7 +76,7 @@ void agree(Call& call, Value tensor) {
   }
   const TensorState* state = require_tensor(call.run, tensor);
   if (!state) return;
-  if (state->is_gradient) call.run.note_gradients(false);
+  if (state->is_gradient) call.run.note_gradients({});
   TensorState agreed = *state;
   agreed.sharing = Sharing::uniform;
   agreed.external = false;

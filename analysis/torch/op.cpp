@@ -170,6 +170,9 @@ const std::vector<Value>& Op::tensors() const {
         if (item.is(Kind::tensor) || item.is(Kind::unknown)) tensors_.push_back(item);
         else more_ = more_ || item.is(Kind::choice) || item.is(Kind::list) || item.is(Kind::tuple) || item.is(Kind::instance);
       }
+      // One stands for those that are not known one by one.
+      if (value.is(Kind::list) && values::Heap::list_state(value)->rest)
+        if (const Value rest = run.resolve(values::Heap::list_state(value)->rest); rest.is(Kind::tensor) || rest.is(Kind::unknown)) tensors_.push_back(rest);
     } else {
       more_ = more_ || value.is(Kind::dict) || value.is(Kind::iterator) || value.is(Kind::instance);
     }

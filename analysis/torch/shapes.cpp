@@ -30,9 +30,9 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   state.external = true;
   state.blamed = unknown->blamed;
   state.is_gradient = unknown->is_gradient;
-  if (unknown->is_gradient && run.gradients_are_own()) {
-    state.sharing = Sharing::local;
-    state.external = false;
+  if (const auto own = run.own_gradients(); own && unknown->is_gradient) {
+    state.sharing = unknown->sharing = *own;
+    state.external = unknown->external = false;
   }
   // A sum or product of such values is as much as these.
   state.graph = values::Graph(interpreter::operands_of(*unknown));

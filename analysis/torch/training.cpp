@@ -38,16 +38,25 @@ Value backward(Call& call) {
   const Value self = call.run.resolve(call.self);
   if (self.is(Kind::unknown) && interpreter::comes_from_unseen(*self.as<values::Unknown>()) && (!call.at(0) || call.run.resolve(call.at(0)).is(Kind::none)))
     require_tensor(call.run, self);
-  // Gradients of what depends on data of this process, through modules that keep them to themselves, are its own.
+  // Modules that keep gradients to themselves leave each process its own. One process by itself cannot tell what the others have.
   const TensorState* loss = tensor_state(call.run, self);
-  bool own = loss && !loss->external && loss->graph_complete && !loss->graph.empty() && (loss->sharing == Sharing::local || loss->sharing == Sharing::divergent);
+  bool own = loss && !loss->external && loss->graph_complete && !loss->graph.empty() && loss->sharing != Sharing::unseen;
   if (own)
     for (const values::Object* source : loss->graph) {
       const auto* module = dynamic_cast<const Instance*>(source);
       own = own && (!module || !module->native || !module->native->row || !module->native->row->backward);
     }
-  call.run.note_gradients(own);
+  call.run.note_gradients(own ? std::optional(call.run.as_rank() ? Sharing::local : loss->sharing) : std::nullopt);
   return Value::none();
+}
+Value norm_of_gradients(Call& call) {
+  const auto own = call.run.own_gradients();
+  TensorState state;
+  state.shape.rank_known = true;
+  state.sharing = own.value_or(Sharing::unseen);
+  state.external = !own;
+  call.run.heap().set_no_grad(state);
+  return result(call, std::move(state));
 }
 // step(closure) computes the loss again and runs the backward inside.
 Value optimizer_step(Call& call) {
@@ -187,7 +196,7 @@ std::vector<Row> training_rows() {
       row("torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", class_, "*arguments, enabled=True, **options", scaler_init, "torch.amp.GradScaler",
           Operation::scaler_made),
 
-      row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0", nullptr, {}, Operation::clip_gradients),
+      row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0", norm_of_gradients, {}, Operation::clip_gradients),
       row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
 
       row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", autocast),

@@ -1,5 +1,7 @@
 #include "values/heap.hpp"
 
+#include "values/numbers.hpp"
+
 #include <algorithm>
 
 namespace stepzero::values {
@@ -362,28 +364,16 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
 }
 
+Value Table::value(Name name) const {
+  const Slot* slot = find(name);
+  return slot ? slot->value : Value{};
+}
+
 // What a tuple has for elements; nullopt if it is none, or nothing is known of them.
 static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
   if (value.is(Kind::tuple) && !value.as<Tuple>()->cls) return value.as<Tuple>()->items;
   if (value.is(Kind::unknown) && value.as<Unknown>()->element && !value.as<Unknown>()->state.value) return std::vector{value.as<Unknown>()->element};
   return std::nullopt;
-}
-
-// Whichever side of a choice it is.
-template <class Holds> static bool on_all_sides(Value value, Holds holds) {
-  if (!value.is(Kind::choice)) return value && holds(value);
-  const Choice* choice = value.as<Choice>();
-  return on_all_sides(choice->yes, holds) && on_all_sides(choice->no, holds);
-}
-// A number that was read from a tensor.
-static bool is_read(Value value) {
-  return on_all_sides(value, [](Value side) { return side.is(Kind::unknown) && side.as<Unknown>()->is_number && !side.as<Unknown>()->state.value; });
-}
-static bool is_float(Value value) {
-  return on_all_sides(value, [](Value side) { return side.is(Kind::real) || (side.is(Kind::unknown) && side.as<Unknown>()->is_real && !side.as<Unknown>()->state.value); });
-}
-static bool is_number(Value value) {
-  return on_all_sides(value, [](Value side) { return side.is(Kind::integer) || is_float(side) || is_read(side); });
 }
 
 Value Heap::merge(Value a, Value b, Sharing how) {
@@ -450,7 +440,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   made.as<Unknown>()->external = is_external(a) || is_external(b);
   made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
   // 0 and what was added up from tensors are numbers.
-  made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read(a) || is_read(b));
+  made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);
   return made;
 }

@@ -106,6 +106,7 @@ struct Slot {
 class Table {
 public:
   Slot* find(Name name) const;
+  Value value(Name name) const;  // null where there is none
   // Every name ever given, in order; a slot may be absent.
   const std::vector<std::pair<Name, Slot*>>& entries() const { return entries_; }
   void add(Name name, Slot* slot);

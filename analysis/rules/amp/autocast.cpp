@@ -13,11 +13,6 @@ namespace {
 
 bool is_manager(const Instance& object, Operation operation) { return object.native && object.native->row && object.native->row->operation == operation; }
 
-Value kept(const Instance& object, std::string_view name) {
-  const values::Slot* slot = object.attributes.find(syntax::Name(name));
-  return slot ? slot->value : Value{};
-}
-
 std::optional<Autocast> as_autocast(const Record& record, const Around* around, Value manager) {
   if (!manager.is(Kind::instance)) return std::nullopt;
   const auto* instance = manager.as<Instance>();
@@ -25,7 +20,7 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   Autocast found;
   found.around = around;
   found.manager = instance;
-  const Value enabled = kept(*instance, "$enabled");
+  const Value enabled = instance->attributes.value(syntax::Name("$enabled"));
   found.enabled = !enabled ? Answer::yes : Answer::unknown;
   if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever " + std::string(enabled.as<values::Unknown>()->name);
   if (enabled.is(Kind::boolean)) {
@@ -34,11 +29,11 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
     if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever " + text;
   }
   // A region of a rehearsal of a loop, whose making was taken back.
-  if (!kept(*instance, "$device_type")) return std::nullopt;
-  if (const Value device = kept(*instance, "$device_type"); device.is(Kind::string)) found.device = device.text();
+  if (!instance->attributes.value(syntax::Name("$device_type"))) return std::nullopt;
+  if (const Value device = instance->attributes.value(syntax::Name("$device_type")); device.is(Kind::string)) found.device = device.text();
   else if (device.is(Kind::device)) found.device = device.as<values::Device>()->text;
   if (const auto colon = found.device.find(':'); colon != std::string_view::npos) found.device = found.device.substr(0, colon);
-  const Value dtype = kept(*instance, "$dtype");
+  const Value dtype = instance->attributes.value(syntax::Name("$dtype"));
   if (dtype.is(Kind::dtype)) found.dtype = dtype.dtype();
   else if (!dtype || dtype.is(Kind::none)) found.dtype = found.device == "cuda" ? Dtype::float16 : found.device == "cpu" ? Dtype::bfloat16 : Dtype::unknown;
   found.without_gradients = around->gradients != values::Known::yes;

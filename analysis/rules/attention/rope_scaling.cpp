@@ -2,7 +2,6 @@
 #include "rules/digits.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
-
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -40,6 +39,7 @@ bool has_word(std::string_view words, std::string_view word) {
   }
   return false;
 }
+
 std::vector<std::string_view> split_words(std::string_view words) {
   std::vector<std::string_view> found;
   while (!words.empty()) {
@@ -49,6 +49,7 @@ std::vector<std::string_view> split_words(std::string_view words) {
   }
   return found;
 }
+
 class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}

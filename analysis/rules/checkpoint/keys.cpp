@@ -18,8 +18,7 @@ namespace {
 
 Value attribute(Value value, std::string_view name) {
   if (!value.is(Kind::instance)) return {};
-  const values::Slot* slot = value.as<Instance>()->attributes.find(syntax::Name(name));
-  return slot ? slot->value : Value{};
+  return value.as<Instance>()->attributes.value(syntax::Name(name));
 }
 
 // The saves that all write a dict under the path; none if one of them writes something else.

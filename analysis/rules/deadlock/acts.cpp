@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t most_acts = 600;       // of one process
 
-Value kept(const values::Instance& object, std::string_view name) {
-  const values::Slot* slot = object.attributes.find(values::Name(name));
-  return slot ? slot->value : Value{};
-}
 Value argument(const OperationEvent& event, int index) {
   return index >= 0 && static_cast<std::size_t>(index) < event.arguments.size() ? event.arguments[static_cast<std::size_t>(index)] : Value{};
 }
@@ -127,8 +123,8 @@ bool Acts::group_of(Value group, Act& act) {
     act.members = known->second.second;
     return true;
   }
-  if (kept(*object, "$all")) return whole();
-  const Value ranks = kept(*object, "$ranks");
+  if (object->attributes.value(values::Name("$all"))) return whole();
+  const Value ranks = object->attributes.value(values::Name("$ranks"));
   if (!ranks.is(Kind::tuple)) return false;
   act.group = "group";
   for (const Value& item : ranks.as<values::Tuple>()->items) {
@@ -160,12 +156,12 @@ bool Acts::add(const OperationEvent& event, const std::vector<std::size_t>& turn
   } else if (event.row->operation == Operation::message) {
     message(event, *event.row->message, std::move(made));
   } else if (event.row->operation == Operation::backward) {
-    for (const values::Instance* module : backwards(event)) collective(event, *module->native->row->backward, kept(*module, "$group"), made);
+    for (const values::Instance* module : backwards(event)) collective(event, *module->native->row->backward, module->attributes.value(values::Name("$group")), made);
   } else {
     const values::CollectiveInfo& info = *event.row->collective;
     if (info.only_if >= 0 && symbols_.decide(argument(event, info.only_if).condition()) != Answer::yes) return true;
     const bool of_module = info.group < 0 && event.self.is(Kind::instance);
-    collective(event, info, of_module ? kept(*event.self.as<values::Instance>(), "$group") : argument(event, info.group), std::move(made));
+    collective(event, info, of_module ? event.self.as<values::Instance>()->attributes.value(values::Name("$group")) : argument(event, info.group), std::move(made));
   }
   return true;
 }
@@ -205,7 +201,7 @@ void Acts::collective(const OperationEvent& event, const values::CollectiveInfo&
 std::optional<double> Acts::seconds(Value duration) const {
   duration = chosen(duration);
   if (duration.is(Kind::real)) return duration.real();
-  if (duration.is(Kind::instance)) return seconds(kept(*duration.as<values::Instance>(), "$seconds"));
+  if (duration.is(Kind::instance)) return seconds(duration.as<values::Instance>()->attributes.value(values::Name("$seconds")));
   if (const auto whole = number(duration)) return static_cast<double>(*whole);
   return std::nullopt;
 }
@@ -256,7 +252,7 @@ void Acts::message(const OperationEvent& event, const values::MessageInfo& info,
         return;
       }
       const auto& object = *item.as<values::Instance>();
-      const Value what = kept(object, "op");
+      const Value what = object.attributes.value(values::Name("op"));
       const values::Row* row = what.is(Kind::library) ? what.as<values::LibrarySymbol>()->row : nullptr;
       if (!row || !row->message) {
         unsettle();
@@ -268,9 +264,9 @@ void Acts::message(const OperationEvent& event, const values::MessageInfo& info,
       one.name = row->message->name;
       one.starts = true;
       one.request = requests[i].object();
-      const Value tensor = kept(object, "tensor");
+      const Value tensor = object.attributes.value(values::Name("tensor"));
       if (tensor.is(Kind::tensor)) describe(one, tensor.as<values::Tensor>()->now());
-      send_or_receive(std::move(one), kept(object, "peer"), kept(object, "tag"), kept(object, "group"), kept(object, "group_peer"));
+      send_or_receive(std::move(one), object.attributes.value(values::Name("peer")), object.attributes.value(values::Name("tag")), object.attributes.value(values::Name("group")), object.attributes.value(values::Name("group_peer")));
     }
     return;
   }

@@ -11,7 +11,6 @@ using interpreter::Fact;
 
 namespace {
 
-bool holds(Span outer, Span inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 
 // By which name a top-level import of the file knows a module: "dist" for torch.distributed. Empty if none does.
 std::string name_of_module(const Module& module, std::initializer_list<std::string_view> dotted) {
@@ -41,7 +40,7 @@ std::string name_of_module(const Module& module, std::initializer_list<std::stri
 // Is a part of the expression another value on each rank because of its number, and not because of its data?
 bool about_ranks(const Record& record, std::uint32_t chunk, Span span) {
   return std::any_of(record.facts.begin(), record.facts.end(), [&](const Fact& fact) {
-    return fact.place.chunk == chunk && holds(span, fact.place.span) && record.heap.sharing(fact.value) == symbolic::Sharing::divergent;
+    return fact.place.chunk == chunk && span.holds(fact.place.span) && record.heap.sharing(fact.value) == symbolic::Sharing::divergent;
   });
 }
 
@@ -64,7 +63,7 @@ std::string device_of(const Record& record, const SourceLines& source, std::uint
     return any;
   };
   for (const Fact& fact : record.facts)
-    if (fact.place.chunk == chunk && holds(test.span, fact.place.span) && fact.tensor && fact.value.is(values::Kind::tensor) && !compared(fact.place.span)) {
+    if (fact.place.chunk == chunk && test.span.holds(fact.place.span) && fact.tensor && fact.value.is(values::Kind::tensor) && !compared(fact.place.span)) {
       const std::string_view text = source.text(fact.place.span);
       if (!text.empty() && text.find_first_of("()[] ") == std::string_view::npos) return ", device=" + std::string(text) + ".device";
     }
@@ -104,13 +103,13 @@ std::vector<Fix> agree_first(const Record& record, const Mismatch& mismatch) {
   const auto path = enclosing(*record.chunk(where).chunk->stmt, where.span);
   const IfStmt* branch = nullptr;
   for (auto level = path.rbegin(); level != path.rend() && !branch; ++level)
-    if (level->stmt->kind == StmtKind::if_ && holds(as<IfStmt>(*level->stmt).test->span, where.span)) branch = &as<IfStmt>(*level->stmt);
+    if (level->stmt->kind == StmtKind::if_ && as<IfStmt>(*level->stmt).test->span.holds(where.span)) branch = &as<IfStmt>(*level->stmt);
   if (!branch || branch->is_elif) return {};
   // To a handler only the ranks come that failed: there is nothing to agree on.
   const auto handles = [&](const Enclosing& level) {
     if (level.stmt->kind != StmtKind::try_) return false;
     const auto& handlers = as<TryStmt>(*level.stmt).handlers;
-    return std::any_of(handlers.begin(), handlers.end(), [&](const ExceptHandler& handler) { return holds(handler.span, branch->span); });
+    return std::any_of(handlers.begin(), handlers.end(), [&](const ExceptHandler& handler) { return handler.span.holds(branch->span); });
   };
   if (std::any_of(path.begin(), path.end(), handles)) return {};
   // An exit has to be the ranks' own: not one of an `if` further in, to which some do not come.
@@ -156,7 +155,7 @@ std::vector<Fix> enter_before_leaving(const Record& record, const Mismatch& mism
   const Stmt* innermost = nullptr;
   for (const Enclosing& level : path)
     if (level.stmt->kind == StmtKind::for_ || level.stmt->kind == StmtKind::while_) innermost = level.stmt;
-  if (*mismatch.exit == ExitKind::continue_ ? !innermost || !holds(innermost->span, event->place.span) : innermost && holds(innermost->span, event->place.span)) return {};
+  if (*mismatch.exit == ExitKind::continue_ ? !innermost || !innermost->span.holds(event->place.span) : innermost && innermost->span.holds(event->place.span)) return {};
   const Stmt& exit = *path.back().stmt;
   const SourceLines source(record, mismatch.place.chunk);
   if (!source.own_line(exit)) return {};

@@ -13,7 +13,7 @@ using namespace interpreter;
 namespace {
 
 // "this broadcast", "this backward of a DDP module"
-std::string this_one(std::string_view name) { return "this " + std::string(name.starts_with("the ") ? name.substr(4) : name); }
+std::string this_one(std::string_view name) { return "this " + std::string(without_article(name)); }
 
 class Search {
 public:
@@ -220,7 +220,7 @@ private:
       }
       if (next) mismatch.next_of_others = story_.of_main(*next);
       mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " for ever: " +
-                      (next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(act.name.starts_with("the ") ? act.name.substr(4) : act.name) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
+                      (next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(without_article(act.name)) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
       break;
     case Cause::order: {
       // Where the paths to what comes first and to what comes next part.

@@ -86,7 +86,7 @@ private:
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
-      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && !names_higher_ranks() && !sends(root)) break;
+      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends(root)) break;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         worlds[key].insert(mismatch.world);
@@ -113,11 +113,11 @@ private:
       } else if (mismatch.cause == Cause::message && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) && mismatch.world == 3) {
         // With two ranks it is right, and with three it never is.
         mismatch.certain = false;
-        mismatch.text = "With " + std::to_string(mismatch.world) + " ranks: " + mismatch.text;
+        mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
         into_.found.push_back(mismatch);
       } else if (fails_where_it_counts(mismatch, worlds[key])) {
         mismatch.certain = false;
-        mismatch.text = "With " + std::to_string(mismatch.world) + " ranks: " + mismatch.text;
+        mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
         into_.found.push_back(mismatch);
       } else if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key)) {
         into_.found.push_back(mismatch);
@@ -134,7 +134,7 @@ private:
     if (mismatch.by_surprise || !fine_.contains(mismatch.key)) return false;
     const auto never_fine = [&](int world) { return worlds.contains(world) && !fine_in_[world].contains(mismatch.key); };
     if (mismatch.cause == Cause::rounds && mismatch.world == 4 && never_fine(2) && never_fine(4)) return true;
-    if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit) return false;
+    if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit && mismatch.cause != Cause::guard) return false;
     const int named = highest_named_rank();
     if (named < 2 || named >= 4 || mismatch.world != 4) return false;
     for (int world = named + 1; world <= 4; ++world)
@@ -143,13 +143,19 @@ private:
   }
 
   // The highest of the ranks that the program asks for by their numbers; -1: none.
-  int highest_named_rank() const {
+  int highest_named_rank() {
+    if (highest_named_) return *highest_named_;
+    constexpr std::int64_t most_ranks = 16;
     int highest = -1;
     const auto asked = [&](values::Int side, values::Int with) {
       const auto number = record_.symbols.value(with);
-      if (number && *number < 16 && side == record_.roles[static_cast<int>(symbolic::Role::rank)]) highest = std::max(highest, static_cast<int>(*number));
+      if (!number || *number >= most_ranks) return;
+      for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank})
+        if (side == record_.roles[static_cast<int>(role)]) highest = std::max(highest, static_cast<int>(*number));
     };
+    std::set<values::Cond> seen;
     const std::function<void(values::Cond)> look = [&](values::Cond condition) {
+      if (!condition || !seen.insert(condition).second) return;
       const auto comparison = record_.symbols.comparison(condition);
       if (comparison && (comparison->op == symbolic::Compare::eq || comparison->op == symbolic::Compare::ne)) {
         asked(comparison->left, comparison->right);
@@ -157,8 +163,14 @@ private:
       }
       for (const values::Cond operand : record_.symbols.operands(condition)) look(operand);
     };
-    for (const Fact& fact : record_.facts)
+    visit_roots(record_, [&](const Event& event) {
+      if (event.kind == EventKind::branch) look(static_cast<const interpreter::BranchEvent&>(event).condition);
+    });
+    for (const Fact& fact : record_.facts) {
       if (fact.value.is(values::Kind::boolean)) look(fact.value.condition());
+      for (values::Value side = fact.value; side.is(values::Kind::choice); side = side.as<values::Choice>()->no) look(side.as<values::Choice>()->condition);
+    }
+    highest_named_ = highest;
     return highest;
   }
 
@@ -172,22 +184,6 @@ private:
     bool any = false;
     visit(root.block, [&](const Event& event) { any = any || (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == values::Operation::message); });
     return any;
-  }
-
-  // Is the rank compared with one that a world of two has not?
-  bool names_higher_ranks() {
-    if (names_higher_) return *names_higher_;
-    const auto asked = [&](values::Int side, values::Int with) {
-      const auto number = record_.symbols.value(with);
-      return number && *number >= 2 && *number < 16 && (side == record_.roles[static_cast<int>(symbolic::Role::rank)] || side == record_.roles[static_cast<int>(symbolic::Role::local_rank)]);
-    };
-    const std::function<bool(values::Cond)> about = [&](values::Cond condition) {
-      if (const auto comparison = record_.symbols.comparison(condition)) return asked(comparison->left, comparison->right) || asked(comparison->right, comparison->left);
-      const auto operands = record_.symbols.operands(condition);
-      return std::any_of(operands.begin(), operands.end(), about);
-    };
-    names_higher_ = std::any_of(record_.facts.begin(), record_.facts.end(), [&](const Fact& fact) { return fact.value.is(values::Kind::boolean) && about(fact.value.condition()); });
-    return *names_higher_;
   }
 
   // Does every communication of a root take part in some run that ends well?
@@ -351,7 +347,7 @@ private:
   Requests requests_;
   std::map<int, Mismatch> slow_;  // by site
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_exits_;  // ways out in them
-  std::optional<bool> names_higher_;
+  std::optional<int> highest_named_;
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past
   int world_ = 0;                         // that is played
   std::set<int> fine_;  // sites that some run gets past
@@ -381,7 +377,7 @@ void tell(const Record& record, Report& report, Cause cause, Severity severity, 
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   for (const Mismatch& mismatch : compare_ranks(record).found) {
     if (mismatch.cause != cause || !mismatch.place || !told.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) continue;
-    Finding* finding = report.add(mismatch.severity ? *mismatch.severity : mismatch.certain ? severity : Severity::warning, mismatch.place, mismatch.calls, mismatch.text);
+    Finding* finding = report.add(mismatch.severity ? *mismatch.severity : mismatch.certain ? severity : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text);
     if (!finding) continue;
     for (const auto& [place, text] : mismatch.related) report.relate(*finding, place, text);
     report.relate_calls(*finding, mismatch.calls);

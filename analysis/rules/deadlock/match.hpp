@@ -20,6 +20,7 @@ struct Mismatch {
   std::string name;                        // "broadcast"
   Place place;                             // where it belongs
   const interpreter::CallSite* calls = nullptr;
+  std::string jobs;                        // "With 4 ranks: ", where smaller jobs get past
   std::string text;                        // what each rank does, for the causes that word it here
   std::vector<std::pair<Place, std::string>> related;
   std::vector<int> ranks;                  // that enter, or leave
@@ -53,6 +54,8 @@ void tell(const Record& record, Report& report, Cause cause, Severity severity, 
 
 // "rank 0", "ranks 1 and 2", "the ranks but 0".
 std::string rank_words(const std::vector<int>& ranks, int world);
+// A name without the article that it may have: "backward of the model" of "the backward of the model".
+std::string_view without_article(std::string_view name);
 // The same as the subject of a sentence: "rank 0 waits", "every rank but 0 waits", "ranks 1 and 2 wait".
 std::string ranks_do(const std::vector<int>& ranks, int world, std::string_view singular, std::string_view plural_form);
 

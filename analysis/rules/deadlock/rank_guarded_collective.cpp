@@ -38,7 +38,7 @@ bool on_all_ranks(const OperationEvent& event) {
 std::string_view collective_name(const OperationEvent& event) { return Acts::name_of(event); }
 
 // "another broadcast", "another forward of a DDP module"
-std::string another(std::string_view name) { return "another " + std::string(name.starts_with("the ") ? name.substr(4) : name); }
+std::string another(std::string_view name) { return "another " + std::string(without_article(name)); }
 
 // Do two steps of different ranks meet?
 bool meet(const Step& a, const Step& b) { return collective_name(*a.event) == collective_name(*b.event); }
@@ -48,6 +48,7 @@ struct Seen {
   Guarded guarded;
   const OperationEvent* next_of_others = nullptr;
   int world = 4;
+  std::string jobs;  // see Mismatch
 };
 
 std::string rank_list(const std::vector<int>& ranks, int world) {
@@ -90,9 +91,10 @@ public:
         seen.guarded = {mismatch.event, mismatch.guard, mismatch.guard_side, mismatch.ranks};
         seen.next_of_others = mismatch.next_of_others;
         seen.world = mismatch.world;
+        seen.jobs = mismatch.jobs;
         tell(seen);
       } else if (mismatch.place && told_.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) {
-        if (Finding* finding = report_.add(Severity::error, mismatch.place, mismatch.calls, mismatch.text)) report_.relate_calls(*finding, mismatch.calls);
+        if (Finding* finding = report_.add(mismatch.certain ? Severity::error : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text)) report_.relate_calls(*finding, mismatch.calls);
       }
     }
     for (auto& [event, seen] : found_)
@@ -224,7 +226,7 @@ private:
       message = entering + " runs " + name + ". It has no buffers to send, so this works until it gets one or runs backward: call " + std::string(event.row->collective->inside) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
-      message = condition_of(event);
+      message = seen.jobs + condition_of(event);
       message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
                 " for ever: the other ranks ";
       if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : std::string(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
@@ -232,7 +234,7 @@ private:
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       message += " Call it on all ranks.";
     }
-    Finding* finding = report_.add(!hangs ? Severity::hint : !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
+    Finding* finding = report_.add(!hangs ? Severity::hint : !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
     if (!finding) return;
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,

@@ -9,21 +9,13 @@ using namespace syntax;
 
 namespace {
 
-bool holds(Span outer, Span inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 
-std::optional<std::int64_t> number(const Record& record, values::Value value) {
-  return value.is(values::Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
-}
-values::Value kept(const values::Instance& object, std::string_view name) {
-  const values::Slot* slot = object.attributes.find(values::Name(name));
-  return slot ? slot->value : values::Value{};
-}
 
 // A loader that is gone through at a place of the file.
 const OperationEvent* reading_at(const Record& record, const std::string& path, Span absolute) {
   const OperationEvent* found = nullptr;
   visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation || !event.place || record.chunk(event.place).path != path || !holds(absolute, record.span(event.place))) return;
+    if (event.kind != interpreter::EventKind::operation || !event.place || record.chunk(event.place).path != path || !absolute.holds(record.span(event.place))) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row->operation == values::Operation::loader_made && operation.row->kind == values::RowKind::method && operation.self.is(values::Kind::instance)) found = &operation;
   });
@@ -48,7 +40,7 @@ std::vector<Fix> drop_last_batch(const Record& record, const Mismatch& mismatch)
     const Record& own = compare_ranks(record).worlds->of(rank, mismatch.world);
     const OperationEvent* theirs = reading_at(own, source.path(), iterable);
     if (!theirs || theirs->arguments.empty()) return {};
-    const auto samples = number(own, theirs->arguments[0]), size = number(own, kept(*theirs->self.as<values::Instance>(), "batch_size"));
+    const auto samples = own.number(theirs->arguments[0]), size = own.number(theirs->self.as<values::Instance>()->attributes.value(values::Name("batch_size")));
     if (!samples || !size || *size <= 0 || *samples < *size || (batches && *batches != *samples / *size)) return {};
     batches = *samples / *size;
   }
@@ -82,7 +74,7 @@ std::vector<Fix> join_loop(const Record& record, const Mismatch& mismatch) {
   const OperationEvent* forward = nullptr;
   bool others = false;
   visit_roots(record, [&](const Event& each) {
-    if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch.place.chunk || !holds(loop->span, each.place.span)) return;
+    if (each.kind != interpreter::EventKind::operation || each.place.chunk != mismatch.place.chunk || !loop->span.holds(each.place.span)) return;
     const auto& operation = static_cast<const OperationEvent&>(each);
     const auto* native = operation.self.is(values::Kind::instance) ? operation.self.as<values::Instance>()->native : nullptr;
     if (operation.row->operation == values::Operation::parallel_forward && operation.expr && native && native->row && native->row->backward) {

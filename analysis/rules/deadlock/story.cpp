@@ -82,6 +82,8 @@ std::string ranks_do(const std::vector<int>& ranks, int world, std::string_view 
   return text + " " + std::string(ranks.size() == 1 || all_but_one ? singular : plural_form);
 }
 
+std::string_view without_article(std::string_view name) { return name.starts_with("the ") ? name.substr(4) : name; }
+
 std::string rank_words(const std::vector<int>& ranks, int world) {
   if (ranks.size() == 1) return "rank " + std::to_string(ranks[0]);
   if (world > 0 && static_cast<int>(ranks.size()) == world - 1)

@@ -1,6 +1,7 @@
 // loop/detached-loss: the backward of a loss that has no history: of a number, of a tensor that was detached, or of a new one.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "values/numbers.hpp"
 
 namespace stepzero::rules {
 
@@ -11,15 +12,7 @@ using values::Operation;
 
 namespace {
 
-bool is_number(Value value) {
-  switch (value.kind) {
-  case Kind::integer:
-  case Kind::real:
-  case Kind::boolean: return true;
-  case Kind::unknown: return value.as<values::Unknown>()->is_number && !value.as<values::Unknown>()->state.value;
-  default: return false;
-  }
-}
+bool has_no_backward(Value value) { return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || values::is_read_number(value); }
 
 std::string cut_text(const values::Origin& cut) {
   const std::string what(cut.what);
@@ -29,7 +22,7 @@ std::string cut_text(const values::Origin& cut) {
 
 void tell(const Record& record, Report& report, const OperationEvent& event) {
   const std::string loss = object_text(record, event, "the loss");
-  if (is_number(event.self)) {
+  if (has_no_backward(event.self)) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
                                   loss + " is a Python number here, and backward() fails: \"'float' object has no attribute 'backward'\". Call it on the tensor that the number was read from.");
     if (finding && event.self.is(Kind::unknown) && event.self.object()->born) report.relate(*finding, event.self.object()->born, "the number is read from the tensor here");

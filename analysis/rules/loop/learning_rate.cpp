@@ -1,8 +1,7 @@
 // loop/learning-rate: numbers of an optimizer that are far from what is used with it.
 #include "rules/digits.hpp"
-#include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
-
+#include "rules/loop/absent.hpp"
 
 namespace stepzero::rules {
 
@@ -20,6 +19,7 @@ std::optional<double> number(const Record& record, Value value, bool with_defaul
     if (const auto known = record.symbols.value(value.integer())) return static_cast<double>(*known);
   return std::nullopt;
 }
+
 // The number for the parameter, or the largest of those in groups of parameters; nothing if it is not known, or left to its default.
 std::optional<double> given(const Record& record, const OperationEvent& made, std::string_view name, bool with_default) {
   std::optional<double> found;
@@ -35,6 +35,7 @@ std::optional<double> given(const Record& record, const OperationEvent& made, st
   }
   return found;
 }
+
 // Does the optimizer step in a loop? Programs that only try what an optimizer does have any numbers.
 bool trains(const Scene& scene, const Object* optimizer) {
   for (const Happening& each : scene.all)

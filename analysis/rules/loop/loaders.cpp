@@ -10,8 +10,7 @@ using values::Operation;
 
 Value kept(Value object, std::string_view name) {
   if (!object.is(Kind::instance)) return {};
-  const values::Slot* slot = object.as<Instance>()->attributes.find(syntax::Name(name));
-  return slot ? slot->value : Value{};
+  return object.as<Instance>()->attributes.value(syntax::Name(name));
 }
 
 std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {

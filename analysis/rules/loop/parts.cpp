@@ -7,8 +7,7 @@ using values::Kind;
 Value attribute(const Object* object, std::string_view name) {
   const auto* instance = dynamic_cast<const Instance*>(object);
   if (!instance) return {};
-  const values::Slot* slot = instance->attributes.find(syntax::Name(name));
-  return slot ? slot->value : Value{};
+  return instance->attributes.value(syntax::Name(name));
 }
 Value attribute(Value value, std::string_view name) { return value.is(Kind::instance) ? attribute(value.object(), name) : Value{}; }
 

@@ -17,16 +17,12 @@ namespace {
 
 Value optimizer_of(const Object* scheduler) {
   const auto* instance = dynamic_cast<const Instance*>(scheduler);
-  const values::Slot* slot = instance ? instance->attributes.find(syntax::Name("$optimizer")) : nullptr;
-  return slot ? slot->value : Value{};
+  return instance ? instance->attributes.value(syntax::Name("$optimizer")) : Value{};
 }
 Value argument(const OperationEvent& event, std::string_view name) {
   for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
     if (event.row->parameters[i].text() == name) return event.arguments[i];
   return {};
-}
-std::optional<std::int64_t> number(const Record& record, Value value) {
-  return value.is(Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
 }
 
 struct Steps {
@@ -164,8 +160,8 @@ const Window* ignores_windows(const Record& record, const std::vector<Window>& a
 // More steps than the cycle has, all of them known.
 std::optional<std::size_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
   const OperationEvent& made = *scheduler.made->event;
-  const auto steps = number(record, argument(made, "total_steps"));
-  const auto epochs = number(record, argument(made, "epochs")), per_epoch = number(record, argument(made, "steps_per_epoch"));
+  const auto steps = record.number(argument(made, "total_steps"));
+  const auto epochs = record.number(argument(made, "epochs")), per_epoch = record.number(argument(made, "steps_per_epoch"));
   if (!steps && !(epochs && per_epoch)) return std::nullopt;
   total = steps ? *steps : *epochs * *per_epoch;
   std::size_t count = 0;

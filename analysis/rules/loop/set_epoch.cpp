@@ -15,8 +15,7 @@ namespace {
 
 Value sampler_of(const OperationEvent& read) {
   if (!read.self.is(Kind::instance)) return {};
-  const values::Slot* slot = read.self.as<Instance>()->attributes.find(syntax::Name("sampler"));
-  return slot ? slot->value : Value{};
+  return read.self.as<Instance>()->attributes.value(syntax::Name("sampler"));
 }
 
 // The epoch loop: around the loop that reads the loader, with training inside.

@@ -4,7 +4,6 @@
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
 
-
 namespace stepzero::rules {
 
 using values::Dtype;

@@ -52,10 +52,6 @@ void judge(Report& report, const Groups& groups) {
     }
 }
 
-std::optional<std::int64_t> number_of(const Record& record, Value value) {
-  return value.is(Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
-}
-
 // Meshes and groups in a world whose size the program itself gives.
 void meshes(const Record& record, Report& report) {
   struct World {
@@ -75,7 +71,7 @@ void meshes(const Record& record, Report& report) {
     if (event.kind != interpreter::EventKind::operation || !root.defaults.empty()) return;
     const auto& made = static_cast<const OperationEvent&>(event);
     if (made.row->operation == values::Operation::group_settings && made.arguments.size() > 3) {
-      const auto size = number_of(record, made.arguments[3]);
+      const auto size = record.number(made.arguments[3]);
       world = size && *size > 0 ? World{&root, &made, *size} : World{};
       return;
     }
@@ -83,7 +79,7 @@ void meshes(const Record& record, Report& report) {
     if (made.row->collective->makes_group) {
       const auto* list = made.list_state(0);
       for (std::size_t i = 0; list && !list->open && i < list->items.size(); ++i)
-        if (const auto rank = number_of(record, list->items[i]); rank && *rank >= world.size)
+        if (const auto rank = record.number(list->items[i]); rank && *rank >= world.size)
           return told(made, Severity::error, "There is no rank " + std::to_string(*rank) + " in a world of " + std::to_string(world.size) + ": new_group raises \"the new group's rank should be within "
                                              "the world_size set by init_process_group\".");
       return;
@@ -93,7 +89,7 @@ void meshes(const Record& record, Report& report) {
     std::int64_t product = 1;
     std::string text;
     for (const Value& item : shape.as<values::Tuple>()->items) {
-      const auto size = number_of(record, item);
+      const auto size = record.number(item);
       if (!size || *size <= 0 || *size > 1'000'000 || product > 1'000'000'000) return;
       product *= *size;
       text += (text.empty() ? "" : " × ") + std::to_string(*size);
@@ -125,7 +121,7 @@ void check(const Record& record, Report& report) {
     }
     std::vector<std::int64_t> ranks;
     for (const Value& item : list->items) {
-      const auto rank = item.is(Kind::integer) ? record.symbols.value(item.integer()) : std::nullopt;
+      const auto rank = record.number(item);
       if (!rank) {
         groups.known = false;
         return;

@@ -14,14 +14,13 @@ using values::Operation;
 
 namespace {
 
-bool holds(Span outer, Span inner) { return outer.begin <= inner.begin && inner.end <= outer.end; }
 
 // What the body of the loop does with its index, and with what the rounds before have left.
 class Body {
 public:
   Body(const Record& record, const LoopEvent& loop) : record_(record), chunk_(loop.place.chunk), loop_(as<ForStmt>(*loop.stmt)), index_(as<NameExpr>(*loop_.target).id) {
     for (const Fact& fact : record.facts)
-      if (fact.tensor && fact.place.chunk == chunk_ && holds(loop_.span, fact.place.span)) facts_.push_back(&fact);
+      if (fact.tensor && fact.place.chunk == chunk_ && loop_.span.holds(fact.place.span)) facts_.push_back(&fact);
   }
 
   // Every position is computed like the others, and from nothing that the others leave but a sum.

@@ -1,0 +1,15 @@
+// What is known of the rounds of a loop. Shared by the files of Interpreter that run loops and comprehensions.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+
+namespace stepzero::interpreter {
+
+constexpr std::size_t max_unrolled = 512;  // rounds that are run one by one
+
+// One of the elements as it is for a round: a size of a tensor that only this element need have is the same wherever the round meets it.
+Value for_a_round(values::Heap& heap, Value element, int depth = 0);
+// What fails in every first round of a loop that the block was run for: nothing on the way to it depends on a condition.
+void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found);
+
+} // namespace stepzero::interpreter
