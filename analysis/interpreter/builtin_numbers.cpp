@@ -128,11 +128,18 @@ Value Interpreter::number_builtin(std::string_view name, const Arguments& argume
     const Value power = binary(BinaryOp::pow, first, positional[1], nowhere);
     return count == 2 ? power : binary(BinaryOp::mod, power, positional[2], nowhere);
   }
+  // Of elements that are not known one by one: a number, where any one of them is.
+  const auto of_any = [&] {
+    const Value made = mixed();
+    const Value any = first.is(Kind::list) ? values::Heap::list_state(first)->rest : Value{};
+    made.as<values::Unknown>()->is_number = any && values::is_read_number(resolve(any));
+    return made;
+  };
   if ((name == "min" || name == "max") && count >= 1) {
     std::vector<Value> items = positional;
     if (count == 1) {
       const auto known = take(first, where, true);
-      if (!known) return mixed();
+      if (!known) return of_any();
       if (known->empty()) {
         const Value otherwise = keyword("default");
         return otherwise ? otherwise : raise_builtin("ValueError", where);
@@ -171,7 +178,7 @@ Value Interpreter::number_builtin(std::string_view name, const Arguments& argume
   if (name == "sum" && count >= 1) {
     const auto items = take(first, where, true);
     const Value start = count > 1 ? positional[1] : keyword("start");
-    if (!items) return mixed();
+    if (!items) return of_any();
     const Expr nowhere{ExprKind::none, {}};
     Value total = start ? start : heap().integer(0);
     for (std::size_t i = 0; i < items->size(); ++i) {
