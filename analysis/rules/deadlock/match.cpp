@@ -86,7 +86,7 @@ private:
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
-      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends(root)) break;
+      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends_or_groups(root)) break;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         worlds[key].insert(mismatch.world);
@@ -134,6 +134,8 @@ private:
     if (mismatch.by_surprise || !fine_.contains(mismatch.key)) return false;
     const auto never_fine = [&](int world) { return worlds.contains(world) && !fine_in_[world].contains(mismatch.key); };
     if (mismatch.cause == Cause::rounds && mismatch.world == 4 && never_fine(2) && never_fine(4)) return true;
+    // Where two ranks are one group, only four show what becomes of several.
+    if (mismatch.cause == Cause::making_groups && mismatch.world == 4 && never_fine(4)) return true;
     if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit && mismatch.cause != Cause::guard) return false;
     const int named = highest_named_rank();
     if (named < 2 || named >= 4 || mismatch.world != 4) return false;
@@ -180,9 +182,14 @@ private:
            std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.second.cause == Cause::handler && each.second.place == mismatch.place; });
   }
 
-  static bool sends(const Root& root) {
+  // Messages and groups are made for more ranks than two.
+  static bool sends_or_groups(const Root& root) {
     bool any = false;
-    visit(root.block, [&](const Event& event) { any = any || (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == values::Operation::message); });
+    visit(root.block, [&](const Event& event) {
+      if (event.kind != EventKind::operation) return;
+      const auto& row = *static_cast<const OperationEvent&>(event).row;
+      any = any || row.operation == values::Operation::message || (row.collective && row.collective->makes_group);
+    });
     return any;
   }
 
