@@ -352,9 +352,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       const std::int64_t i = *at < 0 ? *at + size : *at;
       if (i >= 0 && i < size) return (*items)[static_cast<std::size_t>(i)];
       // A size that a tensor's shape does not have: the library says so.
-      if (node.kind == ExprKind::subscript && as<SubscriptExpr>(node).object->kind == ExprKind::attribute)
-        if (const Expr& whole = *as<AttributeExpr>(*as<SubscriptExpr>(node).object).object; whole.kind == ExprKind::name && object.is(Kind::tuple))
-          if (const Value tensor = resolve(lookup(as<NameExpr>(whole).id, whole)); tensor.is(Kind::tensor)) library_.part_of_shape(*this, tensor, index, where);
+      if (object.is(Kind::tuple) && object.as<values::Tuple>()->shape_of) library_.part_of_shape(*this, object.as<values::Tuple>()->shape_of, index, where);
       return raise_builtin("IndexError", where);
     }
     return element(object, where);

@@ -85,7 +85,9 @@ Value whole_shape(Interpreter& run, Value input, values::Place place) {
   std::vector<Value> items;
   const auto rank = static_cast<std::int64_t>(state->shape.dims.size());
   for (std::int64_t i = 0; i < rank; ++i) items.push_back(Value::of(size_at(run, input, i, place)));
-  return run.heap().tuple(std::move(items));
+  const Value made = run.heap().tuple(std::move(items));
+  made.as<values::Tuple>()->shape_of = input;
+  return made;
 }
 
 Value shape(Op& op) { return whole_shape(op.run, op.call.at(0), op.call.place); }

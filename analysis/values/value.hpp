@@ -153,6 +153,7 @@ struct Tuple : Object {
   std::vector<Value> items;
   std::span<const std::string_view> fields;  // of a named tuple; the texts outlive the heap
   const Class* cls = nullptr;  // of a named tuple
+  Value shape_of;              // the tensor whose shape it is
 };
 
 // The elements: `items` first, then (if `open`) any number of values like `rest`.
