@@ -1,6 +1,9 @@
 #include "server/configuration/toml.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
+#include <string_view>
 
 // The library takes its own checks for granted in a release build, and a text such as "[[[" breaks one of
 // them. Here they hold in every build, as an exception.
@@ -54,10 +57,38 @@ private:
   const syntax::Text& text_;
 };
 
+// The first byte of a character that is not ASCII and stands neither in a string nor in a comment, where TOML has none. The library's
+// classes of characters know no answer for most of them.
+std::optional<std::size_t> bare_beyond_ascii(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+  std::size_t at = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  while (at < text.size()) {
+    const char c = text[at];
+    if (static_cast<unsigned char>(c) >= 0x80) return at;
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size());
+    } else if (c == '"' || c == '\'') {
+      const bool block = text.substr(at).starts_with(std::string(3, c));
+      const std::string quote(block ? 3 : 1, c);
+      at += quote.size();
+      while (at < text.size() && !text.substr(at).starts_with(quote) && (block || text[at] != '\n')) at += c == '"' && text[at] == '\\' ? 2 : 1;
+      at += quote.size();
+      while (block && at < text.size() && text[at] == c) ++at;  // quotes may stand before the closing ones
+    } else {
+      ++at;
+    }
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
 Toml read_toml(const syntax::Text& text, const std::vector<std::string>& keys) {
   const Reader reader(text);
+  if (const auto bare = bare_beyond_ascii(text.bytes())) {
+    const auto begin = static_cast<std::uint32_t>(*bare);
+    return {std::nullopt, Problem{{begin, begin + 1}, "in TOML a character that is not ASCII stands in quotes", {}}};
+  }
   try {
     const toml::table root = toml::parse(text.bytes());
     const toml::node* node = &root;

@@ -3,6 +3,7 @@
 #include "protocol/transport.hpp"
 #include "server/lsp/rule_pages.hpp"
 #include "server/lsp/server.hpp"
+#include "server/scheduler/memory.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -10,11 +11,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <thread>
 
 namespace stepzero::server {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_the_end{300};
+constexpr std::size_t memory_of_an_analysis = std::size_t{48} << 20;  // of a file of some 1,500 lines, which nobody has to wait for then
 
 // STEPZERO_LOG: trace, debug, info, warn, err or off. Standard output belongs to the protocol.
 void log_to_standard_error() {
@@ -49,6 +52,7 @@ int run_language_server(const LspOptions& options) {
     return 1;
   }
   int status = 1;
+  const std::jthread preparing([] { prepare_memory(memory_of_an_analysis); });
   LanguageServer server(loop, std::move(transport),
                         {snapshot::analyze, Pool::default_size(), RulePages::installed_folder()});
   server.start([&](int given) {

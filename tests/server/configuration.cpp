@@ -130,6 +130,16 @@ TEST_CASE("a broken settings file is reported, if it is about us") {
   CHECK(read_configuration("/w/stepzero.toml", "x = " + std::string(10'000, '['))->problems.size() == 1);
 }
 
+TEST_CASE("characters that are not ASCII stand in quotes and comments") {
+  const auto problems = [](const std::string& text) { return read_configuration("/w/stepzero.toml", text)->problems; };
+  CHECK(problems("# \u00e9\nexclude = [\"\u00e9/\", '\u00e9\"', \"\\\"\u00e9\", \"\"\"\u00e9\n\u00e9\"\"\"\"]  # \u00e9\n").empty());
+  const auto bare = problems("exclude = []\n\u00e9 = 1\n");
+  REQUIRE(bare.size() == 1);
+  CHECK(bare[0].message.find("stands in quotes") != std::string::npos);
+  CHECK(bare[0].where.span.begin == 13);
+  CHECK(problems("exclude = [\"\"\u00e9]\n").size() == 1);
+}
+
 TEST_CASE("no text harms the reader of settings") {
   const std::string seed =
       "[tool.stepzero]\nselect = [\"amp\", 'x']\nseverity = {loop = \"off\"}\n[[a.b]]\nc = "
