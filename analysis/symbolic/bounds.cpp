@@ -135,7 +135,87 @@ std::int64_t Context::State::search_upper(Int a, std::int64_t goal, Search& sear
   return best;
 }
 
+namespace {
+
+// Every atom of a sum, and of the operands of those that are operations, once.
+void collect_atoms(Int a, std::vector<Int>& found) {
+  const auto add = [&](Int atom) {
+    if (std::find(found.begin(), found.end(), atom) != found.end()) return;
+    found.push_back(atom);
+    for (Int operand : atom->operands) collect_atoms(operand, found);
+  };
+  if (a->constant()) return;
+  if (a->atomic()) return add(a);
+  for (const Term& term : a->terms)
+    for (const Factor& factor : term.monomial->factors) add(factor.atom);
+}
+
+// One of the numbers that an atom may be: the least, others near it, and some that have nothing to do with each other.
+std::int64_t sample(Interval range, std::uint32_t atom, unsigned round) {
+  constexpr std::int64_t far = 100'000, near = 40, least = -far;
+  const std::int64_t low = range.low != Interval::unbounded_below ? range.low : range.high != Interval::unbounded_above ? range.high : round % 2 == 0 ? 0 : least;
+  const std::int64_t spread = round == 0 ? 0 : static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(round < 3 ? near : far));
+  std::int64_t value = 0;
+  if (__builtin_add_overflow(low, range.low == Interval::unbounded_below && range.high != Interval::unbounded_above ? -spread : spread, &value)) return low;
+  return std::min(value, range.high);
+}
+
+} // namespace
+
+bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
+  constexpr std::size_t most_premises = 24, most_atoms = 24;
+  constexpr unsigned rounds = 6;
+  const bool with_facts = use == Use::facts && !log.empty();
+  if (with_facts && inequalities.size() + rules.size() > most_premises) return false;
+  std::vector<Int>& atoms = sampled_atoms;
+  atoms.clear();
+  collect_atoms(a, atoms);
+  if (with_facts) {
+    for (Int inequality : inequalities) collect_atoms(inequality, atoms);
+    for (const Rule& rule : rules) {
+      for (const Factor& factor : rule.monomial->factors) collect_atoms(factor.atom, atoms);
+      collect_atoms(rule.rest, atoms);
+    }
+  }
+  if (atoms.size() > most_atoms) return false;
+  std::vector<Assignment>& values = sampled_values;
+  const auto holds = [&](const Rule& rule) {
+    Wide product = rule.coefficient;
+    for (const Factor& factor : rule.monomial->factors)
+      for (std::uint32_t i = 0; i < factor.power; ++i) {
+        const auto value = evaluate(factor.atom, values);
+        if (!value || !fits(product)) return false;
+        product *= *value;
+      }
+    const auto rest = evaluate(rule.rest, values);
+    return rest && product == *rest;
+  };
+  for (unsigned round = 0; round < rounds; ++round) {
+    values.clear();
+    for (Int atom : atoms)
+      if (atom->kind == Kind::atom) values.push_back({atom, sample(bounds(atom, use), atom->number, round)});
+    const auto value = evaluate(a, values);
+    if (!value || *value <= limit) continue;
+    const auto in_bounds = [&](Int atom) {
+      const auto found = evaluate(atom, values);
+      return found && bounds(atom, use).contains(*found);
+    };
+    if (!std::all_of(atoms.begin(), atoms.end(), in_bounds)) continue;
+    if (!with_facts) return true;
+    const auto is_met = [&](Int inequality) {
+      const auto found = evaluate(inequality, values);
+      return found && *found <= 0;
+    };
+    if (std::all_of(inequalities.begin(), inequalities.end(), is_met) && std::all_of(rules.begin(), rules.end(), holds)) return true;
+  }
+  return false;
+}
+
 std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
+  const std::int64_t simple = bounds(a, use).high;
+  if (simple <= goal || a->constant()) return simple;
+  // Nothing proves what a number refutes. Who asks with a goal wants to know of it, or of 0.
+  if (goal != Interval::unbounded_below && (a->depth > 0 || (use == Use::facts && !inequalities.empty())) && exceeds(a, std::max<std::int64_t>(goal, 0), use)) return simple;
   Search search{use, use == Use::form ? 24 : 96, {}, {}, {}};
   const std::int64_t plain = search_upper(a, goal, search, use == Use::form ? 2 : 4);
   if (plain <= goal || use == Use::form || rewriting || log.empty()) return plain;

@@ -235,6 +235,10 @@ struct Context::State {
   static Interval operation_bounds(Kind kind, std::span<const Interval> operands);
   // An upper bound of a, found by adding inequalities that hold; stops at the first that is <= goal.
   std::int64_t best_upper(Int a, std::int64_t goal, Use use);
+  // Was a number above the limit found that it may be, by all that the search looks at? No: nothing is known.
+  bool exceeds(Int a, std::int64_t limit, Use use);
+  std::vector<Int> sampled_atoms;          // of exceeds()
+  std::vector<Assignment> sampled_values;  // of exceeds()
   bool at_most_zero(Int a, Use use) { return best_upper(a, 0, use) <= 0; }
   struct Search;
   std::int64_t search_upper(Int a, std::int64_t goal, Search& search, int depth);
