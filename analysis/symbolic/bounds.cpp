@@ -150,10 +150,16 @@ void collect_atoms(Int a, std::vector<Int>& found) {
     for (const Factor& factor : term.monomial->factors) add(factor.atom);
 }
 
-// One of the numbers that an atom may be: the least, others near it, and some that have nothing to do with each other.
+// One of the numbers that an atom may be: the least, others near it, some that have nothing to do with each other, and some that most numbers
+// divide.
 std::int64_t sample(Interval range, std::uint32_t atom, unsigned round) {
   constexpr std::int64_t far = 100'000, near = 40, least = -far;
   const std::int64_t low = range.low != Interval::unbounded_below ? range.low : range.high != Interval::unbounded_above ? range.high : round % 2 == 0 ? 0 : least;
+  constexpr std::int64_t divisible = 27'720;
+  if (round >= 4) {
+    const std::int64_t value = divisible * (1 + static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(near)));
+    if (range.contains(value)) return value;
+  }
   const std::int64_t spread = round == 0 ? 0 : static_cast<std::int64_t>(scramble(round, atom) % static_cast<std::uint32_t>(round < 3 ? near : far));
   std::int64_t value = 0;
   if (__builtin_add_overflow(low, range.low == Interval::unbounded_below && range.high != Interval::unbounded_above ? -spread : spread, &value)) return low;
@@ -194,6 +200,13 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
     values.clear();
     for (Int atom : atoms)
       if (atom->kind == Kind::atom) values.push_back({atom, sample(bounds(atom, use), atom->number, round)});
+    // What an equation gives.
+    if (with_facts)
+      for (const Rule& rule : rules)
+        if (rule.coefficient == 1 && rule.monomial->degree == 1 && rule.monomial->factors[0].atom->kind == Kind::atom)
+          for (Assignment& each : values)
+            if (each.atom == rule.monomial->factors[0].atom)
+              if (const auto rest = evaluate(rule.rest, values)) each.value = *rest;
     const auto value = evaluate(a, values);
     if (!value || *value <= limit) continue;
     const auto in_bounds = [&](Int atom) {
@@ -214,8 +227,8 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
 std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
   const std::int64_t simple = bounds(a, use).high;
   if (simple <= goal || a->constant()) return simple;
-  // Nothing proves what a number refutes. Who asks with a goal wants to know of it, or of 0.
-  if (goal != Interval::unbounded_below && (a->depth > 0 || (use == Use::facts && !inequalities.empty())) && exceeds(a, std::max<std::int64_t>(goal, 0), use)) return simple;
+  // Nothing proves what a number refutes. Who asks with a goal wants to know of it; among the facts, also of 0.
+  if (goal != Interval::unbounded_below && (a->depth > 0 || (use == Use::facts && !inequalities.empty())) && exceeds(a, use == Use::facts ? std::max<std::int64_t>(goal, 0) : goal, use)) return simple;
   Search search{use, use == Use::form ? 24 : 96, {}, {}, {}};
   const std::int64_t plain = search_upper(a, goal, search, use == Use::form ? 2 : 4);
   if (plain <= goal || use == Use::form || rewriting || log.empty()) return plain;
