@@ -282,6 +282,8 @@ private:
     Exit found;
     for (const Leaving& exit : story_.trace(other).exits) {
       if (exit.at > extra.before || exit.caught) continue;
+      // Who returns leaves out what its own call goes on to, and what is called from there.
+      if (exit.kind == ExitKind::return_ && !is_within(story_.trace(owner).acts[extra.act].calls, exit.calls)) continue;
       for (auto turn = exit.turns.rbegin(); turn != exit.turns.rend(); ++turn) {
         const Decision& theirs = story_.trace(other).decisions[*turn];
         const Decision* mine = decided(story_.trace(owner), theirs);
@@ -296,6 +298,22 @@ private:
     const auto& exits = story_.trace(other).exits;
     if (!found.leaving && story_.trace(other).raised && !exits.empty() && exits.back().fails && !exits.back().caught && exits.back().at <= extra.before) found.leaving = &exits.back();
     return found;
+  }
+
+  // Do the calls lead through the other ones?
+  static bool is_within(const CallSite* calls, const CallSite* outer) {
+    const auto depth = [](const CallSite* site) {
+      std::size_t count = 0;
+      for (; site; site = site->outer) ++count;
+      return count;
+    };
+    const std::size_t wanted = depth(outer);
+    std::size_t own = depth(calls);
+    if (own < wanted) return false;
+    for (; own > wanted; --own) calls = calls->outer;
+    for (; calls && calls != outer; calls = calls->outer, outer = outer->outer)
+      if (!(calls->place == outer->place)) return false;
+    return true;
   }
 
   static bool same_rounds(const std::vector<Round>& a, const std::vector<Round>& b) {
