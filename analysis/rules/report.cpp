@@ -1,5 +1,7 @@
 #include "rules/report.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -7,7 +9,10 @@ using namespace interpreter;
 Location Report::location(Place place) const { return {record_.chunk(place).path, record_.span(place)}; }
 
 void Report::relate(Finding& finding, Place place, std::string message) const {
-  if (place) finding.related.push_back({location(place), std::move(message)});
+  if (!place) return;
+  Related related{location(place), std::move(message)};
+  const auto same = [&](const Related& other) { return other.where == related.where && other.message == related.message; };
+  if (std::none_of(finding.related.begin(), finding.related.end(), same)) finding.related.push_back(std::move(related));
 }
 
 void Report::relate_calls(Finding& finding, const CallSite* calls) const {

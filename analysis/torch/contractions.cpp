@@ -233,7 +233,12 @@ Value einsum(Op& op) {
     if (is_one(op, dim) && it->second.operand != operand) return true;
     if (op.equal(known, dim) == Answer::no &&
         (it->second.operand == operand || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
-      refuse_inner(op, operands[it->second.operand], operands[operand], known, dim);
+      const auto described = [&](std::size_t i, const Dim& size) {
+        const TensorState* state = op.tensor(operands[i]);
+        return "operand " + std::to_string(i) + " is " + (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
+      };
+      (void)op.fail(ProblemKind::product, "In '" + std::string(*equation) + "' the sizes of '" + letter + "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim),
+                    {known, dim});
       return false;
     }
     known = op.better(known, dim);

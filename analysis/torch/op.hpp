@@ -196,6 +196,7 @@ public:
   // The same where a rule words it: the event, to be filled.
   interpreter::ProblemEvent& refuse(values::ProblemKind kind);
   bool failed() const { return failed_; }
+  interpreter::ProblemEvent* told() const { return problem_; }  // the last; null: none
   bool certain() const { return problem_ && !problem_->guarded && !problem_->assumption; }  // of a failure that was told
   void blame() { failed_ = true; }  // it fails because of what was told before
   // What was prepared before is hardly meant, as is seen now; it is told where it stood.

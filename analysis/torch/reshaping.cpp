@@ -52,6 +52,10 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
   const auto fail = [&](const std::string& text) {
     std::initializer_list<Dim> none = {};
     op.fail(ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
+    if (interpreter::ProblemEvent* told = op.told(); told && !from.dims.empty() && !wanted.sizes.empty()) {
+      told->left = from.dims.back();
+      told->right.size = wanted.sizes.back();
+    }
     return std::nullopt;
   };
   std::ptrdiff_t inferred = -1;
