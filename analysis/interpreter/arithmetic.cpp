@@ -288,6 +288,8 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   // It may still turn out to be a tensor or a float: an unknown that is this number if it is an integer.
   Value made = unknown(s.text(result));
   made.as<values::Unknown>()->integer = result;
+  // Sequences are added, and repeated, as well.
+  made.as<values::Unknown>()->only_compared = !numbers && ((op == BinaryOp::add && !is_number(left) && !is_number(right)) || op == BinaryOp::mul);
   made.as<values::Unknown>()->is_number = is_read;
   return made;
 }

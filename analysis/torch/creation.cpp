@@ -23,7 +23,7 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
       return like ? std::optional(like->shape) : std::nullopt;
     }
     // It may be one size or a tuple of them, unless it was already used as a number.
-    if (!unknown->integer) return std::nullopt;
+    if (!unknown->integer || unknown->only_compared) return std::nullopt;
   }
   if (!value && !op.given(name)) return Shape{true, {}};
   const auto sizes = op.sizes(name);
@@ -348,7 +348,19 @@ Value old_constructor(Op& op, Dtype dtype) {
   // Shapes are kept as tuples: only what is written as one is data.
   if (data.is(Kind::tuple) && !(op.call.expr && op.call.expr->arguments.size() == 1 && op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple)) return op.fresh({}, dtype);
   if (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data)) return tensor_of(op, data, dtype);
-  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) return op.fresh(state->shape, dtype);
+  // Of a tensor it is an alias, which has its history.
+  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) {
+    TensorState alias = *state;
+    alias.dtype = dtype;
+    return result(op.call, std::move(alias));
+  }
+  // Arrays are computed with as numbers are.
+  if (data.is(Kind::unknown) && op.call.rest.empty()) {
+    TensorState any = *op.tensor(op.fresh({}, dtype));
+    any.requires_grad = Known::unknown;
+    any.graph_complete = false;
+    return result(op.call, std::move(any));
+  }
   const auto shape = shape_asked(op, "data");
   return op.failed() ? op.unknown() : op.fresh(shape.value_or(Shape{}), dtype);
 }

@@ -171,6 +171,7 @@ Value plain(Call& call, Value value, bool references, int depth) {
   value = call.run.resolve(value);
   if (depth > 32 || (is_reference(value) && !references)) return not_seen(call);
   if (value.is(Kind::instance) && call.run.is_a(value, "omegaconf.DictConfig")) {
+    if (!kept(call.run, *value.as<Instance>(), "$fields").is(Kind::dict)) return not_seen(call);
     std::vector<std::pair<Value, Value>> items;
     // As the attributes are now: they can be written.
     for (const auto& [key, unused] : std::vector(values::Heap::dict_state(kept(call.run, *value.as<Instance>(), "$fields"))->items))

@@ -207,7 +207,7 @@ Value broadcast_shapes(Op& op) {
 
 constexpr Operator operators[] = {
     {"expand", "input, size, *more, implicit=False", "method spread", expand, Type::input},
-    {"broadcast_to", "input, size", "torch method", expand, Type::input},
+    {"broadcast_to", "input, size, *more", "torch method spread", expand, Type::input},
     {"expand_as", "input, other", "method", expand_as, Type::input},
     {"broadcast_tensors", "tensors, *more", "torch", broadcast_tensors, Type::own},
     {"broadcast_shapes", "shapes, *more", "torch", broadcast_shapes, Type::own},

@@ -22,7 +22,10 @@ Value unknown_of(Call& call) {
 }
 Value context(Call& call) { return Value::of(Kind::instance, call.run.make_native("torch.context", call.place)); }
 
-Instance& object(const Call& call) { return *call.self.as<Instance>(); }
+Instance& object(const Call& call) {
+  // A method that was handed something else, as Sequential.append(Sequential) is, has an object that nobody sees.
+  return call.self.is(Kind::instance) ? *call.self.as<Instance>() : *call.run.heap().make<Instance>();
+}
 void keep(Interpreter& run, Instance& object, std::string_view name, Value value) {
   run.heap().set(run.heap().slot_of(object.attributes, Name(name)), value);
 }

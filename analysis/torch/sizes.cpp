@@ -2,6 +2,8 @@
 // same from then on, though nothing else may be known of the shape.
 #include "torch/views.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 namespace {
@@ -127,7 +129,7 @@ Value rank(Op& op) {
   values::Slot& slot = op.run.heap().slot_of(all.as<values::Unknown>()->attributes, Name("$len"));
   if (!slot.value) {
     symbolic::AtomInfo info;
-    info.lower = 0;
+    info.lower = state ? static_cast<std::int64_t>(std::max(state->shape.dims.size(), state->first.size())) : 0;
     info.sharing = Sharing::uniform;
     slot.value = Value::of(op.s.fresh(info));  // it was always so: no write
   }

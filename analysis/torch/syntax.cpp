@@ -56,9 +56,9 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
     const Row* row = find("torch.Tensor.copy_");
     Call call{run, *row, {}, {part, value}, {}, {}, {true, true}, false, nullptr, &node, place};
     Op op(call);
-    // Leading dimensions of size 1 of the value are dropped.
+    // Leading dimensions of size 1 of the value are dropped, and those that may be.
     Shape given = from->shape;
-    while (given.dims.size() > into->shape.dims.size() && op.value(given.dims.front()) == 1) given.dims.erase(given.dims.begin());
+    while (given.dims.size() > into->shape.dims.size() && op.equal(given.dims.front(), 1) != Answer::no) given.dims.erase(given.dims.begin());
     bool fits = given.dims.size() <= into->shape.dims.size();
     for (std::size_t i = 0; fits && i < given.dims.size(); ++i) {
       const Dim dim = from_right(given, i);

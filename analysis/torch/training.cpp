@@ -49,6 +49,16 @@ Value backward(Call& call) {
   call.run.note_gradients(own ? std::optional(call.run.as_rank() ? Sharing::local : loss->sharing) : std::nullopt);
   return Value::none();
 }
+// A shape is a tuple.
+Value size_made(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  if (!given) return call.run.heap().tuple({});
+  auto items = given.is(Kind::tensor) ? std::nullopt : call.run.elements(given, call.place);
+  if (items) return call.run.heap().tuple(std::move(*items));
+  const Value made = call.run.heap().unknown_from(std::vector{given}, call.place);
+  made.as<values::Unknown>()->ends_with = call.run.heap().tuple({});
+  return made;
+}
 Value norm_of_gradients(Call& call) {
   const auto own = call.run.own_gradients();
   TensorState state;
@@ -230,6 +240,7 @@ std::vector<Row> training_rows() {
       row("torch.utils.data.distributed.DistributedSampler.set_epoch", method, "epoch", nothing),
       row("torch.utils.data.DistributedSampler.set_epoch", method, "epoch", nothing),
 
+      row("torch.Size", function, "iterable=()", size_made),
       row("torch.device", function, "device, index=None", device_made),
       row("torch.cuda.is_available", function, "", available),
       row("torch.backends.mps.is_available", function, "", available),
