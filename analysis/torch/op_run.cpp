@@ -49,9 +49,11 @@ bool fits(Op& op) {
                                          (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
     return false;
   }
+  // Nothing that is spread is nothing that somebody forgot: versions differ in what they say to it.
+  const bool spreads = call.expr && std::ranges::any_of(call.expr->arguments, [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
-      if (!presumed)
+      if (!presumed && !spreads)
         op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
       return false;
     }

@@ -4,10 +4,107 @@
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
+namespace {
+
+using interpreter::AttemptEvent;
+using interpreter::Block;
+using interpreter::BranchEvent;
+using interpreter::CallEvent;
+using interpreter::EventKind;
+using interpreter::ExitEvent;
+using interpreter::ExitKind;
+using interpreter::LoopEvent;
+
+// Where an event lies: in a block, at a place, below another event.
+struct Step {
+  const Block* block;
+  std::size_t index;
+};
+
+std::vector<const Block*> blocks_of(const Event& event) {
+  std::vector<const Block*> found;
+  const auto add = [&](const std::vector<Block>& blocks) {
+    for (const Block& block : blocks) found.push_back(&block);
+  };
+  switch (event.kind) {
+  case EventKind::branch: return {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no};
+  case EventKind::call: return {&static_cast<const CallEvent&>(event).body};
+  case EventKind::loop: add(static_cast<const LoopEvent&>(event).rounds); break;
+  case EventKind::attempt: {
+    const auto& attempt = static_cast<const AttemptEvent&>(event);
+    found = {&attempt.body, &attempt.orelse, &attempt.finally};
+    add(attempt.handlers);
+    break;
+  }
+  default: break;
+  }
+  return found;
+}
+
+bool find(const Block& block, const Event& wanted, std::vector<Step>& path) {
+  for (std::size_t i = 0; i < block.events.size(); ++i) {
+    path.push_back({&block, i});
+    if (block.events[i] == &wanted) return true;
+    for (const Block* inner : blocks_of(*block.events[i]))
+      if (find(*inner, wanted, path)) return true;
+    path.pop_back();
+  }
+  return false;
+}
+
+bool raises(const Block& block) {
+  return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) { return event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise; });
+}
+// Does a way through it lead out of its function or loop, other than by an exception?
+bool leaves(const Block& block) {
+  return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) {
+    if (event->kind == EventKind::exit) return static_cast<const ExitEvent*>(event)->exit != ExitKind::raise;
+    if (event->kind == EventKind::call) return false;
+    const auto inner = blocks_of(*event);
+    return std::any_of(inner.begin(), inner.end(), [](const Block* each) { return leaves(*each); });
+  });
+}
+
+bool fails_at(const Block& block, Place place) {
+  return std::any_of(block.events.begin(), block.events.end(), [&](const Event* event) {
+    if (event->kind == EventKind::problem && event->place == place) return true;
+    const auto inner = blocks_of(*event);
+    return std::any_of(inner.begin(), inner.end(), [&](const Block* each) { return fails_at(*each, place); });
+  });
+}
+
+// A problem in another file is told of the call in this one that leads to it: does the call come to it by all its ways that end well? A
+// condition that the call does not decide may lead past it.
+bool may_be_passed(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
+  if (record.in_file(problem.place)) return false;
+  std::vector<Step> path;
+  if (!find(root.block, problem, path)) return false;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < path.size(); ++i)
+    if (const Event& event = *path[i].block->events[path[i].index]; event.kind == EventKind::call && record.in_file(event.place)) from = i + 1;
+  if (from == 0) return false;
+  for (std::size_t i = from; i < path.size(); ++i) {
+    const auto& events = path[i].block->events;
+    for (std::size_t before = 0; before < path[i].index; ++before)
+      if (events[before]->kind == EventKind::branch)
+        if (const auto& branch = static_cast<const BranchEvent&>(*events[before]); leaves(branch.yes) || leaves(branch.no)) return true;
+    const Event& event = *events[path[i].index];
+    if (event.kind != EventKind::branch || i + 1 == path.size()) continue;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    const Block& other = path[i + 1].block == &branch.yes ? branch.no : branch.yes;
+    if (!raises(other) && !fails_at(other, problem.place)) return true;
+  }
+  return false;
+}
+
+} // namespace
+
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message) {
-  if (problem.guarded) return std::nullopt;
+  if (problem.guarded || may_be_passed(record, problem, root)) return std::nullopt;
   if (problem.assumption) {
     const std::string when = record.symbols.text(problem.assumption);
     // A condition without a name tells nobody anything.

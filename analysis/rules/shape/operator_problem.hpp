@@ -8,7 +8,8 @@
 namespace stepzero::rules {
 
 // How severe a problem is, and its message completed: an error that happens under an assumption, or with the defaults of what
-// nobody calls, is a warning that says so. Nothing where it is not told: inside a try, or in a test that expects it.
+// nobody calls, is a warning that says so. Nothing where it is not told: inside a try, in a test that expects it, or in another file on
+// a way that the call here need not take.
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message);
 
 // Reports every problem of the kind: an error, or a warning that names the assumption where the operation fails only under
