@@ -106,7 +106,7 @@ void Follow::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (!state.scaled && (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
+    } else if (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_) {
       state.plain = &event;
     }
   });
@@ -145,13 +145,14 @@ void Follow::stepped(const OperationEvent& event, Value optimizer, const Object*
     OfScaler& entry = scalers_[{scaler, optimizer.object()}];
     if (entry.stepped) blamed_scalers_.insert(scaler);  // amp/missing-update tells of it
     if (state.updated && state.scaled_by == scaler) wrong(Slip::update_before_step, *state.updated, state, state.fresh, &event, scaler);
-    if (state.plain && state.fresh == state.plain && !state.scaled && !state.stepped) wrong(Slip::plain_backward, *state.plain, state, nullptr, &event, scaler);
+    if (state.plain && !state.stepped && !entry.unscaled && (state.fresh == state.plain || state.scaled)) wrong(Slip::plain_backward, *state.plain, state, nullptr, &event, scaler);
     entry.stepped = &event;
   }
   if (!scaler && state.scaled) wrong(Slip::plain_step, event, state, state.scaled, nullptr, state.scaled_by);
   state.lost = nullptr;
   state.clip_on_nothing = nullptr;
   state.stepped = &event;
+  state.plain = nullptr;
   state.scaled = nullptr;
   state.updated = nullptr;
 }
