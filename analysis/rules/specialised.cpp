@@ -19,6 +19,11 @@ bool speaks_of_experts(const Record& record, Place place) {
   return text.find("xpert") != std::string_view::npos;
 }
 
+bool speaks_of_layout(std::string_view condition) {
+  constexpr std::string_view words[] = {"world_size", "tp_size", "pp_size", "dp_size", "tensor_parallel", "pipeline_parallel", "data_parallel", "n_ranks", "num_ranks"};
+  return std::any_of(std::begin(words), std::end(words), [&](std::string_view word) { return condition.find(word) != std::string_view::npos; });
+}
+
 namespace {
 
 const TensorState* state_at(const ProblemEvent& problem, std::size_t index) { return index < problem.states.size() ? problem.states[index] : nullptr; }
@@ -97,13 +102,7 @@ std::size_t rank_of(const TensorState* state) { return state && state->shape.ran
 } // namespace
 
 std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
-  // An assertion about the layout of processes, in their usual names.
-  if (problem.problem == ProblemKind::assertion) {
-    const std::string_view text = record.text(problem.place);
-    for (const std::string_view word : {"world_size", "tp_size", "pp_size", "dp_size", "tensor_parallel", "pipeline_parallel", "data_parallel", "n_ranks", "num_ranks"})
-      if (text.find(word) != std::string_view::npos) return "parallel/world-size";
-    return {};
-  }
+  if (problem.problem == ProblemKind::assertion) return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
   if (!problem.row) return {};
   // A list of modules is no operator.
   if (problem.problem == ProblemKind::index && !problem.row->op) return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};

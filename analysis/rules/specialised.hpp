@@ -9,6 +9,8 @@ namespace stepzero::rules {
 std::string_view teller_of(const Record& record, const ProblemEvent& problem);
 // Does the class, or the function, around the place speak of experts? Only to say it in their words, or to keep silent about others.
 bool speaks_of_experts(const Record& record, Place place);
+// Is a condition about the layout of processes, in their usual names?
+bool speaks_of_layout(std::string_view condition);
 // Reports the problems that the rule tells, as errors; `words` completes the message and may relate places.
 void report_specialised(const Record& record, Report& report, std::string_view rule,
                         const std::function<std::string(const ProblemEvent&)>& words, const std::function<void(const ProblemEvent&, Finding&)>& refine = {});

@@ -2,9 +2,12 @@
 // share, lists of groups that overlap or leave ranks out.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/source.hpp"
 #include "rules/specialised.hpp"
 
 #include <algorithm>
+#include <set>
+#include <unordered_set>
 
 namespace stepzero::rules {
 
@@ -102,7 +105,31 @@ void meshes(const Record& record, Report& report) {
   });
 }
 
+// `if tp * pp * dp != world_size: raise …`, where that is so: an assertion in other words.
+void checks(const Record& record, Report& report) {
+  std::unordered_set<const syntax::Stmt*> open;  // what is decided in one way only at some times
+  std::vector<const Event*> raised;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind == interpreter::EventKind::branch) open.insert(static_cast<const interpreter::BranchEvent&>(event).stmt);
+    if (event.kind != interpreter::EventKind::exit || !record.in_file(event.place)) return;
+    if (const auto& exit = static_cast<const interpreter::ExitEvent&>(event); exit.exit == interpreter::ExitKind::raise && exit.fails) raised.push_back(&event);
+  });
+  std::set<std::pair<std::uint32_t, std::uint32_t>> told;
+  for (const Event* event : raised) {
+    const auto& chunk = record.chunk(event->place);
+    if (!chunk.chunk || !chunk.chunk->stmt) continue;
+    const auto path = enclosing(*chunk.chunk->stmt, event->place.span);
+    if (path.size() < 2 || path.back().stmt->kind != syntax::StmtKind::raise || path[path.size() - 2].stmt->kind != syntax::StmtKind::if_) continue;
+    const auto& guard = syntax::as<syntax::IfStmt>(*path[path.size() - 2].stmt);
+    if (open.contains(&guard) || guard.body.empty() || guard.body.data() != path.back().block.data() || guard.test->kind != syntax::ExprKind::compare) continue;
+    const std::string_view test = record.text({event->place.chunk, guard.test->span});
+    if (!speaks_of_layout(test) || !told.insert({event->place.chunk, guard.span.begin}).second) continue;
+    report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls, "This check always fails: " + std::string(test) + " holds here, and the program stops.");
+  }
+}
+
 void check(const Record& record, Report& report) {
+  checks(record, report);
   report_specialised(record, report, "parallel/world-size", [](const ProblemEvent& problem) { return problem.text; });
 
   meshes(record, report);
