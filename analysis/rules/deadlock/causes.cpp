@@ -133,6 +133,8 @@ private:
       mismatch.whole_job = group == "world";
       return tell_local(guard->place, where, calls, owner, other, act, mismatch);
     }
+    // Who ends in an exception does not come to it for that reason, whatever it decided before.
+    if (guard && !guard->attempt && story_.trace(other).raised) return refuse();
     // Where the run for all ranks knows the answer, what a rank's own run made of it does not count.
     if (guard && guard->branch && !guard->open && !story_.of_main(*guard->branch, guard->place)) return refuse();
     // The same call elsewhere among what the other has alone: then it is the order that differs.
