@@ -176,8 +176,11 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset) {
       values::Value value = each.own->value;
       if (value.is(values::Kind::unknown)) {
         const auto* unknown = value.as<values::Unknown>();
-        const values::Slot* learned = unknown->attributes.find(syntax::Name("$learned"));
-        value = unknown->state.value ? unknown->state.value : learned ? learned->value : values::Value{};
+        // What a round of a loop taught is not so on every way; here it only gives names.
+        const values::Value state = unknown->state.value;
+        const bool known = state.is(values::Kind::tensor) && state.as<values::Tensor>()->now()->shape.rank_known;
+        value = known ? state : unknown->attributes.value(syntax::Name("$learned"));
+        if (!value) value = state;
       }
       if (value.is(values::Kind::tensor)) own = &value.as<values::Tensor>()->now()->shape;
     }

@@ -6,12 +6,14 @@ namespace stepzero::torch {
 
 namespace {
 
-// What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, and how many of the last dimensions differ.
-constexpr std::string_view source_name = "$from", differing_name = "$differing";
+// What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own last dimensions are not that
+// one's, and how many more it has.
+constexpr std::string_view source_name = "$from", differing_name = "$differing", added_name = "$added";
 
 struct Named {
   std::string_view name;
-  std::int64_t differing;  // of the last dimensions
+  std::int64_t differing;
+  std::int64_t added = 0;
 };
 // Operators whose result has the shape of their first tensor, but for so many last dimensions.
 constexpr Named named[] = {
@@ -19,10 +21,16 @@ constexpr Named named[] = {
     {"GELU", 0},      {"gelu", 0},     {"ReLU", 0},      {"relu", 0},       {"SiLU", 0},       {"silu", 0},      {"Sigmoid", 0},    {"sigmoid", 0},
     {"Tanh", 0},      {"tanh", 0},     {"Softmax", 0},   {"softmax", 0},    {"LogSoftmax", 0}, {"log_softmax", 0}, {"LeakyReLU", 0}, {"leaky_relu", 0},
     {"ELU", 0},       {"elu", 0},      {"Softplus", 0},  {"softplus", 0},   {"normalize", 0},  {"contiguous", 0}, {"clone", 0},     {"float", 0},
+    {"Embedding", 1, 1}, {"embedding", 1, 1}, {"one_hot", 1, 1}, {"Identity", 0}, {"Mish", 0},  {"mish", 0},      {"Hardswish", 0},  {"hardswish", 0},
+    {"ReLU6", 0},     {"relu6", 0},    {"SELU", 0},      {"selu", 0},       {"to", 0},         {"detach", 0},    {"sin", 0},        {"cos", 0},
+    {"sqrt", 0},      {"rsqrt", 0},    {"log", 0},       {"log1p", 0},      {"double", 0},     {"long", 0},      {"cpu", 0},        {"cuda", 0},
     {"half", 0},      {"bfloat16", 0}, {"type_as", 0},   {"exp", 0},        {"neg", 0},        {"square", 0},    {"abs", 0},        {"clamp", 0},
 };
-// Those that take another operand, which is a number here.
-constexpr std::string_view with_number[] = {"mul", "div", "add", "sub", "pow"};
+// Those that broadcast their two operands, one of which is a number or has no more dimensions than the other here.
+constexpr std::string_view pairwise[] = {"mul", "div", "add", "sub", "pow"};
+// Those that leave a dimension of size 1 for what they reduce, if told so.
+constexpr std::string_view reducing[] = {"mean", "sum", "amax", "amin", "var", "std"};
+constexpr std::int64_t all_of_them = 64;  // dimensions that may differ: only their number is the same
 // Those that cut along a dimension, which counts from the last one here.
 constexpr std::string_view cutting[] = {"chunk", "split"};
 
@@ -31,23 +39,24 @@ bool is_number(const Op& op, std::string_view parameter) {
   return value.is(Kind::integer) || value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real);
 }
 
-std::optional<std::int64_t> differing(Op& op) {
+std::optional<Named> relation(Op& op) {
   const std::string_view path = op.call.row.path;
   const std::string_view name = last_part(path.ends_with(".forward") ? path.substr(0, path.size() - std::string_view(".forward").size()) : path);
-  if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named)) return found->differing;
+  if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named)) return *found;
   if (op.call.row.parameters.size() < 2) return std::nullopt;
-  if (std::ranges::find(with_number, name) != std::end(with_number)) return is_number(op, op.call.row.parameters[1].text()) ? std::optional<std::int64_t>(0) : std::nullopt;
+  if (std::ranges::find(pairwise, name) != std::end(pairwise)) return is_number(op, op.call.row.parameters[1].text()) ? std::optional(Named{name, 0}) : std::nullopt;
+  if (std::ranges::find(reducing, name) != std::end(reducing)) return op.flag("keepdim") == Known::yes ? std::optional(Named{name, all_of_them}) : std::nullopt;
   if (std::ranges::find(cutting, name) != std::end(cutting))
-    if (const auto axis = op.integer("dim"); axis && *axis < 0) return -*axis;
+    if (const auto axis = op.integer("dim"); axis && *axis < 0) return Named{name, -*axis};
   return std::nullopt;
 }
 
-void follow(Op& op, Value source, std::int64_t count, Value made) {
+void follow(Op& op, Value source, const Named& by, Value made) {
   made = op.run.resolve(made);
   if (made.is(Kind::tuple) || made.is(Kind::list)) {
     const auto& items = made.is(Kind::tuple) ? made.as<values::Tuple>()->items : values::Heap::list_state(made)->items;
     for (const Value& item : items)
-      if (!item.is(Kind::tuple) && !item.is(Kind::list)) follow(op, source, count, item);
+      if (!item.is(Kind::tuple) && !item.is(Kind::list)) follow(op, source, by, item);
     return;
   }
   const TensorState* state = made.is(Kind::tensor) && !(made == source) ? op.tensor(made) : nullptr;
@@ -57,37 +66,68 @@ void follow(Op& op, Value source, std::int64_t count, Value made) {
   auto* unknown = shape.as<values::Unknown>();
   unknown->shape_of = made;
   heap.slot_of(unknown->attributes, Name(source_name)).value = source;
-  heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(count);
+  heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(by.differing);
+  heap.slot_of(unknown->attributes, Name(added_name)).value = heap.integer(by.added);
   state->shape_value = shape;
+}
+
+// Where what a tensor of unknown rank was made from began, and how many dimensions it has more than that.
+std::pair<Value, std::int64_t> origin_of(Op& op, Value value) {
+  constexpr int longest_way = 64;
+  std::int64_t added = 0;
+  value = op.run.resolve(value);
+  for (int way = 0; way < longest_way; ++way) {
+    const TensorState* state = op.tensor(value);
+    if (!state || !state->shape_value.is(Kind::unknown)) break;
+    const auto& kept = state->shape_value.as<values::Unknown>()->attributes;
+    const Value source = kept.value(Name(source_name));
+    if (!source) break;
+    added += op.run.to_constant(kept.value(Name(added_name))).value_or(0);
+    value = op.run.resolve(source);
+  }
+  return {value, added};
+}
+
+// The operand of two that are broadcast whose rank the result has; null: not known.
+Value leading(Op& op) {
+  const Value a = op.argument(op.call.row.parameters[0].text()), b = op.argument(op.call.row.parameters[1].text());
+  const TensorState *first = op.tensor(a), *second = op.tensor(b);
+  if (!first || !second || (first->shape.rank_known && second->shape.rank_known)) return {};
+  if (first->shape.rank_known) return first->shape.dims.size() <= second->shape.dims.size() ? b : Value{};
+  if (second->shape.rank_known) return second->shape.dims.size() <= first->shape.dims.size() ? a : Value{};
+  return origin_of(op, a) == origin_of(op, b) ? a : Value{};
 }
 
 } // namespace
 
 void follow_rank(Op& op, Value made) {
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
+  if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, last_part(op.call.row.path)) != std::end(pairwise))
+    if (const Value source = leading(op)) return follow(op, source, Named{"", all_of_them}, made);
   const Value source = op.argument(op.call.row.parameters[0].text());
   const TensorState* from = op.tensor(source);
   if (!from || from->shape.rank_known) return;
-  if (const auto count = differing(op)) follow(op, source, *count, made);
+  if (const auto by = relation(op)) follow(op, source, *by, made);
 }
 
 void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {
   if (!shape_value.is(Kind::unknown) || !learned.rank_known || run.guarded()) return;
   const auto& kept = shape_value.as<values::Unknown>()->attributes;
-  const values::Slot *source = kept.find(Name(source_name)), *count = kept.find(Name(differing_name));
-  if (!source || !count) return;
-  const TensorState* state = tensor_state(run, source->value);
-  const auto rank = learned.dims.size();
-  const auto last = static_cast<std::size_t>(run.to_constant(count->value).value_or(0));
-  if (!state || state->shape.rank_known || state->shape.dims.size() > rank || last > rank) return;
+  const Value source = kept.value(Name(source_name));
+  if (!source) return;
+  const TensorState* state = tensor_state(run, source);
+  const auto last = static_cast<std::size_t>(run.to_constant(kept.value(Name(differing_name))).value_or(0));
+  const auto added = static_cast<std::size_t>(run.to_constant(kept.value(Name(added_name))).value_or(0));
+  if (!state || state->shape.rank_known || (last > learned.dims.size() && last != all_of_them) || added > learned.dims.size() || state->shape.dims.size() > learned.dims.size() - added) return;
+  const std::size_t rank = learned.dims.size() - added;
   TensorState changed = *state;
   changed.shape.rank_known = true;
   changed.shape.dims.insert(changed.shape.dims.begin(), rank - state->shape.dims.size(), Dim{});
-  for (std::size_t i = 0; i + last < rank; ++i)
+  for (std::size_t i = 0; i + last < learned.dims.size() && i < rank; ++i)
     if (!changed.shape.dims[i].size) changed.shape.dims[i] = learned.dims[i];
   const Value before = state->shape_value;
   settle_rank(run, changed);
-  set_state(run, source->value, changed);
+  set_state(run, source, changed);
   learn_source(run, before, changed.shape);
 }
 
