@@ -114,9 +114,9 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   if (first && second && (problem.problem == ProblemKind::broadcast || problem.problem == ProblemKind::product) && is_rotary_table(first) != is_rotary_table(second))
     return "attention/rope";
   if (problem.problem == ProblemKind::reshape && first && is_rotary_table(first)) return "attention/rope";
-  // Heads are made of the last dimension: where it stays whole, others are rearranged.
-  const bool whole_last = problem.left.size && problem.left.size == problem.right.size;
-  if (problem.problem == ProblemKind::reshape && by == Sense::rearranged && rank_of(first) >= 2 && projection(first) && sizes_asked(problem) > rank_of(first) && !whole_last)
+  // Heads are made of the last dimension: where others change, these are rearranged.
+  const bool others_change = problem.left.size && problem.right.size;
+  if (problem.problem == ProblemKind::reshape && by == Sense::rearranged && rank_of(first) >= 2 && projection(first) && sizes_asked(problem) > rank_of(first) && !others_change)
     return "attention/head-dims";
   if (problem.problem == ProblemKind::argument && by == Sense::split && rank_of(first) >= 3 && projection(first)) return "attention/head-dims";
   if (by == Sense::product && rank_of(first) == 4 && rank_of(second) == 4 &&

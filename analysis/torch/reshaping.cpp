@@ -52,9 +52,15 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
   const auto fail = [&](const std::string& text) {
     std::initializer_list<Dim> none = {};
     op.fail(ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
-    if (interpreter::ProblemEvent* told = op.told(); told && !from.dims.empty() && !wanted.sizes.empty()) {
-      told->left = from.dims.back();
-      told->right.size = wanted.sizes.back();
+    // The first of the dimensions before the last that does not stay as it is.
+    interpreter::ProblemEvent* told = op.told();
+    for (std::size_t i = 0; told && i + 1 < from.dims.size() && i < wanted.sizes.size(); ++i) {
+      Dim asked;
+      asked.size = wanted.sizes[i];
+      if (op.equal(from.dims[i], asked) != Answer::no || op.s.value(asked.size) == -1) continue;
+      told->left = from.dims[i];
+      told->right = asked;
+      break;
     }
     return std::nullopt;
   };
