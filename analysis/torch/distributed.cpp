@@ -35,12 +35,19 @@ std::optional<std::int64_t> own_place(Call& call, Value group) {
   return -1;
 }
 
+// Who was told of a rank or a size of the job has a process group: else the call raises.
+void has_group(Call& call) {
+  if (!call.run.guarded()) call.run.symbols().assume(call.run.named_condition("torch.distributed.is_initialized", Sharing::uniform));
+}
+
 Value get_rank(Call& call) {
+  has_group(call);
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::rank));
   if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place);
   return call.run.heap().external("group rank", call.place);
 }
 Value get_world_size(Call& call) {
+  has_group(call);
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::world_size));
   if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);

@@ -44,6 +44,10 @@ void carries(Interpreter& run, Value value, const Instance& wrapper, int depth =
   case Kind::dict:
     for (const auto& [key, item] : std::vector<std::pair<Value, Value>>(values::Heap::dict_state(value)->items)) carries(run, item, wrapper, depth + 1);
     return;
+  case Kind::choice:
+    carries(run, value.as<values::Choice>()->yes, wrapper, depth + 1);
+    carries(run, value.as<values::Choice>()->no, wrapper, depth + 1);
+    return;
   default: return;
   }
 }
@@ -112,14 +116,32 @@ Value behind_sharded(Call& call) {
     if (synchronises(call, *marker.as<Instance>())) carries(call.run, call.at(2), *marker.as<Instance>());
   return Value::none();
 }
-// get_model_state_dict(model, options): what it gathers depends on the options.
+const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};
+// Is the module, or one in it, known to be sharded?
+bool is_sharded(Interpreter& run, Value module, int depth = 0) {
+  module = run.resolve(module);
+  if (!module.is(Kind::instance) || depth > 6) return false;
+  const auto& object = *module.as<Instance>();
+  if (object.native && object.native->row && object.native->row->backward == &backward_of_fsdp) return true;
+  for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
+    if (name.text() == "$sharded") return true;
+    const Value part = slot->value;
+    if (part.is(Kind::instance) && is_sharded(run, part, depth + 1)) return true;
+    if (part.is(Kind::list) && name.text() == "$items")
+      for (const Value& item : std::vector<Value>(values::Heap::list_state(part)->items))
+        if (is_sharded(run, item, depth + 1)) return true;
+  }
+  return false;
+}
+// get_model_state_dict(model, options): what it gathers depends on the options, and on whether there are shards; rank 0 may send also what is no shard.
 template <int options, int full> Value state_dict_by_options(Call& call) {
   const Value given = call.run.resolve(call.at(options));
-  Value wanted = call.run.heap().boolean(false);
-  if (given.is(Kind::instance))
-    for (const std::string_view name : {"full_state_dict", "broadcast_from_rank0"})
-      if (const Value set = kept(call.run, *given.as<Instance>(), name); set && call.run.symbols().decide(call.run.truth(set)) == symbolic::Answer::yes) wanted = call.run.heap().boolean(true);
-  call.arguments[full] = wanted;
+  const auto is_set = [&](std::string_view name) {
+    const Value set = given.is(Kind::instance) ? kept(call.run, *given.as<Instance>(), name) : Value{};
+    return set && call.run.symbols().decide(call.run.truth(set)) == symbolic::Answer::yes;
+  };
+  const bool sends = call.row.collective->sends_from_root && is_set("broadcast_from_rank0");
+  call.arguments[full] = call.run.heap().boolean(sends || ((is_set("full_state_dict") || is_set("broadcast_from_rank0")) && is_sharded(call.run, call.at(0))));
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
 template <int options, int full> Value state_dicts_by_options(Call& call) {
@@ -160,7 +182,6 @@ const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sha
 
 const std::deque<Hidden>& hidden() {
   static const CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module", .hidden = true, .because = "it averages the gradients of all ranks"};
-  static const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};
   static const std::deque<Hidden> list = {
       {"torch.nn.parallel.DistributedDataParallel",
        "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, **options", wrapped_init,
@@ -187,14 +208,14 @@ const std::deque<Hidden>& hidden() {
       {"torch.distributed.checkpoint.state_dict.get_optimizer_state_dict", "model, optimizers, *, submodules=None, options=None, full=False", state_dict_by_options<3, 4>,
        {.name = "get_optimizer_state_dict", .hidden = true, .because = sharded_state, .only_if = 4}, RowKind::function},
       {"torch.distributed.checkpoint.state_dict.set_model_state_dict", "model, model_state_dict, *, options=None, full=False", state_dict_by_options<2, 3>,
-       {.name = "set_model_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 3}, RowKind::function},
+       {.name = "set_model_state_dict", .sends_from_root = true, .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 3}, RowKind::function},
       {"torch.distributed.checkpoint.state_dict.set_optimizer_state_dict", "model, optimizers, optim_state_dict, *, options=None, full=False", state_dict_by_options<3, 4>,
-       {.name = "set_optimizer_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 4}, RowKind::function},
+       {.name = "set_optimizer_state_dict", .sends_from_root = true, .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 4}, RowKind::function},
 
       {"torch.distributed.checkpoint.state_dict.get_state_dict", "model, optimizers, *, submodules=None, options=None, full=False", state_dicts_by_options<3, 4>,
        {.name = "get_state_dict", .hidden = true, .because = sharded_state, .only_if = 4}, RowKind::function},
       {"torch.distributed.checkpoint.state_dict.set_state_dict", "model, optimizers, *, model_state_dict, optim_state_dict, options=None, full=False", state_dict_by_options<4, 5>,
-       {.name = "set_state_dict", .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 5}, RowKind::function},
+       {.name = "set_state_dict", .sends_from_root = true, .hidden = true, .because = "rank 0 sends the state to the other ranks", .only_if = 5}, RowKind::function},
       {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard, {.name = "unshard", .hidden = true, .because = "the parameters are gathered from all ranks", .only_if = 1}},
 
       {"torch.distributed.checkpoint.save_state_dict", "state_dict, storage_writer, process_group=None, coordinator_rank=0, no_dist=False, planner=None", nothing,

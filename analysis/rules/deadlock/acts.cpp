@@ -144,6 +144,7 @@ bool Acts::add(const OperationEvent& event, const std::vector<std::size_t>& turn
   made.site = runs_.site(own_, event.place, event.calls);
   made.turns = turns;
   made.rounds = rounds;
+  made.decided = trace_.decisions.size();
   if (event.row->operation == Operation::slow) {
     work(event, made);
   } else if (event.row->operation == Operation::group_settings) {

@@ -20,6 +20,21 @@ bool same_tensors(const Story& story, int a, int b, const std::string& group) {
   return of(a) == of(b);
 }
 
+// Does the rank come to the call only by what tensors hold that are the same on all ranks, as the sizes that all have told each other? Then that may
+// leave no way to it for tensors that differ.
+bool by_what_was_gathered(const Story& story, int rank, const Act& act) {
+  const auto& decisions = story.trace(rank).decisions;
+  for (std::size_t i = 0; i < act.decided && i < decisions.size(); ++i) {
+    const Decision& decision = decisions[i];
+    if (!decision.open || decision.local || decision.unseen || !decision.branch || !story.reads_tensors(decision.place)) continue;
+    if (std::find(act.turns.begin(), act.turns.end(), i) != act.turns.end()) return true;
+    bool leaves = false;
+    visit(decision.yes ? decision.branch->no : decision.branch->yes, [&](const interpreter::Event& event) { leaves = leaves || event.kind == interpreter::EventKind::exit; });
+    if (leaves) return true;
+  }
+  return false;
+}
+
 } // namespace
 
 bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
@@ -45,7 +60,8 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
     for (const auto& [rank, pointer] : meeting) {
       const Act& act = *pointer;
       const std::string me = "rank " + std::to_string(rank), her = "rank " + std::to_string(first_rank);
-      if (act.makes_group && act.made != first.made && !act.made.empty() && !first.made.empty()) {
+      // Groups of one rank each connect nobody.
+      if (act.makes_group && act.made != first.made && !act.made.empty() && !first.made.empty() && (act.made.size() > 1 || first.made.size() > 1)) {
         mismatch.cause = Cause::making_groups;
         story.place(mismatch, act);
         mismatch.text = "All ranks make the same groups in the same order: here " + me + " makes one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ".";
@@ -81,6 +97,7 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
                         " meets one of " + std::to_string(*first.elements) + " on " + her + ".";
         return true;
       }
+      if ((sizes_differ || types_differ) && (by_what_was_gathered(story, rank, act) || by_what_was_gathered(story, first_rank, first))) continue;
       if (sizes_differ || types_differ) {
         mismatch.cause = Cause::size;
         story.place(mismatch, act);

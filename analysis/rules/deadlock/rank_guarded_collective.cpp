@@ -222,7 +222,11 @@ private:
     std::string message;
     std::string entering = who;
     entering[0] = static_cast<char>(std::toupper(entering[0]));
-    if (forward && !hangs) {
+    const OperationEvent* const met = forward && hangs ? next_forward(seen) : nullptr;
+    if (met) {
+      message = entering + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " runs " : " run ") + name + ", which sends its buffers: the other ranks take them in their next forward" + at_line(met->place) +
+                ", and from then on they are apart. Whether that hangs depends on the backend and on what follows, at the end of the job at the latest: call " + std::string(event.row->collective->inside) + " here.";
+    } else if (forward && !hangs) {
       message = entering + " runs " + name + ". It has no buffers to send, so this works until it gets one or runs backward: call " + std::string(event.row->collective->inside) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
@@ -234,7 +238,7 @@ private:
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       message += " Call it on all ranks.";
     }
-    Finding* finding = report_.add(!hangs ? Severity::hint : !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
+    Finding* finding = report_.add(!hangs ? Severity::hint : met || !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
     if (!finding) return;
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,
@@ -243,6 +247,27 @@ private:
     if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
     if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
     else if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
+  }
+
+  // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop around the guard.
+  const OperationEvent* next_forward(const Seen& seen) const {
+    const OperationEvent& event = *seen.guarded.event;
+    const auto is_same = [&](const OperationEvent& other) { return other.row == event.row && other.self == event.self; };
+    if (seen.next_of_others) return is_same(*seen.next_of_others) ? seen.next_of_others : nullptr;
+    const OperationEvent* found = nullptr;
+    visit_roots(record_, [&](const Event& around) {
+      if (found || around.kind != EventKind::loop || static_cast<const LoopEvent&>(around).unrolled) return;
+      for (const Block& round : static_cast<const LoopEvent&>(around).rounds) {
+        bool guard_is_here = false;
+        const OperationEvent* first = nullptr;
+        visit(round, [&](const Event& inner) {
+          guard_is_here = guard_is_here || &inner == seen.guarded.guard;
+          if (!guard_is_here && !first && inner.kind == EventKind::operation && is_same(static_cast<const OperationEvent&>(inner))) first = static_cast<const OperationEvent*>(&inner);
+        });
+        if (guard_is_here && first) found = first;
+      }
+    });
+    return found;
   }
 
   // Elsewhere the related location says where.

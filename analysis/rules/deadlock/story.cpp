@@ -59,6 +59,17 @@ bool Story::of_own_data(Place condition) const {
   return own;
 }
 
+bool Story::reads_tensors(Place condition) const {
+  const auto measured = [](values::Value value) { return value.is(values::Kind::tensor) || (value.is(values::Kind::unknown) && value.as<values::Unknown>()->is_number); };
+  return std::any_of(record.facts.begin(), record.facts.end(), [&](const Fact& fact) {
+    if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) return false;
+    if (fact.tensor || measured(fact.value)) return true;
+    if (!fact.value.is(values::Kind::list)) return false;
+    const auto& state = *values::Heap::list_state(fact.value);
+    return std::any_of(state.items.begin(), state.items.end(), measured) || (state.open && measured(state.rest));
+  });
+}
+
 std::string Story::at_line(Place place) const {
   if (!place) return {};
   const auto& chunk = record.chunk(place);

@@ -57,6 +57,7 @@ struct Act {
   int site = 0;
   std::vector<std::size_t> turns;   // the decisions around, outermost first: places in Trace::decisions
   std::vector<Round> rounds;        // the loops around
+  std::size_t decided = 0;          // decisions before
   bool starts = false;              // and is waited for later, by `request`
   const values::Object* request = nullptr;
   // Of collectives.

@@ -321,10 +321,14 @@ private:
     bool any = false;
     for (const Block& round : loop.rounds) any = any || matters(round);
     for (const Block& round : loop.first) any = any || matters(round);
-    if (!any) return Left::no;
     const int site = runs_.site(own_, loop.place, loop.calls);
     const int nth = times_[site]++;
     const Place place = runs_.translate(own_, loop.place);
+    if (!any) {
+      // Its rounds are made, too, though nothing is known to be entered in them.
+      if (!loop.rounds.empty()) trace_.loops.push_back({site, nth, 0, place, nullptr, true, {}, false, nullptr, false});
+      return Left::no;
+    }
     if (!loop.unrolled && runs_.is_divergent(loop) && loop.counts.sizes.empty())
       for (const Block& round : loop.rounds) if (communicates(round)) acts_.unsettle();
     // How many messages there are is not known.
