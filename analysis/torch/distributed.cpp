@@ -52,6 +52,14 @@ Value get_world_size(Call& call) {
   if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);
 }
+// A size of the job that is given holds from there on.
+Value init_process_group(Call& call) {
+  auto& s = call.run.symbols();
+  const auto size = call.run.to_constant(call.at(3));
+  if (size && *size > 0 && !call.run.as_rank() && !call.run.guarded())
+    if (const auto given = s.compared(symbolic::Compare::eq, call.run.role(Role::world_size), s.constant(*size)); s.decide(given) == symbolic::Answer::unknown) s.assume(given);
+  return Value::none();
+}
 Value ranks_of_group(Call& call) {
   if (const auto ranks = members(call, call.at(0))) {
     std::vector<Value> items;
@@ -328,7 +336,7 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.get_node_local_rank", function, "fallback_rank=None", role_value<Role::local_rank>),
       row("torch.distributed.is_available", function, "", is_available),
       row("torch.distributed.is_initialized", function, "", is_initialized),
-      row("torch.distributed.init_process_group", function, "backend=None, init_method=None, timeout=None, world_size=-1, **options", nothing, {}, Operation::group_settings),
+      row("torch.distributed.init_process_group", function, "backend=None, init_method=None, timeout=None, world_size=-1, **options", init_process_group, {}, Operation::group_settings),
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed.group.WORLD", constant, "", nothing),
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),

@@ -1,6 +1,7 @@
 // What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
 #include "torch/native.hpp"
 
+#include <charconv>
 #include <tuple>
 
 namespace stepzero::torch {
@@ -17,7 +18,18 @@ Value environment_get(Call& call) {
       Call inner{call.run, *found, {}, {}, {}, {}, {}, false, call.expr, call.node, call.place};
       return found->run(inner);
     }
-  return call.run.heap().unknown("", Sharing::uniform, call.place);
+  const Value made = call.run.heap().unknown("", Sharing::uniform, call.place);
+  const Value otherwise = call.run.resolve(call.at(1));
+  // Texts of numbers are read as those.
+  if (otherwise.is(Kind::integer)) {
+    made.as<values::Unknown>()->default_value = otherwise;
+  } else if (otherwise.is(Kind::string)) {
+    const std::string_view text = otherwise.text();
+    std::int64_t number = 0;
+    if (const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number); problem == std::errc{} && end == text.data() + text.size() && !text.empty())
+      made.as<values::Unknown>()->default_value = call.run.heap().integer(number);
+  }
+  return made;
 }
 Value end_process(Call& call) {
   call.run.exit_process();

@@ -294,7 +294,12 @@ void Acts::send_or_receive(Act made, Value peer, Value tag, Value group, Value g
     unsettle();  // any source
     return;
   }
-  if (*other < 0 || *other >= world_) {
+  if (*other < 0) {
+    made.peer = static_cast<int>(*other);
+    trace_.nowhere = std::move(made);
+    return;
+  }
+  if (*other >= world_) {
     trace_.impossible = true;
     return;
   }

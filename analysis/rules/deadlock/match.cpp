@@ -44,6 +44,19 @@ bool decides_by_own_data(const Record& record) {
   return any;
 }
 
+// Is there communication that is to be waited for?
+bool starts_requests(const Record& record) {
+  bool any = false;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    any = any || (operation.result.is(values::Kind::instance) && ((operation.row->collective && operation.row->collective->async >= 0) || (operation.row->message && operation.row->message->starts)));
+  });
+  return any;
+}
+
+constexpr int most_ranks_asked_for = 8;  // by the size of the job that a program gives; larger ones are compared as any
+
 class Comparer {
 public:
   Comparer(const Record& record, Comparison& into) : record_(record), into_(into) {}
@@ -59,7 +72,19 @@ public:
             if (inner->kind == EventKind::exit) about_exits_.insert({inner->place.chunk, inner->place.span.begin});
       });
     for (const auto& root : record_.roots)
-      if (!root->truncated && communicates(*root)) look_at(*root);
+      if (!root->truncated && communicates(*root)) {
+        const std::size_t before = into_.found.size();
+        look_at(*root);
+        // Functions that nobody calls may be called under any conditions.
+        if (root->function) continue;
+        for (const Granted granted : {Granted::gradients, Granted::defaults}) {
+          if (into_.found.size() > before) break;
+          if (granted == Granted::gradients ? !into_.worlds->any_about_gradients() : !has_defaults()) continue;
+          granted_ = granted;
+          look_at(*root);
+          granted_ = Granted::nothing;
+        }
+      }
     pair_up();
   }
 
@@ -77,12 +102,21 @@ private:
     slow_.clear();
     bool complete = true;
     impossible_ = true;
-    for (const int world : {2, 3, 4, 8, 16}) {
+    by_gradients_ = false;
+    defaults_.clear();
+    std::vector<int> sizes{2, 3, 4, 8, 16};
+    const int fixed = size_of_job(root);
+    if (fixed >= 2 && fixed <= most_ranks_asked_for) sizes = {fixed};
+    if (fixed == 1) {
+      into_.settled.insert(&root);  // there is nobody to wait for
+      return;
+    }
+    for (const int world : sizes) {
       // Larger worlds are asked only where the program names ranks that smaller ones have not.
-      if (world > 4 && !impossible_) break;
+      if (world > 4 && !impossible_ && world != sizes.front()) break;
       std::vector<Mismatch> here;
       world_ = world;
-      const bool done = into_.worlds->explore(root, world, world == 2 ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); });
+      const bool done = into_.worlds->explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_);
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
@@ -95,12 +129,17 @@ private:
         else if (it->second.world < mismatch.world) it->second = mismatch;
       }
       if (!done) {
-        complete = world > 2;
+        complete = world > sizes.front();
         break;
       }
     }
+    if (!complete && granted_ != Granted::nothing) return;
     if (!complete) {
       for (const auto& key : order) into_.found.push_back(found.at(key));
+      return;
+    }
+    if (granted_ != Granted::nothing) {
+      tell_granted(found, order);
       return;
     }
     into_.settled.insert(&root);
@@ -110,8 +149,9 @@ private:
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch)) {
         continue;
-      } else if (mismatch.cause == Cause::message && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) && mismatch.world == 3) {
-        // With two ranks it is right, and with three it never is.
+      } else if (mismatch.cause == Cause::message && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) &&
+                 (mismatch.world == 3 || (worlds[key].contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(mismatch.place)))) {
+        // With two ranks it is right, and with more it never is.
         mismatch.certain = false;
         mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
         into_.found.push_back(mismatch);
@@ -126,6 +166,78 @@ private:
     for (auto& [key, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
     // What only some ranks enter makes what only they have, too: it is told once.
     if (into_.found.size() == before) into_.found.insert(into_.found.end(), undefined_.begin(), undefined_.end());
+  }
+
+  // What is so where something is taken for granted: that is said.
+  void tell_granted(std::map<std::pair<int, int>, Mismatch>& found, const std::vector<std::pair<int, int>>& order) {
+    if (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty()) return;
+    for (const auto& key : order) {
+      Mismatch& mismatch = found.at(key);
+      if ((mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds) || fine_.contains(mismatch.key)) continue;
+      mismatch.certain = false;
+      if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients: ";
+      else {
+        mismatch.jobs = defaults_.size() == 1 ? "With the default " : "With the defaults ";
+        for (auto it = defaults_.begin(); it != defaults_.end(); ++it) mismatch.jobs += (it == defaults_.begin() ? "" : ", ") + (it->first.empty() ? "" : it->first + " = ") + std::to_string(it->second);
+        mismatch.jobs += ": ";
+      }
+      into_.found.push_back(mismatch);
+    }
+  }
+
+  // Is anything asked for that has a default?
+  bool has_defaults() const {
+    bool any = false;
+    visit_roots(record_, [&](const Event& event) {
+      if (any || event.kind != EventKind::branch) return;
+      record_.symbols.parts(
+          static_cast<const BranchEvent&>(event).condition,
+          [&](values::Int atom) {
+            const auto* info = record_.symbols.atom_info(atom);
+            any = any || (info && info->usual && info->role == symbolic::Role::none);
+          },
+          [](values::Cond) {});
+    });
+    return any;
+  }
+
+  // The size of the job that every run of the root asks for by its number; 0: none.
+  int size_of_job(const Root& root) const {
+    int size = 0;
+    bool several = false;
+    const std::function<void(const Block&)> look = [&](const Block& block) {
+      for (const Event* event : block.events) {
+        if (event->kind == EventKind::exit) return;
+        if (event->kind == EventKind::call) {
+          look(static_cast<const CallEvent*>(event)->body);
+        } else if (event->kind == EventKind::operation) {
+          const auto& operation = static_cast<const OperationEvent&>(*event);
+          if (operation.row->operation != values::Operation::group_settings) continue;
+          for (std::size_t i = 0; i < operation.row->parameters.size() && i < operation.arguments.size(); ++i)
+            if (operation.row->parameters[i].text() == "world_size" && operation.arguments[i].is(values::Kind::integer))
+              if (const auto given = record_.symbols.value(operation.arguments[i].integer()); given && *given > 0) {
+                several = several || (size != 0 && size != *given);
+                size = static_cast<int>(std::min<std::int64_t>(*given, 1 << 20));
+              }
+        }
+      }
+    };
+    look(root.block);
+    return several ? 0 : size;
+  }
+
+  // Is the peer of the message there computed from how many ranks there are? Else the program may be made for two.
+  bool counts_ranks(Place place) const {
+    const values::Int world = record_.roles[static_cast<int>(symbolic::Role::world_size)];
+    bool any = false;
+    visit_roots(record_, [&](const Event& event) {
+      if (any || !world || event.kind != EventKind::operation || !(event.place == place)) return;
+      const auto& operation = static_cast<const OperationEvent&>(event);
+      if (!operation.row->message || operation.row->message->peer < 0 || static_cast<std::size_t>(operation.row->message->peer) >= operation.arguments.size()) return;
+      const values::Value peer = operation.arguments[static_cast<std::size_t>(operation.row->message->peer)];
+      if (peer.is(values::Kind::integer)) record_.symbols.atoms(peer.integer(), [&](values::Int atom) { any = any || atom == world; });
+    });
+    return any;
   }
 
   // Some world gets past, but none of those that count: a program that names rank 2 is not made for two ranks, and one that fits three
@@ -226,6 +338,9 @@ private:
     bool unsettled = false, all_raise = true;
     for (const Trace& trace : world) {
       if (trace.impossible) return;
+      if (trace.nowhere) return ends_nowhere(world, here);
+      by_gradients_ = by_gradients_ || trace.by_gradients;
+      defaults_.insert(trace.defaults.begin(), trace.defaults.end());
       unsettled = unsettled || trace.unsettled;
       all_raise = all_raise && trace.raised;
     }
@@ -280,6 +395,43 @@ private:
     }
     if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || root_of_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
     passed(world);
+  }
+
+  // Some rank ends at a message to a rank that there never is. Of what comes before it only messages that nobody ever sends are told.
+  void ends_nowhere(const World& world, std::vector<Mismatch>& here) const {
+    if (of_function_ || decide_differently(world)) return;
+    for (const Trace& trace : world)
+      if (trace.unsettled) return;
+    const Story story{record_, world, of_function_};
+    Player player(world, true);
+    const Stop stop = player.play();
+    Mismatch mismatch;
+    mismatch.world = story.size();
+    if (stop.at.size() != world.size()) return;
+    for (int rank = 0; rank < story.size(); ++rank) {
+      const Trace& trace = story.trace(rank);
+      if (!trace.nowhere || stop.at[static_cast<std::size_t>(rank)] < trace.acts.size() || left_open(trace, *trace.nowhere)) continue;
+      mismatch.cause = Cause::message;
+      story.place(mismatch, *trace.nowhere);
+      mismatch.text = "Rank " + std::to_string(rank) + (trace.nowhere->what == Act::What::send ? " sends to rank " : " asks for a message from rank ") + std::to_string(trace.nowhere->peer) +
+                      " here, which does not exist: the call fails, and the other ranks wait until the launcher ends the job.";
+      here.push_back(std::move(mismatch));
+      return;
+    }
+    if (stop.kind == Stop::Kind::blocked && never_answered(story, player, stop, mismatch) && !story.trace(mismatch.peer).nowhere) here.push_back(std::move(mismatch));
+  }
+
+  // Does it depend on what is not known whether the rank comes to the call?
+  static bool left_open(const Trace& trace, const Act& act) {
+    for (std::size_t i = 0; i < act.decided && i < trace.decisions.size(); ++i) {
+      const Decision& decision = trace.decisions[i];
+      if (!decision.open) continue;
+      if (!decision.branch || std::find(act.turns.begin(), act.turns.end(), i) != act.turns.end()) return true;
+      bool leaves = false;
+      visit(decision.yes ? decision.branch->no : decision.branch->yes, [&](const Event& event) { leaves = leaves || event.kind == EventKind::exit; });
+      if (leaves) return true;
+    }
+    return false;
   }
 
   // Do two ranks take different sides of a condition that says nothing of ranks? Uniform ones that were not seen to be the same
@@ -348,6 +500,9 @@ private:
   Comparison& into_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_ranks_;  // branches whose conditions depend on the rank
   bool of_function_ = false;         // that nobody calls
+  Granted granted_ = Granted::nothing;
+  bool by_gradients_ = false;        // see Trace, of all runs so far
+  std::map<std::string, std::int64_t> defaults_;
   bool impossible_ = false;          // every run so far names ranks that its world has not
   std::set<std::pair<std::uint32_t, std::uint32_t>> reached_;  // places of communication in runs that end well
   std::vector<Mismatch> undefined_;
@@ -366,7 +521,7 @@ private:
 bool may_part(const Record& record) {
   // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
   const bool asks = record.roles[static_cast<int>(symbolic::Role::rank)] || record.roles[static_cast<int>(symbolic::Role::local_rank)];
-  if (!asks && !decides_by_own_data(record)) return false;
+  if (!asks && !decides_by_own_data(record) && !starts_requests(record)) return false;
   return std::any_of(record.roots.begin(), record.roots.end(), [](const auto& root) { return !root->truncated && communicates(*root); });
 }
 

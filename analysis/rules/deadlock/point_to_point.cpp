@@ -45,6 +45,7 @@ bool never_answered(const Story& story, const Player& player, const Stop& stop, 
     // A function that nobody calls here may be one half of an exchange.
     if (story.of_function && !talks_to(story, message->peer, rank)) return false;
     mismatch.cause = Cause::message;
+    mismatch.peer = message->peer;
     story.place(mismatch, *message);
     const bool sends = message->what == Act::What::send;
     const std::string me = std::to_string(rank), other = std::to_string(message->peer);

@@ -3,6 +3,8 @@
 #include "rules/deadlock/acts.hpp"
 #include "rules/report.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -30,6 +32,8 @@ Runs::Runs(const Record& whole) : main_(whole) {
       const auto& loop = static_cast<const LoopEvent&>(event);
       if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(loop.stmt);
     });
+  for (const Fact& fact : main_.facts)
+    if (!fact.tensor && fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_gradient) gradients_.push_back(&fact);
   for (const auto& root : main_.roots)
     if (note(root->block)) {
       if (root->function) roots_.insert(root->function->stmt);
@@ -40,6 +44,20 @@ Runs::Runs(const Record& whole) : main_(whole) {
 // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
 bool Runs::differs(const RankRun& own, const Event& branch) const {
   return branch.place && differing_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+}
+
+bool Runs::asks_for_gradients(const BranchEvent& branch) const {
+  const auto within = [&](const Fact& fact) { return fact.place.chunk == branch.place.chunk && fact.place.span.begin >= branch.place.span.begin && fact.place.span.end <= branch.place.span.end; };
+  if (std::none_of(gradients_.begin(), gradients_.end(), [&](const Fact* fact) { return within(*fact); })) return false;
+  return std::none_of(main_.facts.begin(), main_.facts.end(), [&](const Fact& fact) {
+    if (!within(fact) || fact.tensor || !fact.value.is(values::Kind::unknown)) return false;
+    const auto& unknown = *fact.value.as<values::Unknown>();
+    return !unknown.is_gradient && (unknown.is_number || main_.heap.sharing(fact.value) != symbolic::Sharing::uniform || main_.heap.is_external(fact.value));
+  });
+}
+
+bool Runs::is_about_gradients(const RankRun& own, const Event& branch) const {
+  return branch.place && about_gradients_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
 }
 
 bool Runs::is_about_rank(const RankRun& own, const Event& branch) const {
@@ -87,6 +105,7 @@ bool Runs::note(const Block& block) {
       if (here) branches_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be known.
       const auto sharing = main_.symbols.sharing(branch.condition);
+      if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch)) about_gradients_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
       if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && measures(main_.symbols, branch.condition))))
         differing_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});

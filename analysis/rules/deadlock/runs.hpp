@@ -43,6 +43,9 @@ public:
   // Is the branch decided by what the ranks' data are, though one rank by itself cannot tell?
   bool differs(const RankRun& own, const interpreter::Event& branch) const;
 
+  // Does it ask for nothing that is not known but whether there are gradients?
+  bool is_about_gradients(const RankRun& own, const interpreter::Event& branch) const;
+  bool any_about_gradients() const { return !about_gradients_.empty(); }
   bool is_about_rank(const RankRun& own, const interpreter::Event& branch) const;
   // Does it read a file that is another one on each rank?
   bool may_fail(const RankRun& own, const interpreter::Event& operation) const;
@@ -60,14 +63,17 @@ public:
 
 private:
   bool note(const interpreter::Block& block);
+  bool asks_for_gradients(const interpreter::BranchEvent& branch) const;
 
   const Record& main_;
   std::set<std::pair<std::string, std::uint32_t>> branches_;
   std::set<std::pair<std::string, std::uint32_t>> differing_;  // branches
   std::set<std::pair<std::string, std::uint32_t>> about_rank_;  // branches
+  std::set<std::pair<std::string, std::uint32_t>> about_gradients_;  // branches
   std::set<std::pair<std::string, std::uint32_t>> fallible_;    // operations
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
+  std::vector<const interpreter::Fact*> gradients_;
   std::set<const syntax::FunctionStmt*> functions_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes

@@ -7,9 +7,11 @@ using namespace interpreter;
 Worlds::Worlds(const Record& record) : runs_(std::make_unique<Runs>(record)) {}
 Worlds::~Worlds() = default;
 
+bool Worlds::any_about_gradients() const { return runs_->any_about_gradients(); }
+
 const Record& Worlds::of(int rank, int world) { return *runs_->of(rank, world).record; }
 
-bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each) {
+bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted) {
   Runs& runs = *runs_;
   if (!runs.main().as_rank) return false;
   std::vector<RankRun*> ranks;
@@ -36,7 +38,7 @@ bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::
     World made;
     for (int rank = 0; rank < world; ++rank) {
       const auto at = static_cast<std::size_t>(rank);
-      Walked one = walk_rank(runs, *ranks[at], world, *blocks[at], {shared, own[at]}, walked);
+      Walked one = walk_rank(runs, *ranks[at], world, *blocks[at], {shared, own[at], granted}, walked);
       if (one.too_long) return false;
       if (!one.missing) {
         made.push_back(std::move(one.trace));

@@ -121,7 +121,17 @@ struct Work {
   std::optional<double> seconds;    // where it is known
 };
 
+// What is taken for granted of conditions that no rank's run decides.
+enum class Granted : std::uint8_t {
+  nothing,
+  gradients,  // whether there are gradients is the same on all ranks, and at one branch the same of all tensors
+  defaults,   // what may be given is not given
+};
+
 struct Trace {
+  std::optional<Act> nowhere;       // the message to a rank below 0 that ends the process
+  std::map<std::string, std::int64_t> defaults;  // that decided something, by name
+  bool by_gradients = false;        // whether there are gradients decided something
   std::vector<Missing> missing;
   std::vector<Work> works;
   std::map<std::string, std::optional<double>> limits;  // by group: how many seconds its ranks wait, where that is set; none: not known
@@ -146,7 +156,9 @@ public:
   ~Worlds();
   // Calls `each` for the possible runs of a root of the file's record in a world. False if there are too many, or the root
   // is not run by every rank alike.
-  bool explore(const interpreter::Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each);
+  bool explore(const interpreter::Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted = Granted::nothing);
+  // Does any branch that leads to communication ask whether there are gradients?
+  bool any_about_gradients() const;
   // The program as one rank runs it.
   const Record& of(int rank, int world);
 

@@ -143,11 +143,43 @@ private:
     taken_for_[condition] = holds;
   }
 
+  // The answer where every number in it that has a default is that.
+  Answer by_default(Cond condition) {
+    std::vector<symbolic::Assignment> values;
+    std::map<std::string, std::int64_t> names;
+    symbols_.parts(
+        condition,
+        [&](values::Int atom) {
+          const auto* info = symbols_.atom_info(atom);
+          if (!info || !info->usual || info->role != symbolic::Role::none) return;
+          values.push_back({atom, *info->usual});
+          names[std::string(info->name)] = *info->usual;
+        },
+        [](Cond) {});
+    if (values.empty()) return Answer::unknown;
+    const Answer answer = symbols_.evaluate(condition, values);
+    if (answer != Answer::unknown) trace_.defaults.insert(names.begin(), names.end());
+    return answer;
+  }
+
   Answer leaf(Cond condition, int branch_site) {
     if (const auto it = taken_for_.find(condition); it != taken_for_.end()) return it->second ? Answer::yes : Answer::no;
     if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
     // Who communicates has a process group.
     if (const auto it = record_.conditions.find("torch.distributed.is_initialized"); it != record_.conditions.end() && it->second == condition) return Answer::yes;
+    if (choices_.granted == Granted::defaults)
+      if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
+    if (gradients_of_) {
+      trace_.by_gradients = true;
+      const int key = runs_.site("gradients", {static_cast<std::uint32_t>(gradients_of_), 0}, 0);
+      if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
+      if (!missing) {
+        missing = condition;
+        missing_is_shared = true;
+        missing_key = key;
+      }
+      return Answer::unknown;
+    }
     if (symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition) && !differs_) {
       auto [it, fresh] = own_.keys.try_emplace(condition, 0);
       if (fresh) it->second = key_of_rank(condition, branch_site);
@@ -224,6 +256,13 @@ private:
         acts_site_ = runs_.site(own_, operation.place, operation.calls);
         differs_ = false;
         if (!acts_.add(operation, turns_, rounds_)) too_long = true;
+        if (trace_.nowhere) {
+          left = Left::process;
+          if (tries_ == 0) break;
+          // What is done about it is not known.
+          trace_.nowhere.reset();
+          acts_.unsettle();
+        }
         break;
       }
       case EventKind::branch: left = walk_branch(static_cast<const BranchEvent&>(*event)); break;
@@ -306,9 +345,11 @@ private:
     const int site = runs_.site(own_, branch.place, branch.calls);
     locally_ = unseen_ = false;
     differs_ = runs_.differs(own_, branch);
+    gradients_of_ = choices_.granted == Granted::gradients && runs_.is_about_gradients(own_, branch) ? runs_.site(own_, branch.place, nullptr) : 0;
     about_rank_ = runs_.is_about_rank(own_, branch);
     const Answer answer = decide(branch.condition, site);
     differs_ = about_rank_ = false;
+    gradients_of_ = 0;
     if (answer == Answer::unknown) return Left::process;
     missing = nullptr;
     push_decision(branch, answer == Answer::yes, site, locally_);
@@ -391,7 +432,9 @@ private:
       return last == Left::no ? left : last;
     }
     const std::size_t exits = trace_.exits.size();
+    tries_ += handles;
     Left left = walk(attempt.body);
+    tries_ -= handles;
     fails = fails && !fails_;
     fails_ = false;
     if (!missing && !too_long) {
@@ -449,6 +492,8 @@ private:
   bool too_long = false;
   bool locally_ = false, unseen_ = false;
   bool differs_ = false;                // the condition that is decided is known to differ among ranks by their data
+  int gradients_of_ = 0;                // the place of the branch that is decided, where that only asks whether there are gradients
+  int tries_ = 0;                       // around, that take exceptions
   bool about_rank_ = false;             // it is a comparison with the rank
   int acts_site_ = 0;                   // of the operation that is looked at
   std::unordered_map<Cond, bool> taken_for_;

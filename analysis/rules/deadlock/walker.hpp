@@ -9,6 +9,7 @@ namespace stepzero::rules {
 struct Choices {
   const std::map<int, bool>& shared;
   const std::map<values::Cond, bool>& own;
+  Granted granted = Granted::nothing;
 };
 
 struct Walked {
