@@ -175,6 +175,7 @@ private:
       Mismatch& mismatch = found.at(key);
       if ((mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds) || fine_.contains(mismatch.key)) continue;
       mismatch.certain = false;
+      mismatch.supposed = true;
       if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients: ";
       else {
         mismatch.jobs = defaults_.size() == 1 ? "With the default " : "With the defaults ";
@@ -544,6 +545,7 @@ void tell(const Record& record, Report& report, Cause cause, Severity severity, 
     for (const auto& [place, text] : mismatch.related) report.relate(*finding, place, text);
     report.relate_calls(*finding, mismatch.calls);
     if (fixes) finding->fixes = fixes(record, mismatch);
+    for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !mismatch.supposed;
   }
 }
 

@@ -20,6 +20,7 @@ struct Mismatch {
   std::string name;                        // "broadcast"
   Place place;                             // where it belongs
   const interpreter::CallSite* calls = nullptr;
+  bool supposed = false;                   // it is so where something holds that is not known, as `jobs` says
   std::string jobs;                        // "With 4 ranks: ", where smaller jobs get past
   std::string text;                        // what each rank does, for the causes that word it here
   std::vector<std::pair<Place, std::string>> related;

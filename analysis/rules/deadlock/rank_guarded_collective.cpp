@@ -49,6 +49,7 @@ struct Seen {
   const OperationEvent* next_of_others = nullptr;
   int world = 4;
   std::string jobs;  // see Mismatch
+  bool supposed = false;
 };
 
 std::string rank_list(const std::vector<int>& ranks, int world) {
@@ -92,6 +93,7 @@ public:
         seen.next_of_others = mismatch.next_of_others;
         seen.world = mismatch.world;
         seen.jobs = mismatch.jobs;
+        seen.supposed = mismatch.supposed;
         tell(seen);
       } else if (mismatch.place && told_.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) {
         if (Finding* finding = report_.add(mismatch.certain ? Severity::error : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text)) report_.relate_calls(*finding, mismatch.calls);
@@ -247,6 +249,7 @@ private:
     if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
     if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
     else if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
+    for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed;
   }
 
   // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop around the guard.
