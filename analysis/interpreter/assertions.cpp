@@ -126,7 +126,9 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
       const Value value = resolve(value_of(values, expr));
       if (!is_size(value)) return;
       const std::string name(record_.text(here(expr)));
-      const std::string shown = words(symbols(), value);
+      // What an earlier condition has made one number is that.
+      const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt, most = least ? symbols().upper(value.integer()) : std::nullopt;
+      const std::string shown = least && least == most ? std::to_string(*least) : words(symbols(), value);
       if (name.size() > 60 || shown.empty() || shown == name || std::find(told.begin(), told.end(), name) != told.end()) return;
       told.push_back(name);
       text += (text.empty() ? "" : ", ") + name + " is " + shown;
