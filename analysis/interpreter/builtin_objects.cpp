@@ -9,6 +9,23 @@ using namespace syntax;
 using values::Kind;
 using values::ListKind;
 
+Cond Interpreter::asked(std::string_view question, Value object, Value of, Sharing sharing) {
+  std::string key(question);
+  const std::function<void(Value, int)> add = [&](Value value, int depth) {
+    value = resolve(value);
+    key += " " + std::to_string(static_cast<int>(value.kind));
+    if (value.is(Kind::tuple) && depth < 3)
+      for (const Value& item : value.as<values::Tuple>()->items) add(item, depth + 1);
+    else if (value.is(Kind::string)) key += std::string(value.text());
+    else key += std::to_string(reinterpret_cast<std::uintptr_t>(value.object()));
+  };
+  add(object, 0);
+  add(of, 0);
+  auto it = comparisons_.find(key);
+  if (it == comparisons_.end()) it = comparisons_.emplace(key, Value::of(symbols().opaque(std::string(question), sharing))).first;
+  return it->second.condition();
+}
+
 Value Interpreter::object_builtin(std::string_view name, const Arguments& arguments, Place where) {
   const auto& positional = arguments.positional;
   const std::size_t count = positional.size();
@@ -16,7 +33,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   if (name == "isinstance" && count == 2) {
     const auto answer = is_instance(first, positional[1]);
     if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
-    return Value::of(symbols().opaque("isinstance", heap().is_external(first) ? Sharing::unseen : heap().sharing(first)));
+    return Value::of(asked("isinstance", first, positional[1], heap().is_external(first) ? Sharing::unseen : heap().sharing(first)));
   }
   if (name == "issubclass" && count == 2) {
     const auto answer = is_subclass(first, positional[1]);

@@ -106,7 +106,7 @@ Value Interpreter::find_in_order(const std::vector<values::Class*>& order, Name 
 
 Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Place where) {
   found = resolve(found);
-  if (!found.is(Kind::function)) return found;
+  if (!found.is(Kind::function)) return found_outside(found);
   auto* function = found.as<values::Function>();
   if (function->is_static) return found;
   if (function->is_property && self) {

@@ -44,9 +44,11 @@ Cond Interpreter::truth(Value value) {
   }
   case Kind::choice: {
     const auto* choice = value.as<values::Choice>();
-    const Cond yes = s.logical_and(choice->condition, truth(choice->yes));
-    const Cond no = s.logical_and(s.logical_not(choice->condition), truth(choice->no));
-    return s.logical_or(yes, no);
+    // `a and b` is a where a is false: its truth is the condition that chose it.
+    const Cond yes = truth(choice->yes), no = truth(choice->no);
+    if (no == choice->condition) return s.logical_and(choice->condition, yes);
+    if (yes == choice->condition) return s.logical_or(choice->condition, no);
+    return s.logical_or(s.logical_and(choice->condition, yes), s.logical_and(s.logical_not(choice->condition), no));
   }
   case Kind::unknown: {
     auto* unknown = value.as<values::Unknown>();
@@ -159,6 +161,11 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
   }
   return result;
 }
+
+namespace {
+// In the table of comparisons: the question, by its condition.
+const std::string asked_prefix = "asked ";
+} // namespace
 
 namespace {
 symbolic::Compare ordering(CompareOp op) {
@@ -448,14 +455,43 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(unknown));
     const std::string constant = constant_text(s, right);
     key += std::string(spelled(positive)) + constant;
+    // What is known to be equal is not less.
+    if (positive != CompareOp::eq && orders && is_number(right)) {
+      const auto same = comparisons_.find(std::to_string(reinterpret_cast<std::uintptr_t>(unknown)) + std::string(spelled(CompareOp::eq)) + constant);
+      const bool equal = (same != comparisons_.end() && s.decide(same->second.condition()) == symbolic::Answer::yes) ||
+                         (unknown->integer && right.is(Kind::integer) && s.decide(s.compared(symbolic::Compare::eq, unknown->integer, right.integer())) == symbolic::Answer::yes);
+      if (equal) return heap().boolean(op == CompareOp::le || op == CompareOp::ge);
+    }
     auto it = comparisons_.find(key);
+    // What is equal to one constant is equal to no other.
+    const std::string same = std::to_string(reinterpret_cast<std::uintptr_t>(unknown)) + std::string(spelled(CompareOp::eq)) + "'";
+    if (positive == CompareOp::eq && right.is(Kind::string))
+      for (auto other = comparisons_.lower_bound(same); other != comparisons_.end() && other->first.starts_with(same); ++other)
+        if (other->first != key && s.decide(other->second.condition()) == symbolic::Answer::yes) return heap().boolean(negative);
     if (it == comparisons_.end()) {
       const std::string name = unknown->name.empty() ? "" : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
       it = comparisons_.emplace(key, Value::of(mark_external(s.opaque(name, unknown->sharing), unknown->external))).first;
+      if (positive == CompareOp::eq && right.is(Kind::string)) comparisons_.emplace(asked_prefix + std::to_string(reinterpret_cast<std::uintptr_t>(it->second.condition())), heap().string(same));
     }
     return negate_if(negative && positive == CompareOp::eq, it->second.condition());
   }
   return open("");
+}
+
+// Where something is equal to one constant, it is equal to none of the others that it was compared with.
+void Interpreter::exclude_others(Cond holds) {
+  auto& s = symbols();
+  std::vector<std::pair<Cond, std::string>> equal;
+  s.parts(holds, [](Int) {}, [&](Cond part) {
+    const auto asked = comparisons_.find(asked_prefix + std::to_string(reinterpret_cast<std::uintptr_t>(part)));
+    if (asked != comparisons_.end()) equal.emplace_back(part, std::string(asked->second.text()));
+  });
+  for (const auto& [part, same] : equal) {
+    if (s.decide(part) != symbolic::Answer::yes) continue;
+    for (auto other = comparisons_.lower_bound(same); other != comparisons_.end() && other->first.starts_with(same); ++other)
+      if (other->second.condition() != part && s.decide(other->second.condition()) == symbolic::Answer::unknown)
+        static_cast<void>(s.assume(s.logical_not(other->second.condition())));
+  }
 }
 
 } // namespace stepzero::interpreter

@@ -112,6 +112,10 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     auto* object = manager.as<values::Instance>();
     if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
     leave_method = find_method(object, Name("__exit__"));
+    // What its base class has called behind the scenes may fill what it holds.
+    if (object->cls && (object->cls->open || object->cls->native))
+      for (const auto& [name, slot] : std::vector(object->attributes.entries()))
+        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) escape(slot->value);
   } else if (manager.is(Kind::unknown)) {
     // A file is its own manager.
     const values::Slot* path = manager.as<values::Unknown>()->attributes.find(Name("$path"));

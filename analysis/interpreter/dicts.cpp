@@ -108,8 +108,11 @@ bool Interpreter::dict_update(Value dict, Value other, Place where) {
     }
   if (other.is(Kind::dict)) {
     const auto* state = values::Heap::dict_state(other);
+    const Value rest = state->open ? state->rest : Value{};
+    const bool whole = !state->open || rest;
     for (const auto& [k, v] : std::vector(state->items)) dict_set(dict, k, v);
-    return !state->open;
+    if (rest) dict_set(dict, heap().external(""), rest);
+    return whole;
   }
   const auto pairs = take(other, where, true);
   if (!pairs) return false;

@@ -187,6 +187,12 @@ public:
   // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any default.
   bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
   void set_default_device() { default_device_set_ = true; }
+  // What floats are where nothing else is said.
+  values::Dtype default_dtype() const {
+    return default_dtype_.value.is(values::Kind::dtype) ? default_dtype_.value.dtype() : default_dtype_.value ? values::Dtype::unknown : values::Dtype::float32;
+  }
+  bool default_dtype_set() const { return static_cast<bool>(default_dtype_.value); }  // whatever it is now
+  void set_default_dtype(Value dtype) { heap().set(default_dtype_, dtype); }
   const Around* around() const { return around_; }
   // Are gradients recorded here? Of what nobody calls this is said as if it were called where they are.
   values::Known records_gradients() const;
@@ -423,6 +429,15 @@ private:
   Value call_unknown(Value function, const Arguments& arguments, Place place);
   void record_unseen(Value function, const Arguments& arguments, Place where);
   void escape(Value value, int depth = 0);
+  // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by somebody else.
+  Value found_outside(Value found);
+  // What the functions declare nonlocal or global is not known once unseen code may have called them.
+  void lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt);
+  // Does a callee ask whether it was given None, and was it given something of which nothing is known?
+  bool asked_by_callee() const;
+  void exclude_others(Cond holds);
+  // The same question about the same object has the same answer.
+  Cond asked(std::string_view question, Value object, Value of, Sharing sharing);
   Value decorate(Value function, const syntax::FunctionStmt& stmt);
   // Runs a generator's body; each value it yields goes to `consume`.
   static bool is_pending(Value value) {  // a generator that has not run yet
@@ -603,6 +618,7 @@ private:
   std::vector<Doubtful> doubtful_;  // what is to be run with the defaults
   int device_contexts_ = 0;         // `with torch.device(…)`, or something that is not known
   bool default_device_set_ = false;
+  values::Slot default_dtype_;
   int casts_ = 0;                   // see casting()
   int forwards_ = 0;                // modules around whose forward runs
   int switches_ = 0;                // see note_gradient_switch()

@@ -233,9 +233,13 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->self = called.self;
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
-  event->guarded = guards_ > 0 || expected_ > 0 || again;
+  event->guarded = guards_ > 0 || expected_ > 0 || again || asked_by_callee();
   event->assumption = assumption();
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
+  // Two options of which nothing says that they are ever chosen together.
+  if (event->assumption && symbols().form(event->assumption) == symbolic::Context::Form::opaque)
+    for (const Cond taken : path_)
+      event->guarded = event->guarded || (taken != event->assumption && symbols().form(taken) == symbolic::Context::Form::opaque && std::find(assumed_.begin(), assumed_.end(), taken) == assumed_.end());
   if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (rehearsals_ <= 1) append(event);
@@ -243,6 +247,66 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
 }
 
 // ---------------------------------------------------------------- code that is not seen
+
+Value Interpreter::found_outside(Value found) {
+  if (!in_roots_ || !frame_ || (!found.is(Kind::list) && !found.is(Kind::dict))) return found;
+  const bool is_list = found.is(Kind::list);
+  const bool empty = is_list ? values::Heap::list_state(found)->items.empty() && !values::Heap::list_state(found)->open
+                             : values::Heap::dict_state(found)->items.empty() && !values::Heap::dict_state(found)->open;
+  if (!empty) return found;
+  const Frame* outermost = frame_;
+  while (outermost->outer) outermost = outermost->outer;
+  const std::uint64_t birth = is_list ? found.as<values::List>()->state.birth : found.as<values::Dict>()->state.birth;
+  if (birth <= outermost->mark.clock) escape(found);
+  return found;
+}
+
+void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt) {
+  using namespace syntax;
+  const auto lose = [&](values::Slot* slot, Name name) {
+    if (slot && slot->value) heap().set(*slot, heap().external(name.text()));
+  };
+  const auto inner = [&](syntax::Block block) {
+    for (const Stmt* part : block) lose_rebound(scope, part);
+  };
+  switch (stmt->kind) {
+  case StmtKind::nonlocal:
+    for (const Name name : as<NonlocalStmt>(*stmt).names)
+      for (const values::Scope* at = scope; at && at != at->globals; at = at->parent)
+        if (!at->is_class && at->names.find(name)) {
+          lose(at->names.find(name), name);
+          break;
+        }
+    return;
+  case StmtKind::global:
+    for (const Name name : as<GlobalStmt>(*stmt).names)
+      if (scope && scope->globals) lose(scope->globals->names.find(name), name);
+    return;
+  case StmtKind::function: inner(as<FunctionStmt>(*stmt).body); return;
+  case StmtKind::class_: inner(as<ClassStmt>(*stmt).body); return;
+  case StmtKind::if_:
+    inner(as<IfStmt>(*stmt).body);
+    inner(as<IfStmt>(*stmt).orelse);
+    return;
+  default: return;
+  }
+}
+
+bool Interpreter::asked_by_callee() const {
+  std::size_t end = path_.size();
+  for (const Frame* frame = frame_; frame && frame->outer; end = frame->depth, frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    for (const syntax::Parameter& parameter : frame->function->parameters->list) {
+      const values::Slot* slot = frame->scope->names.find(parameter.name);
+      if (!slot || !slot->value.is(Kind::unknown)) continue;
+      const auto* given = slot->value.as<values::Unknown>();
+      if (!given->is_none || given->default_value.is(Kind::none)) continue;
+      for (std::size_t i = std::min(frame->depth, end); i < end; ++i)
+        if (path_[i] == given->is_none) return true;
+    }
+  }
+  return false;
+}
 
 void Interpreter::escape(Value value, int depth) {
   value = resolve(value);
@@ -293,7 +357,23 @@ void Interpreter::escape(Value value, int depth) {
       for (const auto& [name, slot] : scope->names.entries())
         if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
       for (const Value& each : held) escape(each, depth + 1);
+      // It may call the functions that stand beside it.
+      for (const auto& [name, slot] : std::vector(scope->names.entries())) {
+        const Value beside = slot->value;
+        if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
+        if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
+      }
     }
+    if (function->stmt) lose_rebound(function->closure, function->stmt);
+    return;
+  }
+  case Kind::class_: {
+    // Its methods may be called there.
+    const auto* cls = value.as<values::Class>();
+    if (!cls->stmt || !cls->body) return;
+    lose_rebound(cls->body, cls->stmt);
+    for (const auto& [name, slot] : std::vector(cls->body->names.entries()))
+      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) escape(slot->value, depth + 1);
     return;
   }
   case Kind::tuple:

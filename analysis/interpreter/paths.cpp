@@ -65,12 +65,21 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   ++branches_;
   block_ = &event->yes;
   path_.push_back(condition);
+  // What held where this side was not left by raising.
+  std::size_t taken = 0;
+  const auto held = [&] {
+    const Cond path = path_.size() > depth + 1 && path_.size() <= depth + 1 + longest_path ? path_since(depth + 1) : symbols().boolean(true);
+    return symbols().logical_and(path, symbols().disjunctions_since(taken));
+  };
   const auto side = [&](Cond holds, const std::function<Flow()>& run) {
     if (!symbols().assume(holds)) return Flow::dead;
+    exclude_others(holds);
+    taken = symbols().mark();
     if (frame_) learn_ranks(*this, frame_->scope->names, holds);
     return run();
   };
   const Flow first = side(condition, yes);
+  const Cond held_first = first == Flow::normal ? held() : nullptr;
   values::Delta delta;
   if (first == Flow::normal) delta = heap().capture(mark);
   heap().rollback(mark);
@@ -80,6 +89,7 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   block_ = &event->no;
   path_.push_back(negated);
   const Flow second = side(negated, no);
+  const Cond held_second = second == Flow::normal ? held() : nullptr;
   --branches_;
   symbols().rewind(facts);
   path_.resize(depth);
@@ -88,6 +98,8 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
   if (first == Flow::normal && second == Flow::normal) {
     heap().join(mark, delta, condition, symbols().sharing(condition));
+    static_cast<void>(symbols().assume(symbols().logical_or(negated, held_first)));
+    static_cast<void>(symbols().assume(symbols().logical_or(condition, held_second)));
     return Flow::normal;
   }
   if (first == Flow::normal) {
@@ -99,6 +111,8 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   const Cond holds = first == Flow::normal ? condition : negated;
   path_.push_back(holds);
   symbols().assume(holds);
+  exclude_others(holds);
+  static_cast<void>(symbols().assume(first == Flow::normal ? held_first : held_second));
   return Flow::normal;
 }
 

@@ -51,7 +51,7 @@ std::optional<bool> is_abstractly(Kind kind, ListKind list, std::string_view typ
   }
   if (module != "typing" && module != "collections.abc" && module != "collections") return std::nullopt;
   const bool sequence = kind == Kind::tuple || kind == Kind::string || kind == Kind::range || (kind == Kind::list && list == ListKind::list);
-  const bool iterates = sequence || kind == Kind::list || kind == Kind::dict || kind == Kind::iterator;
+  const bool iterates = sequence || kind == Kind::tensor || kind == Kind::list || kind == Kind::dict || kind == Kind::iterator;
   if (name == "Iterable") return iterates;
   if (name == "Sequence") return sequence || (kind == Kind::list && list == ListKind::deque);
   if (name == "Mapping" || name == "MutableMapping" || name == "Dict") return kind == Kind::dict;
@@ -175,6 +175,9 @@ Answer Interpreter::is_instance(Value value, Value type) {
       if (value.as<values::Tensor>()->role == values::TensorRole::parameter) return Answer::yes;
       return Answer::unknown;
     }
+    // A class of another library that is known is no class of tensors.
+    if (const Row* row = type.as<values::LibrarySymbol>()->row; row && row->kind == values::RowKind::class_ && !path.starts_with(library_.types().root) && library_.knows(path.substr(0, path.find('.'))))
+      return Answer::no;
     return own || path.starts_with(library_.types().layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype:
     if (const auto callable = is_kind_of_callable(value.kind, path)) return yes_if(*callable);
@@ -312,6 +315,7 @@ Answer Interpreter::has_attribute(Value value, Name name) {
     const std::string_view text = name.text();
     if (text == "__len__" || text == "__getitem__" || text == "__iter__" || text == "__contains__") return Answer::yes;
     if (text == "shape" || text == "dtype" || text == "device" || text == "size" || text == "to" || text == "dim") return Answer::no;
+    if (value.is(Kind::tuple) && (text == "_fields" || text == "_asdict" || text == "_replace" || text == "_make")) return value.as<values::Tuple>()->cls || !value.as<values::Tuple>()->fields.empty() ? Answer::yes : Answer::no;
     if (value.is(Kind::dict) && (text == "keys" || text == "items" || text == "values")) return Answer::yes;
     return Answer::unknown;
   }

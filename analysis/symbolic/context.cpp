@@ -145,6 +145,13 @@ Int Context::substitute(Int a, std::span<const Assignment> values) {
 
 std::size_t Context::mark() const { return state_->log.size(); }
 void Context::rewind(std::size_t mark) { state_->rewind(mark); }
+Cond Context::disjunctions_since(std::size_t mark) {
+  std::size_t newer = 0;
+  for (std::size_t i = mark; i < state_->log.size(); ++i) newer += state_->log[i].what == Undo::What::clause;
+  Cond all = boolean(true);
+  for (std::size_t i = state_->clauses.size() - newer; i < state_->clauses.size(); ++i) all = logical_and(all, state_->clauses[i]);
+  return all;
+}
 bool Context::assume(Cond condition) {
   state_->effort = State::most_effort;
   return !condition || state_->assume(condition);

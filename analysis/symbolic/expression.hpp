@@ -110,6 +110,8 @@ public:
   // m.
   std::size_t mark() const;
   void rewind(std::size_t mark);
+  // All disjunctions among what was assumed since.
+  Cond disjunctions_since(std::size_t mark);
   // The condition holds from here on. False if it contradicts what is known: the path cannot be taken, and
   // what is known on it means nothing until the next rewind.
   bool assume(Cond condition);

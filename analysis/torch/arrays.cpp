@@ -156,11 +156,12 @@ Value arange(Call& call) {
   Dim length;
   const auto by = step.is(Kind::integer) ? op.s.value(step.integer()) : std::nullopt;
   const bool whole = start.is(Kind::integer) && stop.is(Kind::integer) && step.is(Kind::integer);
+  const bool real = start.is(Kind::real) || stop.is(Kind::real) || step.is(Kind::real);
   if (whole && by && *by > 0) {
     const Int way = op.s.sub(stop.integer(), start.integer());
     length = op.made(larger(op, op.s.floordiv(op.s.add(way, op.s.constant(*by - 1)), op.s.constant(*by)), op.s.constant(0)));
   }
-  return array_of(call, {true, {length}}, dtype_asked(op, whole ? Dtype::int64 : Dtype::float64));
+  return array_of(call, {true, {length}}, dtype_asked(op, whole ? Dtype::int64 : real ? Dtype::float64 : Dtype::unknown));
 }
 // np.array(…): of lists, of a tensor, or of another array.
 Value array(Call& call) {
@@ -173,7 +174,7 @@ Value array(Call& call) {
   const auto nested = nested_data(op, data);
   if (!nested) return unknown_of(call);
   // Numbers of Python are doubles here.
-  const Dtype own = nested->of_numbers && nested->dtype == Dtype::float32 ? Dtype::float64 : nested->dtype;
+  const Dtype own = nested->of_numbers && values::is_floating(nested->dtype) ? Dtype::float64 : nested->dtype;
   return array_of(call, nested->shape, dtype_asked(op, own), {data});
 }
 Value converted(Call& call) {

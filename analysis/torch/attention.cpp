@@ -255,7 +255,7 @@ Value transformer(Op& op) {
 Value square_mask(Op& op) {
   const Int size = op.size("sz");
   const Dim dim = size ? op.made(size) : Dim{};
-  return op.fresh({true, {dim, dim}}, op.dtype("dtype", Dtype::float32));
+  return op.fresh({true, {dim, dim}}, op.dtype("dtype", op.run.default_dtype()));
 }
 
 constexpr std::string_view layer_made =

@@ -43,8 +43,8 @@ Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random =
   return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
 }
 
-Value floats(Op& op) { return made(op, shape_asked(op, "size"), Dtype::float32); }
-Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), Dtype::float32, true); }
+Value floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype()); }
+Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype(), true); }
 
 // The dtype that a Python number or a tensor gives.
 Dtype dtype_of(Op& op, Value value) {
@@ -53,8 +53,8 @@ Dtype dtype_of(Op& op, Value value) {
   switch (value.kind) {
   case Kind::boolean: return Dtype::boolean;
   case Kind::integer: return Dtype::int64;
-  case Kind::real: return Dtype::float32;
-  case Kind::unknown: return value.as<values::Unknown>()->is_real ? Dtype::float32 : Dtype::unknown;
+  case Kind::real: return op.run.default_dtype();
+  case Kind::unknown: return value.as<values::Unknown>()->is_real ? op.run.default_dtype() : Dtype::unknown;
   default: return Dtype::unknown;
   }
 }
@@ -76,14 +76,14 @@ Value one_size(Op& op) {
   const Int size = op.size("n");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
-  return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : Dtype::float32, op.title() == "randperm");
+  return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : op.run.default_dtype(), op.title() == "randperm");
 }
 Value eye(Op& op) {
   const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
   for (const Int size : {rows, columns})
     if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
       return op.fail(ProblemKind::argument, "eye is asked for a dimension of size " + op.words(op.dim(size)));
-  return made(op, Shape{true, {op.made(rows), op.made(columns)}}, Dtype::float32);
+  return made(op, Shape{true, {op.made(rows), op.made(columns)}}, op.run.default_dtype());
 }
 
 // ---------------------------------------------------------------- sequences of numbers
@@ -134,14 +134,14 @@ Value arange(Op& op) {
   } else if (by == 0.0) {
     return op.fail(ProblemKind::argument, "arange makes steps of 0");
   }
-  return made(op, Shape{true, {length}}, known ? Dtype::float32 : Dtype::unknown);
+  return made(op, Shape{true, {length}}, known ? op.run.default_dtype() : Dtype::unknown);
 }
 Value linspace(Op& op) {
   if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a whole number of steps");
   const Int steps = op.size("steps");
   if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
-  return made(op, Shape{true, {op.made(steps)}}, Dtype::float32);
+  return made(op, Shape{true, {op.made(steps)}}, op.run.default_dtype());
 }
 // Deprecated: both ends are included.
 Value range(Op& op) {
@@ -149,9 +149,9 @@ Value range(Op& op) {
   Dim length;
   if (start && end && step && *step != 0 && (*end - *start) / *step >= 0)
     length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
-  return made(op, Shape{true, {length}}, Dtype::float32);
+  return made(op, Shape{true, {length}}, op.run.default_dtype());
 }
-Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, Dtype::float32); }
+Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, op.run.default_dtype()); }
 
 // ---------------------------------------------------------------- data
 
@@ -210,7 +210,7 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     const bool number = item->is_number || item->is_real;
     (number ? found.flat : found.deeper) = true;
     if (depth == 0 && !item->is_number) found.shape_known = false;
-    at_end(item->is_real ? Dtype::float32 : Dtype::unknown);
+    at_end(item->is_real ? op.run.default_dtype() : Dtype::unknown);
     return;
   }
   if (const TensorState* state = array_state(op.run, data)) {
@@ -267,7 +267,7 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
     std::string what = std::string(op.title()) + " is given nested lists of different lengths";
     return op.fail(ProblemKind::argument, std::move(what));
   }
-  Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? Dtype::float32 : nested.dtype : Dtype::unknown;
+  Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? op.run.default_dtype() : nested.dtype : Dtype::unknown;
   if (otherwise != Dtype::unknown) dtype = otherwise;
   Shape shape;
   const bool whole = nested.shape_known && (!nested.deeper || nested.flat);
@@ -365,7 +365,8 @@ Value old_constructor(Op& op, Dtype dtype) {
   return op.failed() ? op.unknown() : op.fresh(shape.value_or(Shape{}), dtype);
 }
 template <Dtype dtype> Value old(Op& op) { return old_constructor(op, dtype); }
-Value scalar_tensor(Op& op) { return made(op, Shape{true, {}}, Dtype::float32); }
+Value old_default(Op& op) { return old_constructor(op, op.run.default_dtype()); }
+Value scalar_tensor(Op& op) { return made(op, Shape{true, {}}, op.run.default_dtype()); }
 
 // ---------------------------------------------------------------- like another tensor
 
@@ -411,7 +412,7 @@ Value new_tensor(Op& op) {
 
 // normal(mean, std) of tensors, or normal(0, 1, size).
 Value normal(Op& op) {
-  if (op.given("size")) return made(op, shape_asked(op, "size"), Dtype::float32, true);
+  if (op.given("size")) return made(op, shape_asked(op, "size"), op.run.default_dtype(), true);
   std::optional<Shape> shape;
   Dtype dtype = Dtype::unknown;
   for (const std::string_view name : {"mean", "std"}) {
@@ -612,7 +613,7 @@ constexpr Operator operators[] = {
     {"CharTensor", "data=None, *more", "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
     {"ByteTensor", "data=None, *more", "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
     {"BoolTensor", "data=None, *more", "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
-    {"Tensor", "data=None, *more, **options", "torch", old<Dtype::float32>, Type::own},
+    {"Tensor", "data=None, *more, **options", "torch", old_default, Type::own},
 
     {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
     {"ones_like", "input, *, " LIKE, "torch", like, Type::own},
@@ -647,6 +648,23 @@ Value set_default_device(Call& call) {
   call.run.set_default_device();
   return Value::none();
 }
+// torch.DoubleTensor, or its name: a dtype and a device.
+Value set_default_tensor_type(Call& call) {
+  call.run.set_default_device();
+  const Value type = call.run.resolve(call.at(0));
+  const std::string_view name = type.is(Kind::string) ? type.text() : type.is(Kind::library) ? type.as<values::LibrarySymbol>()->path : std::string_view{};
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  Dtype dtype = to_dtype(type);
+  for (const auto& [called, meant] : {std::pair<std::string_view, Dtype>{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64}, {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16}})
+    if (last == called) dtype = meant;
+  call.run.set_default_dtype(dtype == Dtype::unknown ? call.run.heap().external("") : Value::of(dtype));
+  return Value::none();
+}
+Value set_default_dtype(Call& call) {
+  const Value dtype = call.run.resolve(call.at(0));
+  call.run.set_default_dtype(dtype.is(Kind::dtype) ? dtype : call.run.heap().external(""));
+  return Value::none();
+}
 
 } // namespace
 
@@ -654,8 +672,9 @@ std::vector<Row> creation_rows() {
   std::vector<Row> rows = operator_rows(operators);
   for (Row& row : rows)
     if (row.path == "torch.Tensor") row.kind = RowKind::class_;
-  for (const std::string_view path : {"torch.set_default_device", "torch.set_default_tensor_type"})
-    rows.push_back(torch::row(path, RowKind::function, "to", set_default_device));
+  rows.push_back(torch::row("torch.set_default_device", RowKind::function, "device", set_default_device));
+  rows.push_back(torch::row("torch.set_default_tensor_type", RowKind::function, "t", set_default_tensor_type));
+  rows.push_back(torch::row("torch.set_default_dtype", RowKind::function, "d", set_default_dtype));
   return rows;
 }
 

@@ -125,7 +125,7 @@ Value shifted(Op& op) {
 }
 Value frequencies(Op& op) {
   const Int n = op.size("n");
-  return op.fresh({true, {op.made(op.title() == "rfftfreq" ? halved(op, n) : n)}}, op.dtype("dtype", Dtype::float32));
+  return op.fresh({true, {op.made(op.title() == "rfftfreq" ? halved(op, n) : n)}}, op.dtype("dtype", op.run.default_dtype()));
 }
 
 // ---------------------------------------------------------------- short-time transforms

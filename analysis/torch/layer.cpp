@@ -51,19 +51,23 @@ bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.co
 
 bool in_autocast(const Op& op) { return op.run.casting(); }
 
-Dtype weights_dtype(const Op& op) {
-  if (!op.call.self.is(Kind::instance)) return Dtype::unknown;
+namespace {
+Dtype declared_dtype(const Op& op, bool surely) {
   if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return changed.dtype();
   if (const Value given = op.kept("dtype")) return to_dtype(given);
   // A model that nobody makes here may be converted by whoever makes it.
-  if (op.run.of_any_use()) return Dtype::unknown;
+  if ((surely && op.run.of_any_use()) || op.run.default_dtype_set()) return Dtype::unknown;
   return Dtype::float32;
 }
-Dtype made_dtype(const Op& op) {
-  if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return changed.dtype();
-  if (const Value given = op.kept("dtype")) return to_dtype(given);
-  return Dtype::float32;
+// A program may have put other numbers in the place of the weights: `layer.weight.data = …`.
+Dtype unless_replaced(const Op& op, Dtype declared) {
+  const TensorState* weight = op.tensor(op.kept("weight"));
+  return weight && weight->dtype != declared ? Dtype::unknown : declared;
 }
+} // namespace
+
+Dtype weights_dtype(const Op& op) { return op.call.self.is(Kind::instance) ? unless_replaced(op, declared_dtype(op, true)) : Dtype::unknown; }
+Dtype made_dtype(const Op& op) { return unless_replaced(op, declared_dtype(op, false)); }
 bool fits_weights(Op& op, std::string_view input) {
   const TensorState* state = op.tensor(input);
   if (!state || state->dtype == Dtype::unknown) return true;

@@ -275,10 +275,21 @@ constexpr Operator operators[] = {
     {"cosine_embedding_loss", "input1, input2, target, margin=0.0, size_average=None, reduce=None, reduction='mean'", "F", cosine, Type::floating},
 };
 
+// PyTorch's own losses number the reductions.
+Value number_of_reduction(Call& call) {
+  const Value reduction = call.run.resolve(call.at(0));
+  if (reduction.is(Kind::string))
+    for (const auto& [name, number] : {std::pair<std::string_view, int>{"none", 0}, {"mean", 1}, {"elementwise_mean", 1}, {"sum", 2}})
+      if (reduction.text() == name) return call.run.heap().integer(number);
+  return call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+
 } // namespace
 
 std::vector<Row> loss_rows() {
   std::vector<Row> rows = rows_of_layers(layers);
+  for (const std::string_view path : {"torch.nn.functional._Reduction.get_enum", "torch.nn._reduction.get_enum"})
+    rows.push_back(torch::row(path, RowKind::function, "reduction", number_of_reduction));
   for (Row& row : operator_rows(operators)) rows.push_back(std::move(row));
   return rows;
 }

@@ -251,7 +251,8 @@ static Value make_layer(Call& call) {
   Op op(call);
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     // `bias` is asked for as a flag and becomes a parameter.
-    if (call.arguments[i]) op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), call.arguments[i]);
+    if (const Value given = call.spread && !call.given[i] ? call.run.heap().external("") : call.arguments[i])
+      op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), given);
   if (call.spread) return {};
   if (fits(op) && call.row.op->make) call.row.op->make(op);
   if (op.failed()) {

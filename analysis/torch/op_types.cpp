@@ -88,7 +88,7 @@ Dtype Op::result_type(Type type) const {
   }
   operands.insert(operands.end(), call.rest.begin(), call.rest.end());
   const Dtype found = promoted(operands);
-  return type == Type::floating && found != Dtype::unknown && category(found) < 2 ? Dtype::float32 : found;
+  return type == Type::floating && found != Dtype::unknown && category(found) < 2 ? run.default_dtype() : found;
 }
 Dtype Op::promoted(std::initializer_list<std::string_view> names) const {
   std::vector<Value> operands;
@@ -108,7 +108,10 @@ Dtype Op::promoted(std::span<const Value> values) const {
     switch (value.kind) {
     case Kind::boolean: operands.push_back({s.form(value.condition()) == symbolic::Context::Form::constant ? Dtype::boolean : Dtype::unknown, Known::no, true}); break;
     case Kind::integer: operands.push_back({Dtype::int64, Known::no, true}); break;
-    case Kind::real: operands.push_back({Dtype::float32, Known::no, true}); break;
+    case Kind::real:
+      if (run.default_dtype() == Dtype::unknown) return Dtype::unknown;
+      operands.push_back({run.default_dtype(), Known::no, true});
+      break;
     case Kind::unknown: {
       const bool real = value.as<values::Unknown>()->is_real;
       operands.push_back({real ? Dtype::float32 : Dtype::unknown, Known::no, real || value.as<values::Unknown>()->is_number});

@@ -108,7 +108,10 @@ Value promoted_types(Op& op) {
   const Dtype a = to_dtype(op.argument("type1")), b = to_dtype(op.argument("type2"));
   return a == Dtype::unknown || b == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(promote(a, b));
 }
-Value default_dtype(Op&) { return Value::of(Dtype::float32); }
+Value default_dtype(Op& op) {
+  const Dtype now = op.run.default_dtype();
+  return now == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(now);
+}
 
 // ---------------------------------------------------------------- converting
 

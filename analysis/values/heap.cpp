@@ -120,13 +120,13 @@ void Heap::apply(const Delta& delta) {
 }
 
 void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
-  // What this path alone wrote: the other path still has the value of the mark. In the order of the writes, so that a run is
+  // What this path alone wrote: the other path still has the value of the mark; what this path made is its own. In the order of the writes, so that a run is
   // the same each time.
   Delta theirs = other, learned;
   const std::uint64_t stamp = ++stamp_;
   for (const auto& [slot, value] : other) slot->visited = stamp;
   for (std::size_t i = mark.trail; i < trail_.size(); ++i)
-    if (Slot* slot = trail_[i].first; slot->visited != stamp) {
+    if (Slot* slot = trail_[i].first; slot->visited != stamp && slot->birth <= mark.clock) {
       slot->visited = stamp;
       theirs.push_back(trail_[i]);
     }

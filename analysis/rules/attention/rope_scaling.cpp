@@ -26,10 +26,11 @@ constexpr ScalingKind kinds[] = {
     {"dynamic", "factor", "original_max_position_embeddings alpha"},
     {"yarn", "factor", "attention_factor beta_fast beta_slow original_max_position_embeddings mscale mscale_all_dim truncate"},
     {"longrope", "short_factor long_factor", "factor attention_factor original_max_position_embeddings short_mscale long_mscale"},
+    {"proportional", "", "factor"},
     {"llama3", "factor original_max_position_embeddings low_freq_factor high_freq_factor", ""},
 };
 // Of every kind.
-constexpr std::string_view common = "rope_type type rope_theta partial_rotary_factor mrope_section";
+constexpr std::string_view common = "rope_type type rope_theta partial_rotary_factor mrope_section mrope_interleaved";
 
 bool has_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
@@ -68,6 +69,8 @@ public:
       return;
     }
     if (dict->open) return;
+    // A model's own settings that have such a key among others.
+    if (!named && std::any_of(dict->items.begin(), dict->items.end(), [](const auto& item) { return item.first.is(Kind::string) && !sounds_known(item.first.text()); })) return;
     std::string_view name = type.text();
     if (name == "su" || name == "mrope") return;
     const auto* kind = std::find_if(std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) { return each.name == name; });
@@ -107,6 +110,14 @@ public:
     contexts(dict, around, place, name);
   }
 
+  // A key of any kind, or one that was misspelt.
+  static bool sounds_known(std::string_view key) {
+    const auto among = [&](std::string_view words) {
+      const auto all = split_words(words);
+      return std::any_of(all.begin(), all.end(), [&](std::string_view word) { return syntax::letters_between(key, word) <= 3; });
+    };
+    return among(common) || std::any_of(std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) { return among(each.required) || among(each.optional); });
+  }
   static bool is_name(std::string_view key) { return key == "rope_scaling" || key == "rope_parameters"; }
 
 private:

@@ -50,20 +50,55 @@ bool has_state(const Record& record, const Desk& desk, const Object* optimizer) 
   return false;  // it comes from somewhere else
 }
 
+const OperationEvent* making(const Desk& desk, const Object* object) {
+  for (const FileUse& made : desk.made)
+    if (made.event->self.object() == object) return made.event;
+  return nullptr;
+}
+// The same line made both: a function that was called again has its own.
+bool same_line(const Desk& desk, const Object* a, const Object* b) {
+  const OperationEvent *one = making(desk, a), *other = making(desk, b);
+  return one && other && one->place == other->place;
+}
+// A scheduler that is told where it goes on needs no state.
+bool told_where(const Record& record, const Desk& desk, const Object* scheduler) {
+  const OperationEvent* made = making(desk, scheduler);
+  if (!made) return false;
+  for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
+    if (made->row->parameters[i].text() == "last_epoch" && made->arguments[i])
+      return !made->arguments[i].is(Kind::integer) || record.symbols.value(made->arguments[i].integer()) != -1;
+  return false;
+}
+
 // What trains and has a state that is not among those taken.
 std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::set<const Object*>& taken) {
   std::vector<Lacking> found;
   std::set<const Object*> seen;
+  // What lies in another file comes back from there.
+  const auto is_saved = [&](const Object* object) {
+    const auto saved = [&](const Object* each) { return each == object || same_line(desk, each, object); };
+    return std::any_of(taken.begin(), taken.end(), saved) ||
+           std::any_of(desk.saves.begin(), desk.saves.end(), [&](const FileUse& save) {
+             const Value whole = saved_object(save);
+             if (const FileUse* state = state_of(desk, whole)) return saved(state->event->self.object());
+             if (!whole.is(Kind::dict)) return false;
+             const auto& items = values::Heap::dict_state(whole)->items;
+             return std::any_of(items.begin(), items.end(), [&](const auto& item) {
+               const FileUse* state = state_of(desk, item.second);
+               return state && saved(state->event->self.object());
+             });
+           });
+  };
   for (const FileUse& step : desk.steps) {
     const bool by_scaler = step.event->row->operation == Operation::scaler_step;
     const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0]) : step.event->self;
-    if (!optimizer.is(Kind::instance) || taken.contains(optimizer.object()) || !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object())) continue;
+    if (!optimizer.is(Kind::instance) || is_saved(optimizer.object()) || !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object())) continue;
     found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place, step.event->calls, optimizer.object()});
   }
   for (const FileUse& update : desk.updates) {
     const Value self = update.event->self;
     const bool scaler = update.event->row->operation == Operation::scaler_update;
-    if (!self.is(Kind::instance) || taken.contains(self.object()) || !seen.insert(self.object()).second || self.as<Instance>()->symbolic) continue;
+    if (!self.is(Kind::instance) || is_saved(self.object()) || told_where(record, desk, self.object()) || !seen.insert(self.object()).second || self.as<Instance>()->symbolic) continue;
     if (scaler) {
       const values::Cond on = enabled(record, self.object());
       if (on && record.symbols.decide(on) != Answer::yes) continue;

@@ -47,6 +47,9 @@ void check(const Record& record, Report& report) {
     if (sense(above) != Sense::exp || sense(below) != Sense::sum || behind(input(*below->made)) != above) continue;
     const TensorState* exponent = input(*above->made);
     if (!exponent) continue;
+    // Numbers that the program itself writes down, and small enough.
+    constexpr double least_overflow = 11;
+    if (exponent->content && std::all_of(exponent->content->numbers.begin(), exponent->content->numbers.end(), [](const values::Number& one) { return !one.integer && one.high < least_overflow; })) continue;
     const auto all = ancestors(exponent);
     // Something was taken off first: the largest, most often. Or it was turned negative, as a distance is.
     const bool shifted = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 12)), [](const TensorState* state) {

@@ -101,6 +101,16 @@ bool may_be_passed(const Record& record, const ProblemEvent& problem, const inte
   return false;
 }
 
+// Does it hold only where a number of the program is 0? `hop or size // 4` asks for it, and nobody means it.
+bool of_zero(const symbolic::Context& symbols, symbolic::Cond condition) {
+  if (symbols.form(condition) == symbolic::Context::Form::conjunction) {
+    for (const symbolic::Cond part : symbols.operands(condition))
+      if (of_zero(symbols, part)) return true;
+    return false;
+  }
+  const auto compared = symbols.comparison(condition);
+  return compared && compared->op == symbolic::Compare::eq && (symbols.value(compared->left) == 0 || symbols.value(compared->right) == 0);
+}
 } // namespace
 
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message) {
@@ -108,7 +118,7 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
   if (problem.assumption) {
     const std::string when = record.symbols.text(problem.assumption);
     // A condition without a name tells nobody anything.
-    if (when.empty() || when.find('?') != std::string::npos) return std::nullopt;
+    if (of_zero(record.symbols, problem.assumption) || when.empty() || when.find('?') != std::string::npos) return std::nullopt;
     message += ", when " + when;
     if (severity == Severity::error) severity = Severity::warning;
   }
