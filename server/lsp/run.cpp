@@ -17,7 +17,7 @@ namespace stepzero::server {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_the_end{300};
-constexpr std::size_t memory_of_an_analysis = std::size_t{48} << 20;  // of a file of some 1,500 lines, which nobody has to wait for then
+constexpr std::size_t memory_of_an_analysis = std::size_t{24} << 20;  // half of what a file of 1,500 lines takes: with more, who opens one at once waits for it
 
 // STEPZERO_LOG: trace, debug, info, warn, err or off. Standard output belongs to the protocol.
 void log_to_standard_error() {
