@@ -126,7 +126,7 @@ private:
         worlds[key].insert(mismatch.world);
         const auto [it, fresh] = found.try_emplace(key, mismatch);
         if (fresh) order.push_back(key);
-        else if (it->second.world < mismatch.world) it->second = mismatch;
+        else if (it->second.world < mismatch.world && !mismatch.nowhere) it->second = mismatch;  // what is wrong in the smaller job may be made for that
       }
       if (!done) {
         complete = world > sizes.front();
@@ -413,6 +413,7 @@ private:
       const Trace& trace = story.trace(rank);
       if (!trace.nowhere || stop.at[static_cast<std::size_t>(rank)] < trace.acts.size() || left_open(trace, *trace.nowhere)) continue;
       mismatch.cause = Cause::message;
+      mismatch.nowhere = true;
       story.place(mismatch, *trace.nowhere);
       mismatch.text = "Rank " + std::to_string(rank) + (trace.nowhere->what == Act::What::send ? " sends to rank " : " asks for a message from rank ") + std::to_string(trace.nowhere->peer) +
                       " here, which does not exist: the call fails, and the other ranks wait until the launcher ends the job.";

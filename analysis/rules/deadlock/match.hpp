@@ -26,6 +26,7 @@ struct Mismatch {
   std::vector<std::pair<Place, std::string>> related;
   std::vector<int> ranks;                  // that enter, or leave
   int world = 0;
+  bool nowhere = false;                    // a message to a rank that there never is
   int peer = -1;                           // of messages: the rank that is waited for
   const OperationEvent* event = nullptr;   // of the file's own record: what is guarded; may be null
   const interpreter::BranchEvent* guard = nullptr;  // of the file's own record; may be null
