@@ -149,7 +149,7 @@ private:
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch)) {
         continue;
-      } else if (mismatch.cause == Cause::message && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) &&
+      } else if (mismatch.cause == Cause::message && !mismatch.nowhere && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) &&
                  (mismatch.world == 3 || (worlds[key].contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(mismatch.place)))) {
         // With two ranks it is right, and with more it never is.
         mismatch.certain = false;
