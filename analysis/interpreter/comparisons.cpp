@@ -481,6 +481,9 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
 // Where something is equal to one constant, it is equal to none of the others that it was compared with.
 void Interpreter::exclude_others(Cond holds) {
   auto& s = symbols();
+  // Only what is asked itself, or among all that holds, can be known by it to be so.
+  const auto form = s.form(holds);
+  if (form != symbolic::Context::Form::opaque && form != symbolic::Context::Form::conjunction) return;
   std::vector<std::pair<Cond, std::string>> equal;
   s.parts(holds, [](Int) {}, [&](Cond part) {
     const auto asked = comparisons_.find(asked_prefix + std::to_string(reinterpret_cast<std::uintptr_t>(part)));
