@@ -27,10 +27,7 @@ bool by_what_was_gathered(const Story& story, int rank, const Act& act) {
   for (std::size_t i = 0; i < act.decided && i < decisions.size(); ++i) {
     const Decision& decision = decisions[i];
     if (!decision.open || decision.local || decision.unseen || !decision.branch || !story.reads_tensors(decision.place)) continue;
-    if (std::find(act.turns.begin(), act.turns.end(), i) != act.turns.end()) return true;
-    bool leaves = false;
-    visit(decision.yes ? decision.branch->no : decision.branch->yes, [&](const interpreter::Event& event) { leaves = leaves || event.kind == interpreter::EventKind::exit; });
-    if (leaves) return true;
+    if (leads_to(story.trace(rank), i, act)) return true;
   }
   return false;
 }

@@ -427,11 +427,7 @@ private:
   static bool left_open(const Trace& trace, const Act& act) {
     for (std::size_t i = 0; i < act.decided && i < trace.decisions.size(); ++i) {
       const Decision& decision = trace.decisions[i];
-      if (!decision.open) continue;
-      if (!decision.branch || std::find(act.turns.begin(), act.turns.end(), i) != act.turns.end()) return true;
-      bool leaves = false;
-      visit(decision.yes ? decision.branch->no : decision.branch->yes, [&](const Event& event) { leaves = leaves || event.kind == EventKind::exit; });
-      if (leaves) return true;
+      if (decision.open && (!decision.branch || leads_to(trace, i, act))) return true;
     }
     return false;
   }

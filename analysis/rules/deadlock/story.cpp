@@ -93,6 +93,14 @@ std::string ranks_do(const std::vector<int>& ranks, int world, std::string_view 
   return text + " " + std::string(ranks.size() == 1 || all_but_one ? singular : plural_form);
 }
 
+bool leads_to(const Trace& trace, std::size_t decision, const Act& act) {
+  if (std::find(act.turns.begin(), act.turns.end(), decision) != act.turns.end()) return true;
+  const Decision& taken = trace.decisions[decision];
+  bool leaves = false;
+  visit(taken.yes ? taken.branch->no : taken.branch->yes, [&](const Event& event) { leaves = leaves || event.kind == interpreter::EventKind::exit; });
+  return leaves;
+}
+
 std::string_view without_article(std::string_view name) { return name.starts_with("the ") ? name.substr(4) : name; }
 
 std::string rank_words(const std::vector<int>& ranks, int world) {

@@ -28,6 +28,8 @@ struct Story {
   std::string doing(int rank, const std::vector<std::size_t>& at) const;
 };
 
+// Does the process come to the act by this decision about a branch: is it around the act, or leads the other side out?
+bool leads_to(const Trace& trace, std::size_t decision, const Act& act);
 std::string plural(std::size_t count);  // "s", or nothing
 
 } // namespace stepzero::rules
