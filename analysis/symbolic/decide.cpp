@@ -1,6 +1,8 @@
 // Is a condition true, by its form, the bounds and the facts? And under given values?
 #include "symbolic/state.hpp"
 
+#include <utility>
+
 namespace stepzero::symbolic {
 namespace {
 
@@ -20,17 +22,27 @@ Answer Context::State::decide(Cond a) {
   if (a->form == Form::constant) return answer(a->truth);
   if (assumed[a->index] != Answer::unknown) return assumed[a->index];
   if (a->form == Form::opaque && clauses.empty()) return Answer::unknown;
-  if (a->decided_at == now) return a->decided;
-  const Answer found = decide_now(a);
-  if (found != Answer::unknown || nesting == 0) {
-    a->decided_at = now;
-    a->decided = found;
+  const auto depth = static_cast<std::uint64_t>(std::min(nesting, deepest_trial)) << 2 | (propagating ? 2u : 0u) | (rewriting ? 1u : 0u);
+  const std::uint64_t key = named(now, std::uint64_t{a->index} << 8 | depth);
+  if (decisions.empty()) decisions.resize(kept_decisions);
+  if (const Decision& made = decisions[key % kept_decisions]; made.key == key && (made.exhausted ? made.budget == effort : made.cost <= effort)) {
+    effort -= made.cost;
+    exhausted = exhausted || made.exhausted;
+    return made.found;
   }
+  const int budget = effort;
+  const bool outer = std::exchange(exhausted, false);
+  const Answer found = decide_now(a);
+  decisions[key % kept_decisions] = {key, static_cast<std::int16_t>(budget), static_cast<std::int16_t>(budget - effort), exhausted, found};
+  exhausted = exhausted || outer;
   return found;
 }
 
 Answer Context::State::decide_now(Cond a) {
-  if (effort <= 0) return Answer::unknown;
+  if (effort <= 0) {
+    exhausted = true;
+    return Answer::unknown;
+  }
   --effort;
   Answer found = Answer::unknown;
   switch (a->form) {
@@ -120,6 +132,9 @@ Answer Context::State::decide_by_cases(Cond a) {
   for (std::size_t i = 0; i < count && common_answer == Answer::unknown; ++i) {
     const Cond clause = clauses[clauses.size() - 1 - i];
     if (clause->operands.size() > most_cases) continue;
+    // An alternative that has nothing to do with the question leaves it open.
+    const Mentions related = reached(a->mentions, Through::clauses, clause);
+    if (!std::ranges::all_of(clause->operands, [&](Cond alternative) { return (alternative->mentions & related) != 0; })) continue;
     bool first = true;
     for (Cond alternative : clause->operands) {
       const bool possible = assume(alternative);

@@ -34,13 +34,13 @@ bool Context::State::assume(Cond condition) {
   case Answer::yes: return true;
   case Answer::unknown: break;
   }
-  return learn(condition) && propagate();
+  return learn(condition) && propagate(condition->mentions);
 }
 
 bool Context::State::set_truth(Cond condition, bool value) {
   Answer& slot = assumed[condition->index];
   if (slot != Answer::unknown) return slot == answer(value);
-  note({Undo::What::truth, condition->index});
+  note({Undo::What::truth, condition->index}, value ? 1 : 0);
   slot = answer(value);
   return true;
 }
@@ -56,7 +56,7 @@ bool Context::State::learn(Cond condition) {
     return true;
   case Form::disjunction:
     if (clauses.size() < most_clauses && condition->size <= largest_trial) {
-      note({Undo::What::clause});
+      note({Undo::What::clause}, condition->index);
       clauses.push_back(condition);
     }
     return true;
@@ -64,7 +64,7 @@ bool Context::State::learn(Cond condition) {
     Cond inner = condition->operands[0];
     if (!set_truth(inner, false)) return false;
     if (inner->form == Form::compare && inner->equal && apart.size() < most_facts) {
-      note({Undo::What::apart});
+      note({Undo::What::apart}, inner->polynomial->index);
       apart.push_back(inner->polynomial);
     }
     return nudge_apart();
@@ -74,7 +74,7 @@ bool Context::State::learn(Cond condition) {
   if (condition->negation && !set_truth(condition->negation, false)) return false;
   if (condition->equal) return add_equation(condition->polynomial, 0, false) && nudge_apart();
   if (inequalities.size() < most_facts) {
-    note({Undo::What::inequality});
+    note({Undo::What::inequality}, condition->polynomial->index);
     inequalities.push_back(condition->polynomial);
     std::vector<Int> meanings;
     for (const Term& term : condition->polynomial->terms)
@@ -82,7 +82,7 @@ bool Context::State::learn(Cond condition) {
     for (Int meaning : meanings) {
       if (inequalities.size() >= most_facts) break;
       if (std::find(inequalities.begin(), inequalities.end(), meaning) != inequalities.end()) continue;
-      note({Undo::What::inequality});
+      note({Undo::What::inequality}, meaning->index);
       inequalities.push_back(meaning);
     }
   }
@@ -92,7 +92,7 @@ bool Context::State::learn(Cond condition) {
 bool Context::State::set_bounds(Int atom, Interval range) {
   const Interval old = known[atom->number], narrowed = intersect(old, range);
   if (narrowed != old) {
-    note({Undo::What::bound, atom->number, old});
+    note({Undo::What::bound, atom->number, old}, static_cast<std::uint64_t>(narrowed.low), static_cast<std::uint64_t>(narrowed.high));
     known[atom->number] = narrowed;
   }
   return !bounds(atom, Use::facts).empty();
@@ -135,26 +135,48 @@ bool Context::State::nudge_apart() {
   return true;
 }
 
+Mentions Context::State::reached(Mentions from, Through through, Cond but) const {
+  for (Mentions before = 0; before != from;) {
+    before = from;
+    const auto reach = [&](Mentions fact) {
+      if (fact & from) from |= fact;
+    };
+    for (const Rule& rule : rules) reach(rule.monomial->mentions | rule.rest->mentions);
+    for (Int inequality : inequalities) reach(inequality->mentions);
+    for (Int differs : apart) reach(differs->mentions);
+    if (through == Through::clauses)
+      for (Cond clause : clauses)
+        if (clause != but) reach(clause->mentions);
+  }
+  return from;
+}
+
 // A disjunction of which all but one are false makes that one true.
-bool Context::State::propagate() {
-  if (propagating) return true;
+bool Context::State::propagate(Mentions learnt) {
+  if (propagating || clauses.empty()) return true;
   propagating = true;
   ++nesting;
   bool consistent = true;
+  Mentions touched = reached(learnt, Through::facts);
   for (std::size_t i = 0; consistent && i < clauses.size();) {
+    const Cond clause = clauses[i++];
+    if (!(clause->mentions & touched)) continue;
     Cond open = nullptr;
     std::size_t undecided = 0;
     bool holds = false;
-    for (Cond operand : clauses[i]->operands) {
+    for (Cond operand : clause->operands) {
       const Answer found = decide(operand);
-      holds = holds || found == Answer::yes;
-      if (found != Answer::unknown) continue;
-      ++undecided;
-      open = operand;
+      holds = found == Answer::yes;
+      if (found == Answer::unknown) {
+        ++undecided;
+        open = operand;
+      }
+      if (holds || undecided > 1) break;
     }
-    ++i;
     if (holds || undecided > 1) continue;
     consistent = undecided == 1 && learn(open);
+    if (!consistent) break;
+    touched = reached(touched | open->mentions, Through::facts);
     i = 0; // what was learnt may settle an earlier one
   }
   --nesting;

@@ -26,6 +26,9 @@ inline constexpr std::uint32_t deepest_condition = 10;
 // A condition is reasoned about by trial, or remembered as a clause, only up to this size.
 inline constexpr std::uint32_t largest_trial = 24;
 
+// The atoms and opaque conditions in an expression, each as one bit of 64: two that have no bit in common have nothing in common.
+using Mentions = std::uint64_t;
+
 struct Factor {
   Int atom;
   std::uint32_t power;
@@ -36,6 +39,7 @@ struct Monomial {
   std::span<const Factor> factors;
   std::uint32_t degree = 0;
   std::uint32_t hash = 0;
+  Mentions mentions = 0;
 };
 
 struct Term {
@@ -56,6 +60,7 @@ struct IntNode {
       0; // in order of creation: every order is made from it, so that none depends on addresses
   std::uint32_t number = 0; // of an atom: its place among the atoms
   std::uint32_t hash = 0;
+  Mentions mentions = 0; // also within operands
   Interval bounds; // from the form alone
   std::span<const Term> terms;
   std::span<const Int> operands; // of floordiv, mod, min, max
@@ -79,6 +84,7 @@ struct CondNode {
   std::uint32_t size = 1;
   std::uint32_t index = 0;
   std::uint32_t hash = 0;
+  Mentions mentions = 0;
   Int polynomial = nullptr;
   // A comparison, or the negation of an equation, as it was first written; also rank < 1 for rank == 0.
   Compare written = Compare::eq;
@@ -88,8 +94,6 @@ struct CondNode {
   std::span<const Cond> sorted;   // the same by index
   std::string_view name;          // of an opaque one
   mutable Cond negation = nullptr;
-  mutable std::uint64_t decided_at = 0; // the state of the facts that `decided` was found in
-  mutable Answer decided = Answer::unknown;
 };
 
 // An open-addressing table of interned nodes that carry their own hash.
@@ -131,6 +135,14 @@ inline std::uint32_t scramble(std::uint64_t seed, std::uint64_t value) {
   x ^= x >> 29;
   x *= 0xBF58476D1CE4E5B9u;
   return static_cast<std::uint32_t>(x ^ (x >> 32));
+}
+
+// The name of what `value` adds to what `seed` names.
+inline std::uint64_t named(std::uint64_t seed, std::uint64_t value) {
+  std::uint64_t x = (seed + 0x9E3779B97F4A7C15u) ^ value * 0xBF58476D1CE4E5B9u;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+  return x ^ x >> 31;
 }
 
 // May a simplification look at the facts of the path?
@@ -195,7 +207,7 @@ struct Context::State {
   Int operation(Kind kind, std::span<const Int> operands); // null if too deep or too large
   Int intern(std::span<const Term> terms);                 // in order; null if too large
   const Monomial* intern(std::span<const Factor> factors);
-  IntNode* new_atom(Kind kind);
+  IntNode* new_atom(Kind kind, std::span<const Int> operands = {});
   Cond intern(const CondNode& draft);
 
   // ------------------------------------------------------------ polynomials (polynomial.cpp)
@@ -253,26 +265,44 @@ struct Context::State {
   std::vector<Int> apart;        // != 0
   std::vector<Cond> clauses;     // disjunctions that hold
   std::vector<Undo> log;
-  std::uint64_t now = 1, last = 1; // names the present state of the facts; never the same for different ones
+  // Names the present state of the facts: made of what was learnt, in order, so that to learn the same again leads to the same name. Different
+  // states have different ones, but for the chance that 64 bits leave.
+  std::uint64_t now = 1;
   int nesting = 0;                 // of assumptions made for the sake of an answer
   // Questions that the present answer may still raise; then what is left of it is unknown. Counted, so that the same
   // questions have the same answers.
   static constexpr int most_effort = 48;
   int effort = most_effort;
+  bool exhausted = false; // was a question left open for want of effort?
+  // What was found before, and what it took: who finds it here is charged the same, so that an answer does not depend on what was asked
+  // before it.
+  struct Decision {
+    std::uint64_t key = 0; // of the question, the state of the facts and the depth
+    std::int16_t budget = 0, cost = 0;
+    bool exhausted = false; // then it holds for the same budget only
+    Answer found = Answer::unknown;
+  };
+  static constexpr std::size_t kept_decisions = 1 << 14;
+  std::vector<Decision> decisions;
 
   bool assume(Cond condition);
   bool learn(Cond condition);
-  bool propagate();
+  bool propagate(Mentions learnt);
+  // All that facts connect with what is mentioned, so that what is learnt of the one may tell of the other; also through disjunctions that
+  // hold, but one.
+  enum class Through : std::uint8_t { facts, clauses };
+  Mentions reached(Mentions from, Through through, Cond but = nullptr) const;
   bool set_truth(Cond condition, bool value);
   bool tighten(Int at_most_zero);
   bool set_bounds(Int atom, Interval bounds);
   bool add_equation(Int zero, int depth, bool quotient_of_itself);
   bool nudge_apart();
   bool solve(Int zero, bool quotient_of_itself); // adds the rule that replaces an atom or a product
-  void note(Undo undo) {
+  // `content` and `more` say what is learnt.
+  void note(Undo undo, std::uint64_t content, std::uint64_t more = 0) {
     undo.before = now;
     log.push_back(undo);
-    now = ++last;
+    now = named(named(named(now, static_cast<std::uint64_t>(undo.what) << 32 | undo.index), content), more);
   }
   void rewind(std::size_t mark);
   Int rewrite(Int a);

@@ -56,11 +56,13 @@ Int Context::State::make_constant(std::int64_t value) {
   return node;
 }
 
-IntNode* Context::State::new_atom(Kind kind) {
+IntNode* Context::State::new_atom(Kind kind, std::span<const Int> operands) {
   auto* node = make<IntNode>();
   node->kind = kind;
   node->index = made_ints++;
   node->number = static_cast<std::uint32_t>(known.size());
+  node->mentions = Mentions{1} << (node->number % 64);
+  for (Int operand : operands) node->mentions |= operand->mentions;
   const Factor factor{node, 1};
   node->own = {1, intern(std::span(&factor, 1))};
   node->terms = {&node->own, 1};
@@ -100,7 +102,7 @@ Int Context::State::operation(Kind kind, std::span<const Int> operands) {
     return found;
   std::vector<Interval> parts;
   for (Int operand : operands) parts.push_back(operand->bounds);
-  IntNode* node = new_atom(kind);
+  IntNode* node = new_atom(kind, operands);
   node->operands = keep(operands);
   node->hash = small_hash;
   node->size = static_cast<std::uint32_t>(size);
@@ -131,6 +133,7 @@ const Monomial* Context::State::intern(std::span<const Factor> factors) {
   node->factors = keep(factors);
   node->degree = degree;
   node->hash = small_hash;
+  for (const Factor& factor : factors) node->mentions |= factor.atom->mentions;
   monomials.insert(node);
   return node;
 }
@@ -168,6 +171,7 @@ Int Context::State::intern(std::span<const Term> terms) {
   node->kind = Kind::sum;
   node->index = made_ints++;
   node->hash = small_hash;
+  for (const Term& term : terms) node->mentions |= term.monomial->mentions;
   node->terms = keep(terms);
   node->size = static_cast<std::uint32_t>(size);
   node->depth = depth;
@@ -187,8 +191,11 @@ Cond Context::State::intern(const CondNode& draft) {
   auto* node = make<CondNode>();
   *node = draft;
   node->index = made_conds++;
+  if (node->form == Form::opaque) node->mentions = Mentions{1} << (63 - node->index % 64);
+  if (node->polynomial) node->mentions |= node->polynomial->mentions;
   node->operands = keep(draft.operands);
   node->sorted = keep(draft.sorted);
+  for (Cond operand : node->operands) node->mentions |= operand->mentions;
   conds.insert(node);
   assumed.push_back(Answer::unknown);
   return node;
