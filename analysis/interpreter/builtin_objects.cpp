@@ -11,6 +11,10 @@ using values::ListKind;
 
 Cond Interpreter::asked(std::string_view question, Value object, Value of, Sharing sharing) {
   std::string key(question);
+  // What has no address of its own to be known by is spelt out.
+  object = resolve(object);
+  const bool spelt = object.is(Kind::tuple) || object.is(Kind::string);
+  const void* const about = spelt ? nullptr : object.object();
   const std::function<void(Value, int)> add = [&](Value value, int depth) {
     value = resolve(value);
     key += " " + std::to_string(static_cast<int>(value.kind));
@@ -19,11 +23,12 @@ Cond Interpreter::asked(std::string_view question, Value object, Value of, Shari
     else if (value.is(Kind::string)) key += std::string(value.text());
     else key += std::to_string(reinterpret_cast<std::uintptr_t>(value.object()));
   };
-  add(object, 0);
+  if (spelt) add(object, 0);
   add(of, 0);
-  auto it = comparisons_.find(key);
-  if (it == comparisons_.end()) it = comparisons_.emplace(key, Value::of(symbols().opaque(std::string(question), sharing))).first;
-  return it->second.condition();
+  if (const Cond answer = questions_.find(about, key)) return answer;
+  const Cond answer = symbols().opaque(std::string(question), sharing);
+  questions_.add(about, std::move(key), answer);
+  return answer;
 }
 
 Value Interpreter::object_builtin(std::string_view name, const Arguments& arguments, Place where) {

@@ -163,11 +163,6 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
 }
 
 namespace {
-// In the table of comparisons: the question, by its condition.
-const std::string asked_prefix = "asked ";
-} // namespace
-
-namespace {
 symbolic::Compare ordering(CompareOp op) {
   switch (op) {
   case CompareOp::ne: return symbolic::Compare::ne;
@@ -190,6 +185,7 @@ std::string constant_text(symbolic::Context& symbols, Value value) {
   case Kind::real: return std::to_string(value.real());
   case Kind::boolean: return symbols.text(value.condition());
   case Kind::dtype: return std::string(values::name(value.dtype()));
+  case Kind::device: return "device " + std::string(value.as<values::Device>()->text);
   default: return "None";
   }
 }
@@ -452,28 +448,26 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     // The same question about the same value has the same answer.
     const auto* unknown = left.as<values::Unknown>();
     const CompareOp positive = op == CompareOp::ne || op == CompareOp::is_not ? CompareOp::eq : op == CompareOp::is ? CompareOp::eq : op;
-    std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(unknown));
-    const std::string constant = constant_text(s, right);
-    key += std::string(spelled(positive)) + constant;
+    const std::string constant = constant_text(s, right), equals = std::string(spelled(CompareOp::eq)) + constant;
+    const std::string key = std::string(spelled(positive)) + constant;
     // What is known to be equal is not less.
     if (positive != CompareOp::eq && orders && is_number(right)) {
-      const auto same = comparisons_.find(std::to_string(reinterpret_cast<std::uintptr_t>(unknown)) + std::string(spelled(CompareOp::eq)) + constant);
-      const bool equal = (same != comparisons_.end() && s.decide(same->second.condition()) == symbolic::Answer::yes) ||
+      const Cond same = questions_.find(unknown, equals);
+      const bool equal = (same && s.decide(same) == symbolic::Answer::yes) ||
                          (unknown->integer && right.is(Kind::integer) && s.decide(s.compared(symbolic::Compare::eq, unknown->integer, right.integer())) == symbolic::Answer::yes);
       if (equal) return heap().boolean(op == CompareOp::le || op == CompareOp::ge);
     }
-    auto it = comparisons_.find(key);
-    // What is equal to one constant is equal to no other.
-    const std::string same = std::to_string(reinterpret_cast<std::uintptr_t>(unknown)) + std::string(spelled(CompareOp::eq)) + "'";
-    if (positive == CompareOp::eq && right.is(Kind::string))
-      for (auto other = comparisons_.lower_bound(same); other != comparisons_.end() && other->first.starts_with(same); ++other)
-        if (other->first != key && s.decide(other->second.condition()) == symbolic::Answer::yes) return heap().boolean(negative);
-    if (it == comparisons_.end()) {
+    const bool is_word = positive == CompareOp::eq && right.is(Kind::string);
+    if (is_word)
+      for (const Questions::Asked& other : questions_.all(unknown))
+        if (other.is_word && other.question != key && s.decide(other.answer) == symbolic::Answer::yes) return heap().boolean(negative);
+    Cond answer = questions_.find(unknown, key);
+    if (!answer) {
       const std::string name = unknown->name.empty() ? "" : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
-      it = comparisons_.emplace(key, Value::of(mark_external(s.opaque(name, unknown->sharing), unknown->external))).first;
-      if (positive == CompareOp::eq && right.is(Kind::string)) comparisons_.emplace(asked_prefix + std::to_string(reinterpret_cast<std::uintptr_t>(it->second.condition())), heap().string(same));
+      answer = mark_external(s.opaque(name, unknown->sharing), unknown->external);
+      questions_.add(unknown, key, answer, is_word);
     }
-    return negate_if(negative && positive == CompareOp::eq, it->second.condition());
+    return negate_if(negative && positive == CompareOp::eq, answer);
   }
   return open("");
 }
@@ -484,16 +478,15 @@ void Interpreter::exclude_others(Cond holds) {
   // Only what is asked itself, or among all that holds, can be known by it to be so.
   const auto form = s.form(holds);
   if (form != symbolic::Context::Form::opaque && form != symbolic::Context::Form::conjunction) return;
-  std::vector<std::pair<Cond, std::string>> equal;
+  std::vector<std::pair<Cond, const void*>> equal;
   s.parts(holds, [](Int) {}, [&](Cond part) {
-    const auto asked = comparisons_.find(asked_prefix + std::to_string(reinterpret_cast<std::uintptr_t>(part)));
-    if (asked != comparisons_.end()) equal.emplace_back(part, std::string(asked->second.text()));
+    if (const void* about = questions_.worded(part)) equal.emplace_back(part, about);
   });
-  for (const auto& [part, same] : equal) {
+  for (const auto& [part, about] : equal) {
     if (s.decide(part) != symbolic::Answer::yes) continue;
-    for (auto other = comparisons_.lower_bound(same); other != comparisons_.end() && other->first.starts_with(same); ++other)
-      if (other->second.condition() != part && s.decide(other->second.condition()) == symbolic::Answer::unknown)
-        static_cast<void>(s.assume(s.logical_not(other->second.condition())));
+    for (const Questions::Asked& other : questions_.all(about))
+      if (other.is_word && other.answer != part && s.decide(other.answer) == symbolic::Answer::unknown)
+        static_cast<void>(s.assume(s.logical_not(other.answer)));
   }
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "interpreter/library.hpp"
+#include "interpreter/questions.hpp"
 #include "interpreter/record.hpp"
 #include "interpreter/replay.hpp"
 #include "program/imports.hpp"
@@ -586,7 +587,7 @@ private:
   };
   mutable std::unordered_map<Member, const Row*, MemberHash> method_rows_;  // owner: the text of the class's path
   std::unordered_map<Member, values::LibrarySymbol*, MemberHash> members_;  // owner: a LibrarySymbol
-  std::map<std::string, Value, std::less<>> comparisons_;  // of unknowns with constants: the same each time
+  Questions questions_;
 
   Frame* frame_ = nullptr;
   std::uint32_t chunk_ = 0;         // of the code that runs now

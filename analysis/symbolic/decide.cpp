@@ -33,7 +33,7 @@ Answer Context::State::decide(Cond a) {
   const int budget = effort;
   const bool outer = std::exchange(exhausted, false);
   const Answer found = decide_now(a);
-  decisions[key % kept_decisions] = {key, static_cast<std::int16_t>(budget), static_cast<std::int16_t>(budget - effort), exhausted, found};
+  decisions[key % kept_decisions] = {key, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
   exhausted = exhausted || outer;
   return found;
 }

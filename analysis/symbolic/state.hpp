@@ -278,11 +278,11 @@ struct Context::State {
   // before it.
   struct Decision {
     std::uint64_t key = 0; // of the question, the state of the facts and the depth
-    std::int16_t budget = 0, cost = 0;
+    std::int8_t budget = 0, cost = 0;
     bool exhausted = false; // then it holds for the same budget only
     Answer found = Answer::unknown;
   };
-  static constexpr std::size_t kept_decisions = 1 << 14;
+  static constexpr std::size_t kept_decisions = 1 << 13;
   std::vector<Decision> decisions;
 
   bool assume(Cond condition);

@@ -24,7 +24,7 @@ bool measures(const symbolic::Context& symbols, values::Cond condition) {
 }
 } // namespace
 
-Runs::Runs(const Record& whole) : main_(whole) {
+Runs::Runs(const Record& whole) : main_(whole), main_files_(files(whole)) {
   for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace({main_.chunks[i].path, main_.chunks[i].offset}, i);
   for (const auto& root : main_.roots)
     visit(root->block, [&](const Event& event) {
@@ -43,7 +43,7 @@ Runs::Runs(const Record& whole) : main_(whole) {
 
 // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
 bool Runs::differs(const RankRun& own, const Event& branch) const {
-  return branch.place && differing_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+  return branch.place && differing_.contains(spot(own, branch.place));
 }
 
 bool Runs::asks_for_gradients(const BranchEvent& branch) const {
@@ -57,19 +57,19 @@ bool Runs::asks_for_gradients(const BranchEvent& branch) const {
 }
 
 bool Runs::is_about_gradients(const RankRun& own, const Event& branch) const {
-  return branch.place && about_gradients_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+  return branch.place && about_gradients_.contains(spot(own, branch.place));
 }
 
 bool Runs::is_about_rank(const RankRun& own, const Event& branch) const {
-  return branch.place && about_rank_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+  return branch.place && about_rank_.contains(spot(own, branch.place));
 }
 
 bool Runs::may_fail(const RankRun& own, const Event& operation) const {
-  return operation.place && !fallible_.empty() && fallible_.contains({own.record->chunk(operation.place).path, own.record->span(operation.place).begin});
+  return operation.place && !fallible_.empty() && fallible_.contains(spot(own, operation.place));
 }
 
 int Runs::one_of(int site, std::int64_t value) {
-  const int key = this->site("=", {static_cast<std::uint32_t>(site), static_cast<std::uint32_t>(value)}, 0);
+  const int key = this->site(Of::values, site, static_cast<int>(value));
   site_of_key_[key] = site;
   keys_at_[site].insert(key);
   return key;
@@ -94,7 +94,7 @@ bool Runs::note(const Block& block) {
       if (operation.row->operation == values::Operation::fallible && event->place)
         for (const Value& argument : operation.arguments)
           if (argument && !main_.heap.is_external(argument) && main_.heap.sharing(argument) != symbolic::Sharing::uniform)
-            fallible_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+            fallible_.insert(spot(event->place));
       break;
     }
     case EventKind::branch: {
@@ -102,13 +102,13 @@ bool Runs::note(const Block& block) {
       const bool yes = note(branch.yes), no = note(branch.no);
       here = yes || no;
       if (!event->place) break;
-      if (here) branches_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      if (here) branches_.insert(spot(event->place));
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be known.
       const auto sharing = main_.symbols.sharing(branch.condition);
-      if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch)) about_gradients_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
-      if (sharing == symbolic::Sharing::divergent) about_rank_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch)) about_gradients_.insert(spot(event->place));
+      if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));
       if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && measures(main_.symbols, branch.condition))))
-        differing_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+        differing_.insert(spot(event->place));
       break;
     }
     case EventKind::loop:
@@ -126,7 +126,7 @@ bool Runs::note(const Block& block) {
       here = note(attempt.orelse) || here;
       here = note(attempt.finally) || here;
       for (const Block& handler : attempt.handlers) here = note(handler) || here;
-      if (here && event->place) branches_.insert({main_.chunk(event->place).path, main_.span(event->place).begin});
+      if (here && event->place) branches_.insert(spot(event->place));
       break;
     }
     default: break;
@@ -137,7 +137,7 @@ bool Runs::note(const Block& block) {
 }
 
 bool Runs::leads_on(const RankRun& own, const Event& branch) const {
-  return branch.place && branches_.contains({own.record->chunk(branch.place).path, own.record->span(branch.place).begin});
+  return branch.place && branches_.contains(spot(own, branch.place));
 }
 
 RankRun& Runs::of(int rank, int world) {
@@ -146,6 +146,7 @@ RankRun& Runs::of(int rank, int world) {
     slot = std::make_unique<RankRun>();
     slot->record = main_.as_rank(rank, world, roots_);
     slot->world = world;
+    if (slot->record) slot->files = files(*slot->record);
     if (slot->record)
       for (const auto& root : slot->record->roots)
         visit(root->block, [&](const Event& event) {
@@ -155,8 +156,17 @@ RankRun& Runs::of(int rank, int world) {
   return *slot;
 }
 
-int Runs::site(const std::string& path, syntax::Span span, int calls) {
-  return sites_.try_emplace({path, span.begin, span.end, calls}, static_cast<int>(sites_.size()) + 1).first->second;
+std::vector<std::uint32_t> Runs::files(const Record& record) {
+  std::vector<std::uint32_t> numbers{0};
+  for (std::size_t i = 1; i < record.chunks.size(); ++i) numbers.push_back(files_.try_emplace(record.chunks[i].path, static_cast<std::uint32_t>(files_.size()) + first_file).first->second);
+  return numbers;
+}
+
+Runs::Spot Runs::spot(Place place) const { return Spot{main_files_[place.chunk]} << 32 | main_.span(place).begin; }
+Runs::Spot Runs::spot(const RankRun& own, Place place) const { return Spot{own.files[place.chunk]} << 32 | own.record->span(place).begin; }
+
+int Runs::site(std::uint32_t file, syntax::Span span, int calls) {
+  return sites_.try_emplace({file, span.begin, span.end, calls}, static_cast<int>(sites_.size()) + 1).first->second;
 }
 
 int Runs::site(RankRun& own, Place place, const CallSite* calls) {
@@ -169,8 +179,8 @@ int Runs::site(RankRun& own, Place place, const CallSite* calls) {
       own.call_sites[calls] = around;
     }
   }
-  if (!place) return site("", {}, around);
-  return site(own.record->chunk(place).path, own.record->span(place), around);
+  if (!place) return site(static_cast<std::uint32_t>(Of::nowhere), {}, around);
+  return site(own.files[place.chunk], own.record->span(place), around);
 }
 
 bool Runs::ends_elsewhere(const RankRun& own, const LoopEvent& loop) const {

@@ -15,7 +15,7 @@ struct RankRun {
   std::shared_ptr<Record> record;
   int world = 0;
   std::set<const syntax::Stmt*> unrolled;                          // loops
-  std::vector<std::uint32_t> chunk_of;                             // the same chunk in the main record; 0: not there
+  std::vector<std::uint32_t> files;                                // by chunk: the number of its file, the same in all runs
   std::unordered_map<const interpreter::CallSite*, int> call_sites;
   std::unordered_map<const interpreter::CallSite*, const interpreter::CallSite*> translated;
   std::unordered_map<values::Cond, int> keys;
@@ -56,21 +56,33 @@ public:
 
   // A number for a place with the calls that led there: the same in the runs of all ranks.
   int site(RankRun& own, Place place, const interpreter::CallSite* calls);
-  int site(const std::string& path, syntax::Span span, int calls);
+  // A number for a choice that is made at a site, or for one of the values there.
+  enum class Of : std::uint32_t { nowhere, values, gradients, conditions };
+  int site(Of what, int at, int number) { return site(static_cast<std::uint32_t>(what), {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(number)}, 0); }
   // The same place, and the same calls, in the file's own record.
   Place translate(RankRun& own, Place place) const;
   const interpreter::CallSite* translate(RankRun& own, const interpreter::CallSite* calls);
 
 private:
+  // A file, by its number, and a byte in it: the same in the runs of all ranks.
+  using Spot = std::uint64_t;
+  static constexpr std::uint32_t first_file = 4;  // smaller numbers are not of files: Of
+  std::vector<std::uint32_t> files(const Record& record);
+  Spot spot(Place place) const;  // of the main record
+  Spot spot(const RankRun& own, Place place) const;
+  int site(std::uint32_t file, syntax::Span span, int calls);
+
   bool note(const interpreter::Block& block);
   bool asks_for_gradients(const interpreter::BranchEvent& branch) const;
 
   const Record& main_;
-  std::set<std::pair<std::string, std::uint32_t>> branches_;
-  std::set<std::pair<std::string, std::uint32_t>> differing_;  // branches
-  std::set<std::pair<std::string, std::uint32_t>> about_rank_;  // branches
-  std::set<std::pair<std::string, std::uint32_t>> about_gradients_;  // branches
-  std::set<std::pair<std::string, std::uint32_t>> fallible_;    // operations
+  std::unordered_map<std::string, std::uint32_t> files_;
+  const std::vector<std::uint32_t> main_files_;
+  std::unordered_set<Spot> branches_;
+  std::unordered_set<Spot> differing_;  // branches
+  std::unordered_set<Spot> about_rank_;  // branches
+  std::unordered_set<Spot> about_gradients_;  // branches
+  std::unordered_set<Spot> fallible_;    // operations
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
   std::vector<const interpreter::Fact*> gradients_;
@@ -78,7 +90,17 @@ private:
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
   std::set<const syntax::Stmt*> divergent_loops_;
-  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t, int>, int> sites_;
+  struct Site {
+    std::uint32_t file, begin, end;
+    int calls;
+    friend bool operator==(const Site&, const Site&) = default;
+  };
+  struct SiteHash {
+    std::size_t operator()(const Site& site) const {
+      return ((std::size_t{site.file} << 32 | site.begin) * 0x9E3779B97F4A7C15u) ^ ((std::size_t{site.end} << 32 | static_cast<std::uint32_t>(site.calls)) * 0xBF58476D1CE4E5B9u);
+    }
+  };
+  std::unordered_map<Site, int, SiteHash> sites_;
   std::vector<std::unique_ptr<interpreter::CallSite>> call_sites_;
   std::map<std::pair<int, int>, std::unique_ptr<RankRun>> runs_;
 };

@@ -171,7 +171,7 @@ private:
       if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
     if (gradients_of_) {
       trace_.by_gradients = true;
-      const int key = runs_.site("gradients", {static_cast<std::uint32_t>(gradients_of_), 0}, 0);
+      const int key = runs_.site(Runs::Of::gradients, gradients_of_, 0);
       if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
       if (!missing) {
         missing = condition;
@@ -184,7 +184,7 @@ private:
       auto [it, fresh] = own_.keys.try_emplace(condition, 0);
       if (fresh) it->second = key_of_rank(condition, branch_site);
       if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
-      if (!it->second) it->second = runs_.site("?", {static_cast<std::uint32_t>(branch_site), static_cast<std::uint32_t>(own_.keys_at[branch_site]++)}, 0);
+      if (!it->second) it->second = runs_.site(Runs::Of::conditions, branch_site, own_.keys_at[branch_site]++);
       if (const auto chosen = choices_.shared.find(it->second); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
       if (!missing) {
         missing = condition;
