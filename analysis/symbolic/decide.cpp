@@ -21,7 +21,13 @@ Answer reversed(Answer a) {
 Answer Context::State::decide(Cond a) {
   if (a->form == Form::constant) return answer(a->truth);
   if (assumed[a->index] != Answer::unknown) return assumed[a->index];
+  // Only disjunctions tell of what is not assumed itself.
   if (a->form == Form::opaque && clauses.empty()) return Answer::unknown;
+  if (a->form == Form::opaque && nesting > 0) {
+    static_cast<void>(spend());
+    return Answer::unknown;
+  }
+  if (a->form == Form::negation) return reversed(decide(a->operands[0]));
   const auto depth = static_cast<std::uint64_t>(std::min(nesting, deepest_trial)) << 2 | (propagating ? 2u : 0u) | (rewriting ? 1u : 0u);
   const std::uint64_t key = named(now, std::uint64_t{a->index} << 8 | depth);
   if (decisions.empty()) decisions.resize(kept_decisions);
@@ -38,15 +44,19 @@ Answer Context::State::decide(Cond a) {
   return found;
 }
 
-Answer Context::State::decide_now(Cond a) {
+bool Context::State::spend() {
   if (effort <= 0) {
     exhausted = true;
-    return Answer::unknown;
+    return false;
   }
   --effort;
+  return true;
+}
+
+Answer Context::State::decide_now(Cond a) {
+  if (!spend()) return Answer::unknown;
   Answer found = Answer::unknown;
   switch (a->form) {
-  case Form::negation: return reversed(decide(a->operands[0]));
   case Form::compare:
     if (log.empty()) return Answer::unknown; // the form alone did not decide it
     if (a->negation && assumed[a->negation->index] != Answer::unknown)

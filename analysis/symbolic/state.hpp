@@ -326,6 +326,7 @@ struct Context::State {
   Cond combined(Form form, std::span<const Cond> operands);
   Answer decide(Cond a);
   Answer decide_now(Cond a);
+  bool spend();  // one unit of effort; false if there is none left
   Answer decide_comparison(Cond a);
   Answer decide_combined(Cond a);
   Answer decide_by_cases(Cond a);

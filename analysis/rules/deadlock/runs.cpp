@@ -25,7 +25,7 @@ bool measures(const symbolic::Context& symbols, values::Cond condition) {
 } // namespace
 
 Runs::Runs(const Record& whole) : main_(whole), main_files_(files(whole)) {
-  for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace({main_.chunks[i].path, main_.chunks[i].offset}, i);
+  for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace(spot(Place{i, {}}), i);
   for (const auto& root : main_.roots)
     visit(root->block, [&](const Event& event) {
       if (event.kind != EventKind::loop) return;
@@ -146,7 +146,12 @@ RankRun& Runs::of(int rank, int world) {
     slot = std::make_unique<RankRun>();
     slot->record = main_.as_rank(rank, world, roots_);
     slot->world = world;
-    if (slot->record) slot->files = files(*slot->record);
+    if (slot->record) {
+      slot->files = files(*slot->record);
+      slot->chunk_of.resize(slot->files.size());
+      for (std::uint32_t i = 1; i < slot->files.size(); ++i)
+        if (const auto same = chunks_.find(spot(*slot, Place{i, {}})); same != chunks_.end()) slot->chunk_of[i] = same->second;
+    }
     if (slot->record)
       for (const auto& root : slot->record->roots)
         visit(root->block, [&](const Event& event) {
@@ -189,9 +194,8 @@ bool Runs::ends_elsewhere(const RankRun& own, const LoopEvent& loop) const {
 
 Place Runs::translate(RankRun& own, Place place) const {
   if (!place) return {};
-  const ChunkOf& chunk = own.record->chunk(place);
-  const auto it = chunks_.find({chunk.path, chunk.offset});
-  return it == chunks_.end() ? Place{} : Place{it->second, place.span};
+  const std::uint32_t chunk = own.chunk_of[place.chunk];
+  return chunk ? Place{chunk, place.span} : Place{};
 }
 
 const CallSite* Runs::translate(RankRun& own, const CallSite* calls) {

@@ -15,6 +15,7 @@ struct RankRun {
   std::shared_ptr<Record> record;
   int world = 0;
   std::set<const syntax::Stmt*> unrolled;                          // loops
+  std::vector<std::uint32_t> chunk_of;                             // by chunk: the same one in the main record; 0: not there
   std::vector<std::uint32_t> files;                                // by chunk: the number of its file, the same in all runs
   std::unordered_map<const interpreter::CallSite*, int> call_sites;
   std::unordered_map<const interpreter::CallSite*, const interpreter::CallSite*> translated;
@@ -87,7 +88,7 @@ private:
   std::map<int, std::set<int>> keys_at_;  // by site
   std::vector<const interpreter::Fact*> gradients_;
   std::set<const syntax::FunctionStmt*> functions_;
-  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> chunks_;
+  std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
   std::set<const syntax::Stmt*> divergent_loops_;
   struct Site {
