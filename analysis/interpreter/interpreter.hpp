@@ -434,6 +434,7 @@ private:
   Value found_outside(Value found);
   // What the functions declare nonlocal or global is not known once unseen code may have called them.
   void lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt);
+  bool may_rebind(const syntax::Stmt* stmt);  // does it say `global` or `nonlocal`, itself or within?
   // Does a callee ask whether it was given None, and was it given something of which nothing is known?
   bool asked_by_callee() const;
   void exclude_others(Cond holds);
@@ -588,6 +589,7 @@ private:
   mutable std::unordered_map<Member, const Row*, MemberHash> method_rows_;  // owner: the text of the class's path
   std::unordered_map<Member, values::LibrarySymbol*, MemberHash> members_;  // owner: a LibrarySymbol
   Questions questions_;
+  std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
 
   Frame* frame_ = nullptr;
   std::uint32_t chunk_ = 0;         // of the code that runs now

@@ -261,8 +261,26 @@ Value Interpreter::found_outside(Value found) {
   return found;
 }
 
+bool Interpreter::may_rebind(const syntax::Stmt* stmt) {
+  using namespace syntax;
+  const auto any = [this](syntax::Block block) { return std::ranges::any_of(block, [this](const Stmt* part) { return may_rebind(part); }); };
+  switch (stmt->kind) {
+  case StmtKind::nonlocal:
+  case StmtKind::global: return true;
+  case StmtKind::if_: return any(as<IfStmt>(*stmt).body) || any(as<IfStmt>(*stmt).orelse);
+  case StmtKind::function:
+  case StmtKind::class_: break;
+  default: return false;
+  }
+  const auto [it, fresh] = may_rebind_.try_emplace(stmt, false);
+  if (!fresh) return it->second;
+  const bool found = any(stmt->kind == StmtKind::function ? as<FunctionStmt>(*stmt).body : as<ClassStmt>(*stmt).body);
+  return may_rebind_[stmt] = found;
+}
+
 void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt) {
   using namespace syntax;
+  if (!may_rebind(stmt)) return;
   const auto lose = [&](values::Slot* slot, Name name) {
     if (slot && slot->value) heap().set(*slot, heap().external(name.text()));
   };
