@@ -67,6 +67,11 @@ Int Interpreter::to_int(Value value) {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->state.value) return nullptr;
     unknown->only_compared = false;
+    if (limits_.as_rank && limits_.as_rank->by_defaults && !in_roots_ && !unknown->integer && unknown->default_value.is(Kind::integer))
+      if (const auto usual = symbols().value(unknown->default_value.integer())) {
+        record_.by_defaults[std::string(unknown->name)] = *usual;
+        unknown->integer = unknown->default_value.integer();
+      }
     if (!unknown->integer) {
       symbolic::AtomInfo info;
       info.name = std::string(unknown->name);

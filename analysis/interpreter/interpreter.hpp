@@ -7,6 +7,7 @@
 #pragma once
 
 #include "interpreter/library.hpp"
+#include "interpreter/one_rank.hpp"
 #include "interpreter/questions.hpp"
 #include "interpreter/record.hpp"
 #include "interpreter/replay.hpp"
@@ -20,12 +21,6 @@
 #include <unordered_set>
 
 namespace stepzero::interpreter {
-
-// One process of a small job on one node.
-struct OneRank {
-  int rank = 0;
-  int world = 1;
-};
 
 // What was found of a parameter by running the function, and what it is called with.
 struct Given {
@@ -168,6 +163,8 @@ public:
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {});
 
   const std::optional<OneRank>& as_rank() const { return limits_.as_rank; }
+  // Keeps how many messages of each channel the process has received so far; null where it is not known what was sent.
+  values::Instance* heard() const { return in_roots_ ? nullptr : heard_; }
   Int role(symbolic::Role role);      // the rank, the world size…: the same atom each time
   Cond named_condition(std::string_view name, Sharing sharing);  // the same condition each time
   // A value for a name of a program: a parameter, an attribute of an unknown object.
@@ -643,6 +640,7 @@ private:
   const syntax::Expr* callee_ = nullptr;  // the expression that is about to be called
   bool calling_ = false;            // the attribute that is looked up is called
   bool in_roots_ = false;           // the program itself has run
+  values::Instance* heard_ = nullptr;  // see heard()
   std::unordered_set<const syntax::FunctionStmt*> ran_;  // the functions that it reached
   int quiet_ = 0;                   // calls around whose facts the program itself has told
   bool killed_ = false;             // the expression that was evaluated does not return

@@ -18,6 +18,8 @@
 
 namespace stepzero::interpreter {
 
+struct OneRank;
+
 using values::Cond;
 using values::Int;
 using values::Place;
@@ -220,7 +222,8 @@ public:
   std::uint64_t steps = 0;
   // Runs the same file again as one process of a small job does; of the functions that nobody calls, and of classes, only those
   // among `roots`. Null if it cannot. For readers, while the run's sources live.
-  std::function<std::shared_ptr<Record>(int rank, int world, const std::unordered_set<const syntax::Stmt*>& roots)> as_rank;
+  std::function<std::shared_ptr<Record>(const OneRank& rank, const std::unordered_set<const syntax::Stmt*>& roots)> as_rank;
+  std::map<std::string, std::int64_t> by_defaults;  // see OneRank: those that were asked for, by name
   // Called when the statements of the file have been run, before what they did not reach. For readers that begin early; may be null.
   std::function<void()> on_statements;
   mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own

@@ -112,6 +112,11 @@ void Interpreter::run_file(const std::string& path) {
   run_of.is_package = path.ends_with("/__init__.py");
   run_of.object = heap().make<values::ModuleObject>();
   run_of.object->path = heap().keep(path);
+  if (limits_.as_rank && limits_.as_rank->told) {
+    heard_ = heap().make<values::Instance>();
+    heap().set(heap().slot_of(heard_->attributes, syntax::Name(Told::lost)), heap().boolean(false));
+    for (const auto& [channel, sent] : limits_.as_rank->told->sent) heap().set(heap().slot_of(heard_->attributes, syntax::Name(Told::counter(channel))), heap().integer(0));
+  }
   record_.roots.push_back(std::make_unique<Root>());
   record_.roots.back()->name = "module";
   block_ = &record_.roots.back()->block;

@@ -263,6 +263,13 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, torch::table(), bounds, run.record);
     run.interpreter->run_file(path);
   };
+  const auto run_rank = [&](Run& one, interpreter::OneRank rank, const RankRuns::Only& only) {
+    interpreter::Limits small = limits;
+    small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
+    small.as_rank = std::move(rank);
+    small.only = &only;
+    begin(one, small);
+  };
   const auto as_rank = [&](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) {
     if (one && !one->sources.agrees(sources, path)) one.reset();
     if (one) {
@@ -270,11 +277,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
       if (!one->interpreter->run_again(options.cancelled, &only)) one.reset();
     }
     if (one) return;
-    interpreter::Limits small = limits;
-    small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
-    small.as_rank = interpreter::OneRank{rank, world};
-    small.only = &only;
-    begin(*(one = std::make_shared<Run>()), small);
+    run_rank(*(one = std::make_shared<Run>()), {rank, world}, only);
   };
   const bool wants_ranks = options.elsewhere && (options.want_schedule || compares_ranks(options));
   std::unique_ptr<Run> run;
@@ -301,7 +304,12 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     begin(*run, limits);
   }
   Record& record = run->record;
-  record.as_rank = [&](int rank, int world, const RankRuns::Only& only) { return ranks->of(rank, world, only); };
+  record.as_rank = [&](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
+    if (!rank.told && !rank.by_defaults) return ranks->of(rank.rank, rank.world, only);
+    const auto one = std::make_shared<Run>();
+    run_rank(*one, rank, only);
+    return {one, &one->record};
+  };
   std::unordered_set<std::string_view> told;
   for (const std::string& read : record.read)
     if (told.insert(read).second) result.read.push_back(read);

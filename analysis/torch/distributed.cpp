@@ -1,5 +1,6 @@
 // torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its documentation; what wraps
 // modules is in parallel.cpp.
+#include "torch/messages.hpp"
 #include "torch/native.hpp"
 
 #include <deque>
@@ -135,12 +136,17 @@ Value handle(Call& call) {
 }
 Value received(Call& call) {
   differ_by_rank(call, call.at(0));
+  hear(call);
   if (call.row.message->starts) return request(call);
   return call.run.heap().unknown("sender", Sharing::local, call.place);
 }
-Value sent(Call& call) { return call.row.message->starts ? request(call) : Value::none(); }
+Value sent(Call& call) {
+  settle_content(call, call.at(0));
+  return call.row.message->starts ? request(call) : Value::none();
+}
 Value batch(Call& call) {
   const auto items = call.run.elements(call.at(0), call.place);
+  hear_anything(call.run);
   if (!items) return call.run.heap().open_list(call.run.heap().external("request", call.place));
   std::vector<Value> requests;
   for (const Value& item : *items) {
@@ -210,6 +216,7 @@ Value new_group(Call& call) {
 }
 
 Value objects_received(Call& call) {
+  hear_anything(call.run);
   const Value list = call.run.resolve(call.at(0));
   if (list.is(Kind::list)) {
     values::ListState state = *values::Heap::list_state(list);

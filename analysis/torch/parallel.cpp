@@ -8,6 +8,14 @@ namespace stepzero::torch {
 
 namespace {
 
+Value no_sync(Call& call) {
+  Instance* made = call.run.make_native("$no_sync", call.place);
+  keep(call.run, *made, "$module", call.self);
+  return Value::of(Kind::instance, made);
+}
+// Goes along with what was computed where it is not known whether the wrapper's part of the backward is held back.
+constexpr std::string_view held_back = "$held_back";
+
 // Makes `module` the wrapped one. The group, and what is set against the usual, stay with it.
 Value wrapped_init(Call& call) {
   call.run.set_attribute(call.self, Name("module"), call.at(0));
@@ -15,6 +23,7 @@ Value wrapped_init(Call& call) {
   if (call.row.path.starts_with("torch.nn.parallel.")) keep(call, "$prefix", call.run.heap().string("module."));
   if (call.row.collective && call.row.collective->group >= 0)
     if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, "$group", group);
+  keep(call, held_back, no_sync(call));
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.row.parameters[i].text() == "broadcast_buffers" && call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) != Answer::yes)
       keep(call, "$keeps_buffers", call.run.heap().boolean(true));
@@ -52,17 +61,37 @@ void carries(Interpreter& run, Value value, const Instance& wrapper, int depth =
   }
 }
 
-// Is the backward of this forward one that all ranks take part in? Inside managers that are not known it is not said to be.
-bool synchronises(Call& call, const Instance& wrapper) {
-  for (const interpreter::Around* around = call.run.around(); around; around = around->outer) {
-    if (!around->manager.is(Kind::instance)) return false;
-    const auto& manager = *around->manager.as<Instance>();
-    const Row* row = manager.native ? manager.native->row : nullptr;
-    if (!row) return false;
-    if (row->covers == values::Covers::join) return false;
-    if (row->covers == values::Covers::no_sync && kept(call.run, manager, "$module").object() == &wrapper) return false;
+// Is the backward of this forward one that all ranks take part in, as far as this manager is concerned?
+Known synchronises_in(Call& call, const Instance& wrapper, Value manager) {
+  manager = call.run.resolve(manager);
+  if (manager.is(Kind::choice)) {
+    const Known yes = synchronises_in(call, wrapper, manager.as<values::Choice>()->yes), no = synchronises_in(call, wrapper, manager.as<values::Choice>()->no);
+    return yes == no ? yes : Known::unknown;
   }
-  return true;
+  // A file is its own manager.
+  if (manager.is(Kind::unknown)) return manager.as<values::Unknown>()->attributes.find(Name("$path")) ? Known::yes : Known::unknown;
+  if (!manager.is(Kind::instance)) return Known::unknown;
+  const auto& object = *manager.as<Instance>();
+  const Row* row = object.native ? object.native->row : nullptr;
+  if (!row) return Known::unknown;
+  if (row->covers == values::Covers::join) return Known::no;
+  if (row->covers == values::Covers::no_sync && kept(call.run, object, "$module").object() == &wrapper) return Known::no;
+  return Known::yes;
+}
+Known synchronises(Call& call, const Instance& wrapper) {
+  Known all = Known::yes;
+  for (const interpreter::Around* around = call.run.around(); around; around = around->outer) {
+    const Known one = synchronises_in(call, wrapper, around->manager);
+    if (one == Known::no) return one;
+    if (one == Known::unknown) all = one;
+  }
+  return all;
+}
+void carries_backward(Call& call, Value results, const Instance& wrapper) {
+  const Known all_take_part = synchronises(call, wrapper);
+  if (all_take_part == Known::yes) return carries(call.run, results, wrapper);
+  const Value perhaps = all_take_part == Known::unknown ? kept(call.run, wrapper, held_back) : Value{};
+  if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
 }
 
 Value wrapped_forward(Call& call) {
@@ -83,7 +112,7 @@ Value wrapped_forward(Call& call) {
   const Value results = call.run.call(module, std::move(arguments), call.place, call.expr);
   if (call.self.is(Kind::instance)) {
     const Instance& wrapper = object(call);
-    if (wrapper.native && wrapper.native->row && wrapper.native->row->backward && synchronises(call, wrapper)) carries(call.run, results, wrapper);
+    if (wrapper.native && wrapper.native->row && wrapper.native->row->backward) carries_backward(call, results, wrapper);
   }
   return results;
 }
@@ -95,6 +124,7 @@ Value fully_sharded(Call& call) {
   if (const Value mesh = call.run.resolve(call.at(1)); mesh && !mesh.is(Kind::none)) keep(call.run, object, "$group", mesh);
   Instance* marker = call.run.make_native("$fully_sharded", call.place);
   if (const Value group = kept(call.run, object, "$group")) keep(call.run, *marker, "$group", group);
+  keep(call.run, *marker, held_back, no_sync(call));
   keep(call.run, object, "$sharded", Value::of(Kind::instance, marker));
   for (const auto& [hooks, hook] : {std::pair{"$pre_hooks", "$fully_sharded.before"}, std::pair{"$hooks", "$fully_sharded.behind"}}) {
     const Value present = kept(call.run, object, hooks);
@@ -113,7 +143,7 @@ Value behind_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return Value::none();
   if (const Value marker = kept(call.run, *module.as<Instance>(), "$sharded"); marker.is(Kind::instance))
-    if (synchronises(call, *marker.as<Instance>())) carries(call.run, call.at(2), *marker.as<Instance>());
+    carries_backward(call, call.at(2), *marker.as<Instance>());
   return Value::none();
 }
 const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};
@@ -155,11 +185,6 @@ Value unshard(Call& call) {
 }
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
-}
-Value no_sync(Call& call) {
-  Instance* made = call.run.make_native("$no_sync", call.place);
-  keep(call.run, *made, "$module", call.self);
-  return Value::of(Kind::instance, made);
 }
 Value join(Call& call) { return Value::of(Kind::instance, call.run.make_native("$join", call.place)); }
 

@@ -2,6 +2,8 @@
 
 #include "rules/deadlock/module_state.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -48,18 +50,30 @@ std::vector<const values::Instance*> backwards(const OperationEvent& event) {
   return modules;
 }
 
-} // namespace
-
-bool Acts::wanted(const OperationEvent& event) {
-  return event.row->operation == Operation::slow || event.row->operation == Operation::group_settings || communicates(event);
+// Is it a backward of a wrapped module that something unknown around the forward may have held back?
+bool may_be_held_back(const OperationEvent& event) {
+  if (event.row->operation != Operation::backward) return false;
+  const values::TensorState* loss = event.self_state();
+  return loss && std::any_of(loss->graph.begin(), loss->graph.end(), [](const values::Object* source) {
+    const auto* made = dynamic_cast<const values::Instance*>(source);
+    return made && made->native && made->native->row && made->native->row->covers == values::Covers::no_sync;
+  });
 }
 
-bool Acts::communicates(const OperationEvent& event) {
-  if (event.expected) return false;
+bool communicates_unless_expected(const OperationEvent& event) {
   if (event.row->operation == Operation::await || event.row->message) return true;
   if (event.row->operation == Operation::backward) return !backwards(event).empty();
   return event.row->collective && happens(event, *event.row->collective);
 }
+
+} // namespace
+
+bool Acts::wanted(const OperationEvent& event) {
+  return event.row->operation == Operation::slow || event.row->operation == Operation::group_settings || communicates_unless_expected(event) || may_be_held_back(event);
+}
+
+// What is expected to fail may do so before it has come to that.
+bool Acts::communicates(const OperationEvent& event) { return !event.expected && communicates_unless_expected(event); }
 
 std::string_view Acts::name_of(const OperationEvent& event) {
   if (event.row->collective) return event.row->collective->name;
@@ -145,6 +159,9 @@ bool Acts::add(const OperationEvent& event, const std::vector<std::size_t>& turn
   made.turns = turns;
   made.rounds = rounds;
   made.decided = trace_.decisions.size();
+  const bool expected = event.expected && communicates_unless_expected(event);
+  if (expected || may_be_held_back(event)) trace_.perhaps.push_back({trace_.acts.size(), made.site});
+  if (expected) return true;
   if (event.row->operation == Operation::slow) {
     work(event, made);
   } else if (event.row->operation == Operation::group_settings) {

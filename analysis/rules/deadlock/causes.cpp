@@ -325,6 +325,7 @@ private:
   bool tell_exit(const Leaving& exit, int owner, const Act& act, Mismatch& mismatch) {
     story_.place(mismatch, act);
     mismatch.key = exit.site;
+    if (!exit.fails && exit.kind != ExitKind::raise) mismatch.waits_at = act.site;
     mismatch.place = exit.place;
     mismatch.calls = exit.calls;
     std::vector<int> leaving;
@@ -377,7 +378,7 @@ private:
   std::optional<LoopRun> shorter_loop(const Act& act, int other) const {
     for (const Round& round : act.rounds) {
       for (const LoopRun& loop : story_.trace(other).loops)
-        if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round) return loop;
+        if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round && !loop.silent) return loop;
       // Loops of no rounds leave nothing behind.
       if (round.place && std::none_of(story_.trace(other).loops.begin(), story_.trace(other).loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth; })) {
         return LoopRun{round.site, round.nth, 0, round.place, act.calls, false, {}, false, nullptr};

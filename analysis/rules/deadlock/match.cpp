@@ -77,9 +77,9 @@ public:
         look_at(*root);
         // Functions that nobody calls may be called under any conditions.
         if (root->function) continue;
-        for (const Granted granted : {Granted::gradients, Granted::defaults}) {
+        for (const Granted granted : {Granted::gradients, Granted::defaults, Granted::numbers}) {
           if (into_.found.size() > before) break;
-          if (granted == Granted::gradients ? !into_.worlds->any_about_gradients() : !has_defaults()) continue;
+          if (granted == Granted::gradients ? !into_.worlds->any_about_gradients() : granted == Granted::defaults ? !has_defaults() : !record_.symbols.any_usual() || !sends_or_groups(*root)) continue;
           granted_ = granted;
           look_at(*root);
           granted_ = Granted::nothing;
@@ -101,7 +101,7 @@ private:
     requests_ = {};
     slow_.clear();
     bool complete = true;
-    impossible_ = true;
+    impossible_ = only_fails_ = true;
     by_gradients_ = false;
     defaults_.clear();
     std::vector<int> sizes{2, 3, 4, 8, 16};
@@ -113,10 +113,11 @@ private:
     }
     for (const int world : sizes) {
       // Larger worlds are asked only where the program names ranks that smaller ones have not.
-      if (world > 4 && !impossible_ && world != sizes.front()) break;
+      const bool too_small = impossible_ || (only_fails_ && world == most_ranks_asked_for);
+      if (world > 4 && world != sizes.front() && (!too_small || granted_ == Granted::numbers)) break;
       std::vector<Mismatch> here;
       world_ = world;
-      const bool done = into_.worlds->explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_);
+      const bool done = worlds_asked().explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_);
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
@@ -139,7 +140,7 @@ private:
       return;
     }
     if (granted_ != Granted::nothing) {
-      tell_granted(found, order);
+      tell_granted(found, order, worlds);
       return;
     }
     into_.settled.insert(&root);
@@ -147,7 +148,7 @@ private:
       for (Mismatch& mismatch : requests_.never_waited(*into_.worlds)) into_.found.push_back(std::move(mismatch));
     const std::size_t before = into_.found.size();
     for (const auto& key : order)
-      if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch)) {
+      if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch) || is_told_of_group(found, mismatch)) {
         continue;
       } else if (mismatch.cause == Cause::message && !mismatch.nowhere && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) &&
                  (mismatch.world == 3 || (worlds[key].contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(mismatch.place)))) {
@@ -159,7 +160,7 @@ private:
         mismatch.certain = false;
         mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
         into_.found.push_back(mismatch);
-      } else if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key)) {
+      } else if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key) || (mismatch.cause == Cause::exit && mismatch.waits_at && !fine_.contains(mismatch.waits_at))) {
         into_.found.push_back(mismatch);
         if (root.function) of_functions_.push_back(into_.found.size() - 1);
       }
@@ -169,21 +170,37 @@ private:
   }
 
   // What is so where something is taken for granted: that is said.
-  void tell_granted(std::map<std::pair<int, int>, Mismatch>& found, const std::vector<std::pair<int, int>>& order) {
+  void tell_granted(std::map<std::pair<int, int>, Mismatch>& found, const std::vector<std::pair<int, int>>& order, std::map<std::pair<int, int>, std::set<int>>& worlds) {
+    if (granted_ == Granted::numbers) defaults_ = worlds_asked().of(0, 2).by_defaults;
     if (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty()) return;
+    constexpr std::size_t most_told = 3;
     for (const auto& key : order) {
       Mismatch& mismatch = found.at(key);
-      if ((mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds) || fine_.contains(mismatch.key)) continue;
+      const bool of_messages = mismatch.cause == Cause::making_groups || mismatch.cause == Cause::message || mismatch.cause == Cause::other_group;
+      if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds && !(of_messages && granted_ == Granted::numbers)) continue;
+      const bool of_large_jobs = granted_ == Granted::numbers && fails_where_it_counts(mismatch, worlds[key]);
+      if (fine_.contains(mismatch.key) && !of_large_jobs) continue;
+      // A default may be made for a job of another size.
+      if (granted_ == Granted::numbers && !worlds[key].contains(4)) continue;
       mismatch.certain = false;
       mismatch.supposed = true;
-      if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients: ";
+      if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients";
       else {
-        mismatch.jobs = defaults_.size() == 1 ? "With the default " : "With the defaults ";
-        for (auto it = defaults_.begin(); it != defaults_.end(); ++it) mismatch.jobs += (it == defaults_.begin() ? "" : ", ") + (it->first.empty() ? "" : it->first + " = ") + std::to_string(it->second);
-        mismatch.jobs += ": ";
+        mismatch.jobs = defaults_.size() == 1 ? "With the default" : "With the defaults";
+        if (defaults_.size() <= most_told)
+          for (auto it = defaults_.begin(); it != defaults_.end(); ++it) mismatch.jobs += (it == defaults_.begin() ? " " : ", ") + (it->first.empty() ? "" : it->first + " = ") + std::to_string(it->second);
+        if (of_large_jobs) mismatch.jobs += " and " + std::to_string(mismatch.world) + " ranks";
       }
+      mismatch.jobs += ": ";
       into_.found.push_back(mismatch);
     }
+  }
+
+  // The runs that are compared. Those in which defaults are numbers from the start are made where they are asked for.
+  Worlds& worlds_asked() {
+    if (granted_ != Granted::numbers) return *into_.worlds;
+    if (!into_.by_defaults) into_.by_defaults = std::make_unique<Worlds>(record_, true);
+    return *into_.by_defaults;
   }
 
   // Is anything asked for that has a default?
@@ -232,11 +249,18 @@ private:
     const values::Int world = record_.roles[static_cast<int>(symbolic::Role::world_size)];
     bool any = false;
     visit_roots(record_, [&](const Event& event) {
-      if (any || !world || event.kind != EventKind::operation || !(event.place == place)) return;
+      if (any || !world || event.kind != EventKind::operation) return;
       const auto& operation = static_cast<const OperationEvent&>(event);
-      if (!operation.row->message || operation.row->message->peer < 0 || static_cast<std::size_t>(operation.row->message->peer) >= operation.arguments.size()) return;
-      const values::Value peer = operation.arguments[static_cast<std::size_t>(operation.row->message->peer)];
-      if (peer.is(values::Kind::integer)) record_.symbols.atoms(peer.integer(), [&](values::Int atom) { any = any || atom == world; });
+      const auto look = [&](values::Value peer) {
+        if (peer.is(values::Kind::integer)) record_.symbols.atoms(peer.integer(), [&](values::Int atom) { any = any || atom == world; });
+      };
+      const values::MessageInfo* info = operation.row->message;
+      if (!info) return;
+      if (event.place == place && info->peer >= 0 && static_cast<std::size_t>(info->peer) < operation.arguments.size()) look(operation.arguments[static_cast<std::size_t>(info->peer)]);
+      // Those of a batch stand where they were made.
+      if (const auto* batch = info->batch >= 0 ? operation.list_state(static_cast<std::size_t>(info->batch)) : nullptr)
+        for (const values::Value& item : batch->items)
+          if (item.is(values::Kind::instance) && item.as<values::Instance>()->born == place) look(item.as<values::Instance>()->attributes.value(values::Name("peer")));
     });
     return any;
   }
@@ -295,6 +319,12 @@ private:
            std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.second.cause == Cause::handler && each.second.place == mismatch.place; });
   }
 
+  // Where a job is so small that each group has one member left in it, larger ones tell what is meant.
+  static bool is_told_of_group(const std::map<std::pair<int, int>, Mismatch>& found, const Mismatch& mismatch) {
+    return mismatch.cause == Cause::guard &&
+           std::any_of(found.begin(), found.end(), [&](const auto& each) { return each.second.cause == Cause::other_group && each.second.place == mismatch.place; });
+  }
+
   // Messages and groups are made for more ranks than two.
   static bool sends_or_groups(const Root& root) {
     bool any = false;
@@ -346,6 +376,7 @@ private:
       all_raise = all_raise && trace.raised;
     }
     impossible_ = false;
+    only_fails_ = only_fails_ && std::all_of(world.begin(), world.end(), [](const Trace& trace) { return trace.raised && !trace.exits.empty() && trace.exits.back().fails; });
     const Story story{record_, world, of_function_};
     if (all_raise) {
       // Not a world that the program is made for, or the failure follows from what comes first.
@@ -502,6 +533,7 @@ private:
   bool by_gradients_ = false;        // see Trace, of all runs so far
   std::map<std::string, std::int64_t> defaults_;
   bool impossible_ = false;          // every run so far names ranks that its world has not
+  bool only_fails_ = false;          // … or ends on all ranks in what says that something is wrong
   std::set<std::pair<std::uint32_t, std::uint32_t>> reached_;  // places of communication in runs that end well
   std::vector<Mismatch> undefined_;
   Requests requests_;

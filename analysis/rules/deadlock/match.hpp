@@ -38,12 +38,14 @@ struct Mismatch {
   bool whole_job = false;                  // all ranks are to enter
   bool exchange = false;                   // two ranks both send first, or both receive first
   int key = 0;                             // the site that decides whether some run gets past
+  int waits_at = 0;                        // of a way out: the site of what the others wait in; 0: no run is asked for that
 };
 
 struct Comparison {
   std::vector<Mismatch> found;
   std::set<const interpreter::Root*> settled;  // roots that were compared wholly
   std::unique_ptr<Worlds> worlds;              // owns what the places of `found` lead through
+  std::unique_ptr<Worlds> by_defaults;         // the same, where what may be given is not given; null where nobody asked
 };
 
 // Do the ranks communicate, and is there anything in which they may differ? What is so of a part of the record is so of the whole.

@@ -24,7 +24,7 @@ bool measures(const symbolic::Context& symbols, values::Cond condition) {
 }
 } // namespace
 
-Runs::Runs(const Record& whole) : main_(whole), main_files_(files(whole)) {
+Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(by_defaults), main_files_(files(whole)) {
   for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace(spot(Place{i, {}}), i);
   for (const auto& root : main_.roots)
     visit(root->block, [&](const Event& event) {
@@ -140,25 +140,33 @@ bool Runs::leads_on(const RankRun& own, const Event& branch) const {
   return branch.place && branches_.contains(spot(own, branch.place));
 }
 
+std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<const Told>& told) {
+  auto made = std::make_unique<RankRun>();
+  made->record = main_.as_rank({rank, world, told, by_defaults_}, roots_);
+  made->world = world;
+  if (!made->record) return made;
+  made->files = files(*made->record);
+  made->chunk_of.resize(made->files.size());
+  for (std::uint32_t i = 1; i < made->files.size(); ++i)
+    if (const auto same = chunks_.find(spot(*made, Place{i, {}})); same != chunks_.end()) made->chunk_of[i] = same->second;
+  for (const auto& root : made->record->roots)
+    visit(root->block, [&](const Event& event) {
+      if (event.kind == EventKind::loop && static_cast<const LoopEvent&>(event).unrolled) made->unrolled.insert(static_cast<const LoopEvent&>(event).stmt);
+    });
+  return made;
+}
+
 RankRun& Runs::of(int rank, int world) {
   auto& slot = runs_[{rank, world}];
-  if (!slot) {
-    slot = std::make_unique<RankRun>();
-    slot->record = main_.as_rank(rank, world, roots_);
-    slot->world = world;
-    if (slot->record) {
-      slot->files = files(*slot->record);
-      slot->chunk_of.resize(slot->files.size());
-      for (std::uint32_t i = 1; i < slot->files.size(); ++i)
-        if (const auto same = chunks_.find(spot(*slot, Place{i, {}})); same != chunks_.end()) slot->chunk_of[i] = same->second;
-    }
-    if (slot->record)
-      for (const auto& root : slot->record->roots)
-        visit(root->block, [&](const Event& event) {
-          if (event.kind == EventKind::loop && static_cast<const LoopEvent&>(event).unrolled) slot->unrolled.insert(static_cast<const LoopEvent&>(event).stmt);
-        });
-  }
+  if (!slot) slot = make(rank, world, nullptr);
   return *slot;
+}
+
+bool Runs::tell(int rank, int world, const std::shared_ptr<const Told>& told) {
+  auto made = make(rank, world, told);
+  if (!made->record || made->record->cancelled || made->record->out_of_budget) return false;
+  runs_[{rank, world}] = std::move(made);
+  return true;
 }
 
 std::vector<std::uint32_t> Runs::files(const Record& record) {

@@ -1,6 +1,7 @@
 // The runs of a program by the ranks of small worlds, and names for their places that are alike in all runs. Knows no rule.
 #pragma once
 
+#include "interpreter/one_rank.hpp"
 #include "rules/deadlock/trace.hpp"
 
 #include <set>
@@ -26,10 +27,13 @@ struct RankRun {
 
 class Runs {
 public:
-  explicit Runs(const Record& whole);
+  // `by_defaults`: see OneRank.
+  explicit Runs(const Record& whole, bool by_defaults);
   const Record& main() const { return main_; }
   // The program as one rank runs it; made when first asked for.
   RankRun& of(int rank, int world);
+  // … that is told what the others send to it: that run takes the place of the one before. False: there is none, and nothing was changed.
+  bool tell(int rank, int world, const std::shared_ptr<const interpreter::Told>& told);
 
   // Does the branch lead to communication on some rank?
   bool leads_on(const RankRun& own, const interpreter::Event& branch) const;
@@ -73,10 +77,12 @@ private:
   Spot spot(const RankRun& own, Place place) const;
   int site(std::uint32_t file, syntax::Span span, int calls);
 
+  std::unique_ptr<RankRun> make(int rank, int world, const std::shared_ptr<const interpreter::Told>& told);
   bool note(const interpreter::Block& block);
   bool asks_for_gradients(const interpreter::BranchEvent& branch) const;
 
   const Record& main_;
+  bool by_defaults_ = false;
   std::unordered_map<std::string, std::uint32_t> files_;
   const std::vector<std::uint32_t> main_files_;
   std::unordered_set<Spot> branches_;

@@ -1,19 +1,41 @@
+#include "rules/deadlock/exchange.hpp"
 #include "rules/deadlock/walker.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
 using namespace interpreter;
 
-Worlds::Worlds(const Record& record) : runs_(std::make_unique<Runs>(record)) {}
+Worlds::Worlds(const Record& record, bool by_defaults) : runs_(std::make_unique<Runs>(record, by_defaults)) {}
 Worlds::~Worlds() = default;
 
 bool Worlds::any_about_gradients() const { return runs_->any_about_gradients(); }
 
 const Record& Worlds::of(int rank, int world) { return *runs_->of(rank, world).record; }
 
+namespace {
+// What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what they do behind it.
+void settle(World& world) {
+  const auto sites = [](const Trace& trace) {
+    std::vector<int> made;
+    for (const auto& [before, site] : trace.perhaps) made.push_back(site);
+    return made;
+  };
+  if (std::all_of(world.begin(), world.end(), [&](const Trace& trace) { return sites(trace) == sites(world.front()); })) return;
+  for (Trace& trace : world) {
+    if (trace.perhaps.empty()) continue;
+    trace.settled = trace.unsettled ? std::min(trace.settled, trace.perhaps.front().first) : trace.perhaps.front().first;
+    trace.unsettled = true;
+  }
+}
+} // namespace
+
 bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted) {
   Runs& runs = *runs_;
   if (!runs.main().as_rank) return false;
+  // Functions that nobody calls are called by who is not seen.
+  if (!root.function && exchanged_.insert(world).second) exchange_contents(runs, world, root);
   std::vector<RankRun*> ranks;
   std::vector<const Block*> blocks;
   for (int rank = 0; rank < world; ++rank) {
@@ -65,6 +87,7 @@ bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::
       else own[at].erase(missing);
       return true;
     }
+    settle(made);
     each(made);
     return true;
   };

@@ -101,6 +101,7 @@ struct LoopRun {
   bool any_order = false;             // each process makes the rounds in an order of its own
   const interpreter::RoundCounts* counts = nullptr;  // how many there are by sizes that are not known; null where a round may leave
   bool local = false;                 // how many there are depends on data of this process
+  bool silent = false;                // nothing is entered in it
 };
 
 // A name that was used without a value.
@@ -126,6 +127,7 @@ enum class Granted : std::uint8_t {
   nothing,
   gradients,  // whether there are gradients is the same on all ranks, and at one branch the same of all tensors
   defaults,   // what may be given is not given
+  numbers,    // the same, in runs in which these are numbers from the start: see Worlds
 };
 
 struct Trace {
@@ -139,6 +141,7 @@ struct Trace {
   std::vector<Decision> decisions;
   std::vector<Leaving> exits;
   std::vector<LoopRun> loops;
+  std::vector<std::pair<std::size_t, int>> perhaps;  // communication of which it is not known whether it takes place: the acts before it, and its site
   bool raised = false;              // the process ends in an exception that nobody takes
   bool unsettled = false;           // it communicates in ways that are not known
   std::size_t settled = 0;          // … behind so many acts
@@ -152,7 +155,8 @@ class Runs;
 // Runs of the program by small worlds.
 class Worlds {
 public:
-  explicit Worlds(const Record& record);
+  // `by_defaults`: where every number that may be given to the program is its default.
+  explicit Worlds(const Record& record, bool by_defaults = false);
   ~Worlds();
   // Calls `each` for the possible runs of a root of the file's record in a world. False if there are too many, or the root
   // is not run by every rank alike.
@@ -164,6 +168,7 @@ public:
 
 private:
   std::unique_ptr<Runs> runs_;
+  std::set<int> exchanged_;  // worlds whose ranks have told each other what they send
 };
 
 } // namespace stepzero::rules

@@ -25,7 +25,7 @@ public:
 
   Walked run(const Block& block) {
     const Left left = walk(block);
-    trace_.raised = left == Left::process && !missing;
+    trace_.raised = left == Left::process && !missing && !waits_;
     return {std::move(trace_), missing, missing_is_shared, missing_key, too_long};
   }
 
@@ -367,7 +367,8 @@ private:
     const Place place = runs_.translate(own_, loop.place);
     if (!any) {
       // Its rounds are made, too, though nothing is known to be entered in them.
-      if (!loop.rounds.empty()) trace_.loops.push_back({site, nth, 0, place, nullptr, true, {}, false, nullptr, false});
+      if (!loop.rounds.empty()) trace_.loops.push_back({site, nth, 0, place, nullptr, true, {}, false, nullptr, false, true});
+      for (const Block& round : loop.rounds) note_silent_loops(round);
       return Left::no;
     }
     if (!loop.unrolled && runs_.is_divergent(loop) && loop.counts.sizes.empty())
@@ -380,6 +381,7 @@ private:
     if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
     if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
     const bool none = run.count && *run.count <= 0;
+    if (none) run.stands_for_many = false;
     trace_.loops.push_back(std::move(run));
     if (none) return Left::no;
     int number = 0;
@@ -400,6 +402,16 @@ private:
       acts_.unsettle();
     }
     return Left::no;
+  }
+
+  // Of loops in which nothing matters: those that are made, too. What is not noted has no rounds.
+  void note_silent_loops(const Block& block) {
+    for (const Event* event : block.events) {
+      ++walked_;
+      if (event->kind == EventKind::loop) walk_loop(static_cast<const LoopEvent&>(*event));
+      else if (event->kind == EventKind::call) note_silent_loops(static_cast<const CallEvent*>(event)->body);
+      else any_in(*event, [&](const Block& part) { return note_silent_loops(part), false; });
+    }
   }
 
   Left walk_attempt(const AttemptEvent& attempt) {
@@ -455,6 +467,13 @@ private:
     return last == Left::no ? left : last;
   }
 
+  // Does the process stay in the message that it came to last, as nobody sends it?
+  bool waits_in(const ExitEvent& exit) const {
+    if (trace_.acts.empty() || trace_.acts.back().what != Act::What::receive || trace_.acts.back().starts) return false;
+    const Place last = trace_.acts.back().event->place;
+    return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin && last.span.end <= exit.place.span.end;
+  }
+
   Left leave(const ExitEvent& exit) {
     Leaving leaving;
     leaving.kind = exit.exit;
@@ -465,6 +484,7 @@ private:
     leaving.rounds = rounds_;
     leaving.at = trace_.acts.size();
     leaving.fails = exit.fails;
+    if (exit.exit == ExitKind::raise && waits_in(exit)) waits_ = true;
     trace_.exits.push_back(std::move(leaving));
     switch (exit.exit) {
     case ExitKind::return_: return Left::call;
@@ -499,6 +519,7 @@ private:
   std::unordered_map<Cond, bool> taken_for_;
   bool fails_ = false;                  // the next thing that may fail in this process does
   int nesting_ = 0;
+  bool waits_ = false;                  // for ever, for a message
 };
 
 } // namespace

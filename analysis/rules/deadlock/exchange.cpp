@@ -1,0 +1,113 @@
+#include "rules/deadlock/exchange.hpp"
+
+#include "rules/deadlock/walker.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+
+namespace {
+
+constexpr int most_rounds = 12;
+constexpr int largest_world = 4;
+
+// What is certain of one rank's run.
+struct Certain {
+  std::vector<Act> messages;
+  bool all = false;  // of the messages: there are no more
+};
+
+const Block* block_of(const Record& record, const Root& root) {
+  for (const auto& other : record.roots)
+    if (other->name == root.name && !other->function) return other->truncated ? nullptr : &other->block;
+  return nullptr;
+}
+
+bool stands_for_many(const Trace& trace, const Act& act) {
+  return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
+    return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth && loop.stands_for_many; });
+  });
+}
+
+std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& root) {
+  RankRun& own = runs.of(rank, world);
+  if (!own.record || own.record->cancelled || own.record->out_of_budget) return std::nullopt;
+  const Block* block = block_of(*own.record, root);
+  if (!block) return std::nullopt;
+  const std::map<int, bool> shared;
+  const std::map<Cond, bool> chosen;
+  std::uint64_t walked = 0;
+  const Walked one = walk_rank(runs, own, world, *block, {shared, chosen}, walked);
+  if (one.too_long || one.trace.impossible || one.trace.nowhere) return std::nullopt;
+  Certain made;
+  made.all = !one.missing && !one.trace.unsettled;
+  const std::size_t settled = one.trace.unsettled ? one.trace.settled : one.trace.acts.size();
+  for (std::size_t i = 0; i < settled; ++i) {
+    const Act& act = one.trace.acts[i];
+    if (stands_for_many(one.trace, act)) {
+      made.all = made.all && std::none_of(one.trace.acts.begin() + static_cast<std::ptrdiff_t>(i), one.trace.acts.end(), [](const Act& later) { return later.what == Act::What::send; });
+      break;
+    }
+    if (act.what == Act::What::send || act.what == Act::What::receive) made.messages.push_back(act);
+  }
+  return made;
+}
+
+// What a send takes along; none: not known, or it may still be written.
+std::optional<Told::Sent> sent_by(const Act& act, const Record& record) {
+  if (act.starts || !act.tensor || !act.tensor->content) return std::nullopt;
+  const values::Content& content = *act.tensor->content;
+  Told::Sent made{content.dtype, content.is_scalar, {}, {}};
+  for (const values::Number& number : content.numbers) {
+    const auto whole = number.integer ? record.symbols.value(number.integer) : std::nullopt;
+    if (whole) made.whole.push_back(*whole);
+    else if (!number.integer && number.exact()) made.real.push_back(number.low);
+    else return std::nullopt;
+  }
+  if (!made.whole.empty() && !made.real.empty()) return std::nullopt;
+  return made;
+}
+
+} // namespace
+
+void exchange_contents(Runs& runs, int world, const Root& root) {
+  if (world > largest_world) return;
+  std::vector<std::shared_ptr<const Told>> told(static_cast<std::size_t>(world));
+  for (int round = 0; round < most_rounds; ++round) {
+    std::vector<Certain> ranks;
+    for (int rank = 0; rank < world; ++rank) {
+      auto one = certain_of(runs, rank, world, root);
+      if (!one) return;
+      ranks.push_back(std::move(*one));
+    }
+    std::map<int, std::shared_ptr<const Told>> news;
+    for (int rank = 0; rank < world; ++rank) {
+      const Certain& own = ranks[static_cast<std::size_t>(rank)];
+      if (own.all) continue;
+      auto made = std::make_shared<Told>();
+      bool known = false;
+      for (int sender = 0; sender < world; ++sender) {
+        const Certain& theirs = ranks[static_cast<std::size_t>(sender)];
+        made->all.push_back(theirs.all);
+        for (const Act& act : theirs.messages) {
+          if (act.what != Act::What::send || act.peer != rank || act.group != "world") continue;
+          const auto& sent = made->sent[{sender, act.tag}].emplace_back(sent_by(act, *runs.of(sender, world).record));
+          known = known || sent;
+        }
+      }
+      const auto& before = told[static_cast<std::size_t>(rank)];
+      if (known && !(before && *before == *made)) news[rank] = std::move(made);
+    }
+    if (news.empty()) return;
+    // The runs that are replaced take along what was said of them.
+    ranks.clear();
+    for (auto& [rank, made] : news) {
+      if (!runs.tell(rank, world, made)) return;
+      told[static_cast<std::size_t>(rank)] = std::move(made);
+    }
+  }
+}
+
+} // namespace stepzero::rules
