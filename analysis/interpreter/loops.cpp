@@ -11,6 +11,7 @@ using values::Kind;
 
 namespace {
 constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run round by round
+constexpr std::size_t most_told_rounds = 64;
 constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 4'000;
@@ -344,8 +345,10 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
   block_ = block;
   if (!known) {
     // What follows them is not known, but who compares ranks may see from them that there are more than on another.
-    if (limits_.as_rank && !ended && rehearsals_ == 0 && generic_depth_ == 0 && rounds.size() > most_first_rounds) {
-      rounds.resize(most_first_rounds);
+    // What it sends in them is certain, too: who is told of messages may be told of more by that.
+    const bool told = limits_.as_rank && limits_.as_rank->told;
+    if (limits_.as_rank && !ended && rehearsals_ == 0 && generic_depth_ == 0 && (told || rounds.size() > most_first_rounds)) {
+      rounds.resize(told ? std::min(rounds.size(), most_told_rounds) : most_first_rounds);
       first = std::move(rounds);
     }
     killed_ = false;

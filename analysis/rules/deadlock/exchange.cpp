@@ -39,7 +39,7 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
   const std::map<int, bool> shared;
   const std::map<Cond, bool> chosen;
   std::uint64_t walked = 0;
-  const Walked one = walk_rank(runs, own, world, *block, {shared, chosen}, walked);
+  const Walked one = walk_rank(runs, own, world, *block, {shared, chosen, Granted::nothing, true}, walked);
   if (one.too_long || one.trace.impossible || one.trace.nowhere) return std::nullopt;
   Certain made;
   made.all = !one.missing && !one.trace.unsettled;

@@ -13,6 +13,7 @@ using values::Operation;
 namespace {
 
 constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
+constexpr int enough_rounds = 8;             // of a loop that goes on where another rank has left it
 constexpr int most_rounds_deep = 64;         // blocks in blocks
 
 enum class Left : std::uint8_t { no, round, loop, call, process };
@@ -371,10 +372,11 @@ private:
       for (const Block& round : loop.rounds) note_silent_loops(round);
       return Left::no;
     }
-    if (!loop.unrolled && runs_.is_divergent(loop) && loop.counts.sizes.empty())
+    const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
+    if (!certainly && !loop.unrolled && runs_.is_divergent(loop) && loop.counts.sizes.empty())
       for (const Block& round : loop.rounds) if (communicates(round)) acts_.unsettle();
     // How many messages there are is not known.
-    if (!loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
+    if (!certainly && !loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
       for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
     LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.trips == symbolic::Sharing::local && loop.stmt && loop.stmt->kind == syntax::StmtKind::while_};
@@ -386,9 +388,10 @@ private:
     if (none) return Left::no;
     int number = 0;
     // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is not known.
-    const bool goes_on = !loop.unrolled && !loop.first.empty() && runs_.ends_elsewhere(own_, loop);
+    const bool goes_on = certainly || (!loop.unrolled && loop.first.size() >= enough_rounds && runs_.ends_elsewhere(own_, loop));
     if (goes_on) trace_.loops[entry].stands_for_many = false;
     for (const Block& round : goes_on ? loop.first : loop.rounds) {
+      if (goes_on && !certainly && number == enough_rounds) break;
       rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
       trace_.loops[entry].rounds = number;
       const Left left = walk(round);

@@ -10,6 +10,7 @@ struct Choices {
   const std::map<int, bool>& shared;
   const std::map<values::Cond, bool>& own;
   Granted granted = Granted::nothing;
+  bool certain = false;  // only what certainly takes place is of interest: of loops that go on the first rounds, and nothing behind them
 };
 
 struct Walked {

@@ -9,12 +9,12 @@ def main():
     dist.init_process_group("gloo")
     rank = dist.get_rank()
     other = 1 - rank
-    number = torch.zeros(1, dtype=torch.long)
+    number = torch.tensor([0])
     if rank == 0:
         dist.send(number, dst=other)
     while number.item() < LIMIT:
         dist.recv(number, src=other)
-        number += 1
+        number = number + 1
         if number.item() < LIMIT:
             dist.send(number, dst=other)
     print(rank, number.item())
