@@ -1,4 +1,5 @@
 // Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
+#include "interpreter/declared.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
@@ -221,6 +222,10 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     object->name = heap().keep(std::string(parameter.name.text()));
     const Value given = Value::of(Kind::instance, object);
     return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none()) : given;
+  }
+  if (to_show() && parameter.annotation && (index >= function.defaults.size() || !function.defaults[index])) {
+    const values::Scope* scope = function.owner && function.owner->body ? function.owner->body : function.closure;
+    if (const Value declared = declared_object(*this, scope, parameter.annotation, parameter.name.text(), born)) return declared;
   }
   const Value made = symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);

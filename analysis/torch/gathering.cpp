@@ -168,7 +168,7 @@ Value masked_select(Op& op) {
   const TensorState *input = op.expect("input"), *mask = op.expect("mask");
   if (!input || !mask) return op.unknown();
   if (!mask_fits(op) || !op.broadcast(input->shape, mask->shape)) return op.unknown();
-  return op.result({true, {Dim{}}}, input->dtype);
+  return op.result({true, {count_of_nonzero(op, op.argument("mask"))}}, input->dtype);
 }
 
 Value take(Op& op) {
@@ -210,13 +210,13 @@ Value nonzero(Op& op) {
   const Known parts = op.flag("as_tuple");
   if (parts == Known::unknown) return op.run.heap().external("", op.call.place);
   if (parts == Known::yes) {
-    const Shape vector{true, {Dim{}}};
+    const Shape vector{true, {count_of_nonzero(op, op.argument("input"))}};
     if (!known) return op.run.heap().open_list(op.result(vector, int64));
     std::vector<Value> made;
     for (std::size_t i = 0; i < std::max<std::size_t>(rank, 1); ++i) made.push_back(op.result(vector, int64));
     return op.tuple(std::move(made));
   }
-  return op.result({true, {Dim{}, known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}}, int64);
+  return op.result({true, {count_of_nonzero(op, op.argument("input")), known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}}, int64);
 }
 
 Value select(Op& op) {
@@ -292,6 +292,14 @@ constexpr Operator operators[] = {
 };
 
 } // namespace
+
+Dim count_of_nonzero(Op& op, Value of) {
+  if (op.run.to_show() && op.run.in_roots()) return op.dim(op.run.stand_in("nonzero"));
+  symbolic::AtomInfo info;
+  info.lower = 0;
+  info.sharing = op.run.heap().sharing(of) == Sharing::uniform ? Sharing::uniform : Sharing::local;
+  return op.dim(op.s.fresh(info));
+}
 
 std::vector<Row> gathering_rows() { return operator_rows(operators); }
 

@@ -196,6 +196,15 @@ Value set_trained(Call& call) {
   return call.self;
 }
 Value parameter(Call& call) {
+  if (const Value data = call.run.resolve(call.at(0)); data.is(Kind::choice))
+    return call.run.over_choices(
+        data,
+        [&](Value side) {
+          Call one = call;
+          one.arguments[0] = side;
+          return parameter(one);
+        },
+        call.place);
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   const Value wanted = call.run.resolve(call.at(1));

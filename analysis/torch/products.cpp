@@ -146,6 +146,35 @@ Value multiply_exact(Op& op, std::size_t rank) {
 Value mm(Op& op) { return multiply_exact(op, 2); }
 Value bmm(Op& op) { return multiply_exact(op, 3); }
 
+// The rows of one matrix, parted by `offs`, times one matrix each; or any other way to part two operands into groups.
+Value grouped(Op& op) {
+  const std::string_view left_name = op.call.row.parameters[0].text(), right_name = op.call.row.parameters[1].text();
+  for (const std::string_view name : {left_name, right_name})
+    if (!op.must_be_tensor(name)) return op.unknown();
+  const TensorState *a = op.expect(left_name), *b = op.expect(right_name);
+  if (!a || !b) return op.unknown();
+  for (const std::string_view name : {left_name, right_name})
+    if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() != 2 && shape.dims.size() != 3)
+      return op.fail(ProblemKind::product, std::string(op.title()) + " takes tensors of 2 or 3 dimensions, and " + op.name(name) + " is " + op.words(shape));
+  const bool parted = op.tensor("offs");
+  // With offsets one of the two is a matrix.
+  if (parted && has_rank(op.shape(right_name), 3) && !must_have_rank(op, left_name, 2, "a matrix of rows that are parted by offs")) return op.unknown();
+  if (parted && has_rank(op.shape(left_name), 3) && !must_have_rank(op, right_name, 2, "a matrix of columns that are parted by offs")) return op.unknown();
+  if (parted && !must_have_rank(op, "offs", 1, "a vector of offsets")) return op.unknown();
+  const Shape x = op.shape(left_name), y = op.shape(right_name);
+  const Value left = op.argument(left_name), right = op.argument(right_name);
+  const Dim arrives = from_right(x, 0), wanted = from_right(y, 1);
+  if (!op.must_equal(arrives, wanted)) {
+    refuse_inner(op, left, right, arrives, wanted);
+    return op.unknown();
+  }
+  const Dtype dtype = op.dtype("out_dtype", product_dtype(op, left, right));
+  if (!x.rank_known || !y.rank_known) return op.result({}, dtype);
+  Shape shape{true, {from_right(x, 1), from_right(y, 0)}};
+  if (x.dims.size() == y.dims.size()) shape.dims.insert(shape.dims.begin(), x.dims.size() == 3 ? op.better(x.dims[0], y.dims[0]) : dim_at(op.shape("offs"), 0));
+  return op.result(shape, dtype);
+}
+
 // input @ weightᵀ + bias: the function of nn.Linear.
 Value linear(Op& op) {
   for (const std::string_view name : {"input", "weight"})
@@ -321,6 +350,8 @@ constexpr Operator operators[] = {
     {"matmul", "input, other, *, out=None", "torch method linalg torch.Tensor.__matmul__", matmul, Type::own},
     {"mm", "input, mat2, *, out=None", "torch method", mm, Type::own},
     {"bmm", "input, mat2, *, out=None", "torch method", bmm, Type::own},
+    {"_grouped_mm", "self, mat2, offs=None, bias=None, out_dtype=None", "torch", grouped, Type::own},
+    {"grouped_mm", "mat_a, mat_b, *, offs=None, bias=None, out_dtype=None", "F", grouped, Type::own},
     {"mv", "input, vec, *, out=None", "torch method", mv, Type::own},
     {"dot", "input, tensor, *, out=None", "torch method", dot, Type::own},
     {"vdot", "input, other, *, out=None", "torch method", dot, Type::own},

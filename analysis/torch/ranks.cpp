@@ -25,7 +25,11 @@ constexpr Named named[] = {
     {"ReLU6", 0},     {"relu6", 0},    {"SELU", 0},      {"selu", 0},       {"to", 0},         {"detach", 0},    {"sin", 0},        {"cos", 0},
     {"sqrt", 0},      {"rsqrt", 0},    {"log", 0},       {"log1p", 0},      {"double", 0},     {"long", 0},      {"cpu", 0},        {"cuda", 0},
     {"half", 0},      {"bfloat16", 0}, {"type_as", 0},   {"exp", 0},        {"neg", 0},        {"square", 0},    {"abs", 0},        {"clamp", 0},
+    {"zeros_like", 0}, {"ones_like", 0}, {"empty_like", 0}, {"full_like", 0}, {"rand_like", 0}, {"randn_like", 0}, {"cumsum", 0},     {"int", 0},
+    {"argsort", 0},   {"sort", 0},     {"flip", 0},      {"roll", 0},       {"bool", 0},       {"pin_memory", 0},
 };
+// Those whose result has as many dimensions as their first tensor, and nothing else of it for sure.
+constexpr std::string_view of_same_rank[] = {"topk", "transpose", "index_select", "cummax", "cummin"};
 // Those that broadcast their two operands, one of which is a number or has no more dimensions than the other here.
 constexpr std::string_view pairwise[] = {"mul", "div", "add", "sub", "pow"};
 // Those that leave a dimension of size 1 for what they reduce, if told so.
@@ -43,6 +47,13 @@ std::optional<Named> relation(Op& op) {
   const std::string_view path = op.call.row.path;
   const std::string_view name = last_part(path.ends_with(".forward") ? path.substr(0, path.size() - std::string_view(".forward").size()) : path);
   if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named)) return *found;
+  if (std::ranges::find(of_same_rank, name) != std::end(of_same_rank)) return Named{name, all_of_them};
+  // x[i] of a vector of indices leaves one dimension for the one that it takes.
+  if (name == "__getitem__") {
+    const TensorState* index = op.tensor(op.call.at(1));
+    const bool vector = index && index->shape.rank_known && index->shape.dims.size() == 1 && (index->dtype == Dtype::int64 || index->dtype == Dtype::int32);
+    return vector ? std::optional(Named{name, all_of_them}) : std::nullopt;
+  }
   if (op.call.row.parameters.size() < 2) return std::nullopt;
   if (std::ranges::find(pairwise, name) != std::end(pairwise)) return is_number(op, op.call.row.parameters[1].text()) ? std::optional(Named{name, 0}) : std::nullopt;
   if (std::ranges::find(reducing, name) != std::end(reducing)) return op.flag("keepdim") == Known::yes ? std::optional(Named{name, all_of_them}) : std::nullopt;

@@ -1,0 +1,134 @@
+#include "interpreter/declared.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+
+constexpr int deepest = 5;               // configurations that hold configurations
+constexpr std::size_t most_texts = 6;    // of a Literal
+constexpr std::size_t most_fields = 400; // of an object and all that it holds
+
+class Declaring {
+public:
+  explicit Declaring(Interpreter& run) : run_(run) {}
+
+  Value value(const values::Scope* scope, const Expr* annotation, std::string_view name, Place born, int depth) {
+    bool optional = false;
+    if (const Value number = one_number(annotation, name, born)) return number;
+    annotation = without_none(annotation, optional);
+    if (!annotation) return {};
+    Value made = annotation->kind == ExprKind::subscript ? one_of_texts(as<SubscriptExpr>(*annotation), name) : Value{};
+    if (!made)
+      if (const Value found = named(scope, *annotation, depth); found.is(Kind::class_)) made = object(*found.as<values::Class>(), name, born, depth);
+    if (!made || !optional) return made;
+    return run_.heap().choose(run_.symbols().opaque(std::string(name) + " is not None", values::Sharing::uniform), made, Value::none());
+  }
+
+private:
+  static std::string_view last_name(const Expr& expr) {
+    if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
+    if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
+    return {};
+  }
+
+  // `Optional[T]`, `T | None` and `None | T` are T, or None. Null for other unions.
+  static const Expr* without_none(const Expr* annotation, bool& optional) {
+    if (!annotation) return nullptr;
+    if (annotation->kind == ExprKind::subscript && last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
+      optional = true;
+      return as<SubscriptExpr>(*annotation).index;
+    }
+    if (annotation->kind == ExprKind::binary) {
+      const auto& either = as<BinaryExpr>(*annotation);
+      if (either.op != BinaryOp::bit_or || (either.left->kind == ExprKind::none) == (either.right->kind == ExprKind::none)) return nullptr;
+      optional = true;
+      return either.left->kind == ExprKind::none ? either.right : either.left;
+    }
+    return annotation;
+  }
+
+  Value one_number(const Expr* annotation, std::string_view name, Place born) {
+    if (!annotation || annotation->kind != ExprKind::name) return {};
+    const std::string_view type = as<NameExpr>(*annotation).id.text();
+    if (type != "int" && type != "float") return {};
+    const Value made = run_.symbol(name, values::Sharing::uniform, born);
+    if (!made.is(Kind::unknown)) return made;
+    if (type == "int") return Value::of(run_.to_int(made));
+    made.as<values::Unknown>()->is_real = true;
+    return made;
+  }
+
+  Value one_of_texts(const SubscriptExpr& annotation, std::string_view name) {
+    if (last_name(*annotation.object) != "Literal") return {};
+    std::vector<const Expr*> texts{annotation.index};
+    if (annotation.index->kind == ExprKind::tuple) texts.assign(as<TupleExpr>(*annotation.index).elements.begin(), as<TupleExpr>(*annotation.index).elements.end());
+    if (texts.empty() || texts.size() > most_texts || std::any_of(texts.begin(), texts.end(), [](const Expr* text) { return text->kind != ExprKind::string; })) return {};
+    Value made;
+    for (auto text = texts.rbegin(); text != texts.rend(); ++text) {
+      const std::string_view one = as<StringExpr>(**text).value;
+      const Value value = run_.heap().string(one);
+      made = made ? run_.heap().choose(run_.symbols().opaque(std::string(name) + " == '" + std::string(one) + "'", values::Sharing::uniform), value, made) : value;
+    }
+    return made;
+  }
+
+  // What the names in an annotation stand for.
+  Value named(const values::Scope* scope, const Expr& expr, int depth) {
+    if (expr.kind == ExprKind::name) {
+      for (; scope; scope = scope->parent)
+        if (const values::Slot* slot = scope->names.find(as<NameExpr>(expr).id); slot && slot->value) return run_.resolve(slot->value);
+      return {};
+    }
+    if (expr.kind != ExprKind::attribute) return {};
+    const Value object = named(scope, *as<AttributeExpr>(expr).object, depth);
+    if (!object.is(Kind::class_) && !object.is(Kind::module)) return {};
+    return run_.resolve(run_.attribute(object, as<AttributeExpr>(expr).attribute, {}));
+  }
+
+  static const Expr* annotation_of(const values::Class& cls, Name field) {
+    if (!cls.stmt) return nullptr;
+    for (const Stmt* stmt : cls.stmt->body)
+      if (stmt->kind == StmtKind::ann_assign)
+        if (const auto& assign = as<AnnAssignStmt>(*stmt); assign.target->kind == ExprKind::name && as<NameExpr>(*assign.target).id == field) return assign.annotation;
+    return nullptr;
+  }
+
+  Value object(values::Class& cls, std::string_view name, Place born, int depth) {
+    if (!cls.is_dataclass || depth > deepest || fields_ + cls.fields.size() > most_fields) return {};
+    fields_ += cls.fields.size();
+    auto* made = run_.heap().make<values::Instance>();
+    made->born = born;
+    made->cls = &cls;
+    made->symbolic = made->open = true;
+    made->name = run_.heap().keep(std::string(name));
+    for (const values::ClassField& field : cls.fields) {
+      if (field.init_only) continue;
+      const std::string path = std::string(name) + "." + std::string(field.name.text());
+      Value value;
+      for (const values::Class* owner : cls.order)
+        if (const Expr* annotation = annotation_of(*owner, field.name)) {
+          value = this->value(owner->body, annotation, path, born, depth + 1);
+          break;
+        }
+      if (!value) value = run_.symbol(path, values::Sharing::uniform, born);
+      run_.heap().slot_of(made->attributes, field.name).value = value;
+    }
+    return Value::of(Kind::instance, made);
+  }
+
+  Interpreter& run_;
+  std::size_t fields_ = 0;
+};
+
+} // namespace
+
+Value declared_object(Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {
+  return Declaring(run).value(scope, annotation, name, born, 0);
+}
+
+} // namespace stepzero::interpreter
