@@ -1,5 +1,5 @@
 // Any one of several objects that were made alike, such as the layers of a model: what they have in common, as one object.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/alike.hpp"
 
 #include <algorithm>
 
@@ -150,6 +150,74 @@ Value Interpreter::any_of(std::span<const Value> items, int depth) {
   }
   default: return merged();
   }
+}
+
+namespace {
+// Is nothing known of the one that is known to be otherwise of the other?
+bool may_be_equal(const values::TensorState& a, const values::TensorState& b) {
+  if (a.shape.rank_known && b.shape.rank_known) return false;  // of these all is known that need be
+  const auto rank = [](const values::TensorState& one) { return one.shape.dims.size(); };
+  if ((a.shape.rank_known && rank(a) < rank(b)) || (b.shape.rank_known && rank(b) < rank(a))) return false;
+  for (std::size_t i = 1; i <= std::min(rank(a), rank(b)); ++i) {
+    const auto *left = a.shape.dims[rank(a) - i].size, *right = b.shape.dims[rank(b) - i].size;
+    if (left && right && left != right) return false;
+  }
+  return a.dtype == b.dtype || a.dtype == values::Dtype::unknown || b.dtype == values::Dtype::unknown;
+}
+
+// A tensor that another of unknown rank was made from, with as many dimensions: see torch/ranks.cpp.
+struct Ancestor {
+  Value tensor;
+  std::int64_t differing = 0, over = 0;
+};
+std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
+  constexpr std::size_t most = 32;
+  std::vector<Ancestor> found;
+  Ancestor at{tensor};
+  while (found.size() < most) {
+    if (at.tensor.is(Kind::unknown)) at.tensor = at.tensor.as<values::Unknown>()->state.value;
+    if (!at.tensor.is(Kind::tensor) || !at.tensor.as<values::Tensor>()->now()->shape_value.is(Kind::unknown)) break;
+    const auto& kept = at.tensor.as<values::Tensor>()->now()->shape_value.as<values::Unknown>()->attributes;
+    const auto number = [&](std::string_view name) {
+      const Value value = kept.value(syntax::Name(name));
+      return value.is(Kind::integer) ? heap.symbols().value(value.integer()).value_or(0) : 0;
+    };
+    const Value source = kept.value(syntax::Name("$from"));
+    if (!source || number("$added") != 0) break;
+    at = {source, std::max(at.differing, number("$differing")), std::max(at.over, number("$over"))};
+    found.push_back(at);
+  }
+  return found;
+}
+} // namespace
+
+Value one_for_both(values::Heap& heap, Value choice) {
+  if (!choice.is(Kind::choice)) return choice;
+  const auto* either = choice.as<values::Choice>();
+  const Value yes = one_for_both(heap, either->yes), no = one_for_both(heap, either->no);
+  if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return choice;
+  const auto *a = yes.as<values::Tensor>(), *b = no.as<values::Tensor>();
+  if (a->role != values::TensorRole::plain || b->role != values::TensorRole::plain || !may_be_equal(*a->now(), *b->now())) return choice;
+  values::TensorState both = *heap.join_states(a->state.value, b->state.value, either->condition, Sharing::uniform).as<values::TensorState>();
+  both.shape_value = {};
+  const Value made = heap.tensor(both, a->born);
+  // What both were made from is what it is made from.
+  const std::vector<Ancestor> mine = ancestors(heap, yes), theirs = ancestors(heap, no);
+  for (const Ancestor& one : mine) {
+    const auto same = std::find_if(theirs.begin(), theirs.end(), [&](const Ancestor& other) { return other.tensor == one.tensor; });
+    if (same == theirs.end()) continue;
+    const Value shape = heap.unknown_from({made});
+    auto* unknown = shape.as<values::Unknown>();
+    unknown->shape_of = made;
+    const auto keep = [&](std::string_view name, Value value) { heap.slot_of(unknown->attributes, syntax::Name(name)).value = value; };
+    keep("$from", one.tensor);
+    keep("$differing", heap.integer(std::max(one.differing, same->differing)));
+    keep("$added", heap.integer(0));
+    keep("$over", heap.integer(std::max(one.over, same->over)));
+    made.as<values::Tensor>()->now()->shape_value = shape;
+    break;
+  }
+  return made;
 }
 
 } // namespace stepzero::interpreter

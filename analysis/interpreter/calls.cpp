@@ -1,4 +1,5 @@
 // Calls of what the program defines: binding arguments, running functions in place, generators, decorators.
+#include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
 namespace stepzero::interpreter {
@@ -267,7 +268,8 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     killed_ = !abstract;
     return heap().external("", where);
   }
-  return heap().one_of_alike(result);
+  const Value one = heap().one_of_alike(result);
+  return to_show() && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
 Value Interpreter::drain(Value generator, Place where, std::function<Value(Value)>& consume) {

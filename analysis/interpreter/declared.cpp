@@ -19,9 +19,9 @@ public:
 
   Value value(const values::Scope* scope, const Expr* annotation, std::string_view name, Place born, int depth) {
     bool optional = false;
-    if (const Value number = one_number(annotation, name, born)) return number;
     annotation = without_none(annotation, optional);
     if (!annotation) return {};
+    if (const Value number = one_number(annotation, optional, name, born)) return number;
     Value made = annotation->kind == ExprKind::subscript ? one_of_texts(as<SubscriptExpr>(*annotation), name) : Value{};
     if (!made)
       if (const Value found = named(scope, *annotation, depth); found.is(Kind::class_)) made = object(*found.as<values::Class>(), name, born, depth);
@@ -52,14 +52,15 @@ private:
     return annotation;
   }
 
-  Value one_number(const Expr* annotation, std::string_view name, Place born) {
-    if (!annotation || annotation->kind != ExprKind::name) return {};
+  Value one_number(const Expr* annotation, bool optional, std::string_view name, Place born) {
+    if (annotation->kind != ExprKind::name) return {};
     const std::string_view type = as<NameExpr>(*annotation).id.text();
     if (type != "int" && type != "float") return {};
     const Value made = run_.symbol(name, values::Sharing::uniform, born);
     if (!made.is(Kind::unknown)) return made;
-    if (type == "int") return Value::of(run_.to_int(made));
-    made.as<values::Unknown>()->is_real = true;
+    if (type == "int" && !optional) return Value::of(run_.to_int(made));
+    // What may be None is a number wherever something is computed from it.
+    (type == "int" ? made.as<values::Unknown>()->is_number : made.as<values::Unknown>()->is_real) = true;
     return made;
   }
 

@@ -1,4 +1,5 @@
 // Paths: forking on a condition, taking a path back, bringing paths together.
+#include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/asked_ranks.hpp"
@@ -187,7 +188,8 @@ Value Interpreter::fork_value(Cond condition, Place place, const std::function<V
   if (decided || !first || !second) return first ? first : second;
   second = with_equal_sizes(heap(), second, first, symbols().logical_not(condition));
   first = with_equal_sizes(heap(), first, second, condition);
-  return heap().one_of_alike(heap().choose(condition, first, second));
+  const Value one = heap().one_of_alike(heap().choose(condition, first, second));
+  return to_show() && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
 Flow Interpreter::merge_exits(Moment since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {

@@ -168,7 +168,7 @@ Value masked_select(Op& op) {
   const TensorState *input = op.expect("input"), *mask = op.expect("mask");
   if (!input || !mask) return op.unknown();
   if (!mask_fits(op) || !op.broadcast(input->shape, mask->shape)) return op.unknown();
-  return op.result({true, {count_of_nonzero(op, op.argument("mask"))}}, input->dtype);
+  return op.result({true, {count_of_nonzero(op, op.argument("mask"), op.expression("mask"))}}, input->dtype);
 }
 
 Value take(Op& op) {
@@ -210,13 +210,13 @@ Value nonzero(Op& op) {
   const Known parts = op.flag("as_tuple");
   if (parts == Known::unknown) return op.run.heap().external("", op.call.place);
   if (parts == Known::yes) {
-    const Shape vector{true, {count_of_nonzero(op, op.argument("input"))}};
+    const Shape vector{true, {count_of_nonzero(op, op.argument("input"), op.expression("input"))}};
     if (!known) return op.run.heap().open_list(op.result(vector, int64));
     std::vector<Value> made;
     for (std::size_t i = 0; i < std::max<std::size_t>(rank, 1); ++i) made.push_back(op.result(vector, int64));
     return op.tuple(std::move(made));
   }
-  return op.result({true, {count_of_nonzero(op, op.argument("input")), known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}}, int64);
+  return op.result({true, {count_of_nonzero(op, op.argument("input"), op.expression("input")), known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}}, int64);
 }
 
 Value select(Op& op) {
@@ -293,10 +293,16 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-Dim count_of_nonzero(Op& op, Value of) {
-  if (op.run.to_show() && op.run.in_roots()) return op.dim(op.run.stand_in("nonzero"));
+Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
   symbolic::AtomInfo info;
   info.lower = 0;
+  if (op.run.to_show()) {
+    // By what it is the number of, as the program writes it: the rounds of a loop have one name for theirs.
+    constexpr std::size_t longest_text = 32;
+    const std::string_view text = written ? op.run.record().text({op.call.place.chunk, written->span}) : std::string_view{};
+    info.name = text.empty() || text.size() > longest_text || text.find('\n') != std::string_view::npos ? "nonzero" : "nonzero(" + std::string(text) + ")";
+    info.stand_in = true;
+  }
   info.sharing = op.run.heap().sharing(of) == Sharing::uniform ? Sharing::uniform : Sharing::local;
   return op.dim(op.s.fresh(info));
 }

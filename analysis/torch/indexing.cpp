@@ -361,7 +361,7 @@ std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts)
                   {part.shape.dims[k], from.dims[at + k]});
           return std::nullopt;
         }
-      const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty() ? op.dim(part.numbers[0]) : count_of_nonzero(op, part.value);
+      const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty() ? op.dim(part.numbers[0]) : count_of_nonzero(op, part.value, part.text);
       if (!select({true, {chosen}})) return std::nullopt;
       at += part.shape.dims.size();
       break;

@@ -45,8 +45,8 @@ struct Axes {
 std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim);
 // The shape behind a reduction over dim= (None: over all of them) with keepdim=.
 Shape reduced(Op& op, const Shape& shape, std::string_view dim = "dim");
-// How many elements of the tensor are not zero: as many as there are.
-Dim count_of_nonzero(Op& op, Value of);
+// How many elements of the tensor are not zero: as many as there are. `written`: the expression that it comes from; may be null.
+Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written);
 // A tensor and the indices of its elements.
 Value values_and_indices(Op& op, const Shape& shape, Dtype dtype);
 

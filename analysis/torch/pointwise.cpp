@@ -122,7 +122,7 @@ Value where(Op& op) {
     return op.fail(ProblemKind::dtype,
                    "where takes a condition of bool, and " + op.name("condition") + " is " + std::string(values::name(condition->dtype)));
   if (!op.given("input")) {
-    const Dim count{};
+    const Dim count = count_of_nonzero(op, op.argument("condition"), op.expression("condition"));
     if (!condition->shape.rank_known) return op.run.heap().open_list(op.result({true, {count}}, Dtype::int64));
     const Shape indices{true, {count}};
     std::vector<Value> parts;

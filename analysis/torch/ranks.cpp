@@ -7,13 +7,14 @@ namespace stepzero::torch {
 namespace {
 
 // What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own last dimensions are not that
-// one's, and how many more it has.
-constexpr std::string_view source_name = "$from", differing_name = "$differing", added_name = "$added";
+// one's, how many more it has, and how many it has in any case, whatever that one has.
+constexpr std::string_view source_name = "$from", differing_name = "$differing", added_name = "$added", over_name = "$over";
 
 struct Named {
   std::string_view name;
   std::int64_t differing;
   std::int64_t added = 0;
+  std::int64_t over = 0;  // it says something only of what has more dimensions than these
 };
 // Operators whose result has the shape of their first tensor, but for so many last dimensions.
 constexpr Named named[] = {
@@ -79,6 +80,7 @@ void follow(Op& op, Value source, const Named& by, Value made) {
   heap.slot_of(unknown->attributes, Name(source_name)).value = source;
   heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(by.differing);
   heap.slot_of(unknown->attributes, Name(added_name)).value = heap.integer(by.added);
+  heap.slot_of(unknown->attributes, Name(over_name)).value = heap.integer(by.over);
   state->shape_value = shape;
 }
 
@@ -99,14 +101,18 @@ std::pair<Value, std::int64_t> origin_of(Op& op, Value value) {
   return {value, added};
 }
 
+struct Leading {
+  Value operand;
+  std::int64_t over = 0;  // if it has more dimensions than these
+};
 // The operand of two that are broadcast whose rank the result has; null: not known.
-Value leading(Op& op) {
+Leading leading(Op& op) {
   const Value a = op.argument(op.call.row.parameters[0].text()), b = op.argument(op.call.row.parameters[1].text());
   const TensorState *first = op.tensor(a), *second = op.tensor(b);
   if (!first || !second || (first->shape.rank_known && second->shape.rank_known)) return {};
-  if (first->shape.rank_known) return first->shape.dims.size() <= second->shape.dims.size() ? b : Value{};
-  if (second->shape.rank_known) return second->shape.dims.size() <= first->shape.dims.size() ? a : Value{};
-  return origin_of(op, a) == origin_of(op, b) ? a : Value{};
+  if (first->shape.rank_known) return {b, static_cast<std::int64_t>(first->shape.dims.size())};
+  if (second->shape.rank_known) return {a, static_cast<std::int64_t>(second->shape.dims.size())};
+  return {origin_of(op, a) == origin_of(op, b) ? a : Value{}};
 }
 
 } // namespace
@@ -114,7 +120,7 @@ Value leading(Op& op) {
 void follow_rank(Op& op, Value made) {
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
   if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, last_part(op.call.row.path)) != std::end(pairwise))
-    if (const Value source = leading(op)) return follow(op, source, Named{"", all_of_them}, made);
+    if (const auto [source, over] = leading(op); source) return follow(op, source, Named{"", all_of_them, 0, over}, made);
   const Value source = op.argument(op.call.row.parameters[0].text());
   const TensorState* from = op.tensor(source);
   if (!from || from->shape.rank_known) return;
@@ -131,6 +137,7 @@ void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {
   const auto added = static_cast<std::size_t>(run.to_constant(kept.value(Name(added_name))).value_or(0));
   if (!state || state->shape.rank_known || (last > learned.dims.size() && last != all_of_them) || added > learned.dims.size() || state->shape.dims.size() > learned.dims.size() - added) return;
   const std::size_t rank = learned.dims.size() - added;
+  if (learned.dims.size() <= static_cast<std::size_t>(run.to_constant(kept.value(Name(over_name))).value_or(0))) return;
   TensorState changed = *state;
   changed.shape.rank_known = true;
   changed.shape.dims.insert(changed.shape.dims.begin(), rank - state->shape.dims.size(), Dim{});

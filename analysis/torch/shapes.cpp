@@ -75,10 +75,24 @@ static bool never_larger(Interpreter& run, Int a, Int b) {
   return at_one && *at_one != 0;
 }
 
+// Is it what the program makes things of, as `hidden_size` is, and no size of a batch or of a sequence that may be 1? Asked to show shapes.
+static bool is_width(Interpreter& run, Int size) {
+  if (!run.to_show() || !size) return false;
+  bool any = false, all = true;
+  run.symbols().atoms(size, [&](Int atom) {
+    const symbolic::AtomInfo* info = run.symbols().atom_info(atom);
+    any = true;
+    all = all && info && !info->lower && !info->name.empty() && !info->stand_in && !info->varies;
+  });
+  return any && all;
+}
+
 std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible) {
   Shape out;
   out.rank_known = a.rank_known && b.rank_known;
-  const std::size_t rank = out.rank_known ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
+  // Where the one has no more dimensions, those of the other stay as they are.
+  const bool either = a.rank_known || b.rank_known;
+  const std::size_t rank = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
     return dim.size && run.symbols().compare(Compare::eq, dim.size, run.symbols().constant(1)) == Answer::no;
@@ -89,10 +103,12 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     if (not_one(right)) return right;
     if (left.size && right.size && never_larger(run, right.size, left.size)) return left;
     if (left.size && right.size && never_larger(run, left.size, right.size)) return right;
+    const bool width_left = is_width(run, left.size), width_right = is_width(run, right.size);
+    if (width_left != width_right) return width_left ? left : right;
     return Dim{};
   };
   for (std::size_t i = 0; i < rank; ++i) {
-    const bool has_a = i < a.dims.size(), has_b = i < b.dims.size();
+    const bool has_a = i < a.dims.size() || !a.rank_known, has_b = i < b.dims.size() || !b.rank_known;
     const Dim left = from_right(a, i), right = from_right(b, i);
     Dim dim;
     if (!has_a) dim = right;

@@ -125,12 +125,16 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     std::vector<Value> items;
     for (std::size_t i = 0; i < names.size(); ++i) {
       Dim& dim = learned.shape.dims[i];
+      // The size is the same on every way that asks for it.
+      values::Slot& kept = run.heap().slot_of(value.as<values::Unknown>()->attributes, Name("$unpacked" + std::to_string(i) + "/" + std::to_string(names.size())));
+      if (!dim.size && kept.value.is(Kind::integer)) dim = known_dim(run, kept.value.integer(), place, "unpacked");
       if (!dim.size) {
         symbolic::AtomInfo info;
         info.name = names[i] == "_" ? "" : std::string(names[i]);
         info.lower = 0;
         info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::unseen;
         dim = known_dim(run, run.symbols().fresh(info), place, "unpacked");
+        kept.value = Value::of(dim.size);
       }
       items.push_back(Value::of(dim.size));
     }
