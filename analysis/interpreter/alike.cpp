@@ -220,4 +220,15 @@ Value one_for_both(values::Heap& heap, Value choice) {
   return made;
 }
 
+Value without_none(Interpreter& run, Value value) {
+  if (!run.to_show() || run.guarded()) return value;
+  while (value.is(Kind::choice)) {
+    const auto* either = value.as<values::Choice>();
+    const Value yes = run.resolve(either->yes), no = run.resolve(either->no);
+    if (yes.is(Kind::none) == no.is(Kind::none)) break;
+    value = yes.is(Kind::none) ? no : yes;
+  }
+  return value;
+}
+
 } // namespace stepzero::interpreter

@@ -10,4 +10,8 @@ namespace stepzero::interpreter {
 // shown only.
 Value one_for_both(values::Heap& heap, Value choice);
 
+// A choice without the sides that are None, where all is done with it that None does not take: who goes on has the other side. Only where
+// shapes are shown, and outside of what catches exceptions.
+Value without_none(Interpreter& run, Value value);
+
 } // namespace stepzero::interpreter

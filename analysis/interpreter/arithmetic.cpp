@@ -1,4 +1,5 @@
 // Numbers and operators: sizes, roles, constants, and what `+` and its like do to everything but tensors.
+#include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/unseen.hpp"
@@ -95,8 +96,8 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
 }
 
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
-  left = plain_member(settled(left));
-  right = plain_member(settled(right));
+  left = without_none(*this, plain_member(settled(left)));
+  right = without_none(*this, plain_member(settled(right)));
   for (Value* side : {&left, &right})
     if (side->is(Kind::boolean) && !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
       if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);

@@ -108,6 +108,7 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     return call_unknown(function, arguments, where);
   }
   case Kind::choice:
+    if (const Value given = without_none(*this, function); !given.is(Kind::choice)) return call(given, std::move(arguments), where, expr);
     return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
   default:
     if (expr && !arguments.spread) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);

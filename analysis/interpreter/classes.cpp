@@ -1,4 +1,5 @@
 // Classes, objects and their attributes: inheritance, properties, bound methods, library bases, symbols' attributes.
+#include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/unseen.hpp"
@@ -397,7 +398,9 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
     return made;
   }
   case Kind::super: return super_attribute(*object.as<values::Super>(), name, where);
-  case Kind::choice: return over_choices(object, [&](Value side) { return attribute(side, name, where); }, where);
+  case Kind::choice:
+    if (const Value given = without_none(*this, object); !given.is(Kind::choice)) return attribute(given, name, where);
+    return over_choices(object, [&](Value side) { return attribute(side, name, where); }, where);
   case Kind::bound:
   case Kind::function:
   case Kind::partial: return function_attribute(object, name, where);

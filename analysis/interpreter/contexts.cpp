@@ -60,9 +60,15 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     Flow flow = Flow::dead;
     bool entered = false, fails = false;
     TryTarget* outside = nullptr;  // that was told of what the body raises
+    // Where the generator yields on several ways, the body runs on each of them, if that is soon done. A way that has run it knows.
+    constexpr std::uint64_t soon = 2000;
+    std::uint64_t first_steps = 0;
+    values::Slot& has_run = heap().slot_of(heap().make<values::Instance>()->attributes, Name("$ran"));
     std::function<Value(Value)> body = [&](Value yielded) {
-      if (entered) return Value::none();
-      entered = true;
+      if (has_run.value || first_steps > soon) return Value::none();
+      heap().set(has_run, heap().boolean(true));
+      const bool again = std::exchange(entered, true);
+      const std::uint64_t steps_before = record_.steps;
       Frame* const inner = frame_;
       const std::uint32_t inner_chunk = chunk_;
       frame_ = frame;
@@ -71,9 +77,12 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
       for (Frame* each = frame_; each && !outside; each = each->outer)
         if (!each->tries.empty()) outside = each->tries.back();
       const std::size_t depth = path_.size(), told = outside ? outside->raises.size() : 0;
-      flow = run_with(stmt, item + 1);
+      const Flow left = run_with(stmt, item + 1);
+      flow = again && flow == Flow::normal ? flow : left;
       frame_ = inner;
       chunk_ = inner_chunk;
+      first_steps = std::max(first_steps, record_.steps - steps_before);
+      if (again) return Value::none();
       // What the body raises for certain is raised by the yield.
       const Event* last = block_->events.empty() ? nullptr : block_->events.back();
       if (flow == Flow::dead && path_.size() == depth && last && last->kind == EventKind::exit && static_cast<const ExitEvent*>(last)->exit == ExitKind::raise &&

@@ -1,4 +1,5 @@
 // Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and comparisons.cpp.
+#include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include <charconv>
@@ -99,7 +100,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::attribute: {
     const auto& access = as<AttributeExpr>(expr);
     const bool called = std::exchange(callee_, nullptr) == &expr;
-    const Value object = evaluate(*access.object);
+    const Value object = without_none(*this, resolve(evaluate(*access.object)));
     return over_choices(
         object,
         [&](Value side) {
@@ -112,7 +113,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   }
   case ExprKind::subscript: {
     const auto& access = as<SubscriptExpr>(expr);
-    const Value object = evaluate(*access.object);
+    const Value object = without_none(*this, resolve(evaluate(*access.object)));
     const Value index = evaluate(*access.index);
     return over_choices(object, [&](Value side) { return subscript(side, index, expr); }, here(expr));
   }

@@ -53,6 +53,22 @@ Value get_world_size(Call& call) {
   if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);
 }
+// group.size(): the same whenever it is asked for.
+Value size_of_group(Call& call) {
+  const Value group = call.run.resolve(call.self);
+  if (const auto ranks = members(call, group); ranks && own_place(call, group) != -1) return call.run.heap().integer(static_cast<std::int64_t>(ranks->size()));
+  if (!group.is(Kind::instance)) return call.run.heap().unknown("group size", Sharing::uniform, call.place);
+  values::Slot& slot = call.run.heap().slot_of(group.as<Instance>()->attributes, Name("$size"));
+  if (!slot.value) {
+    const std::string_view name = group.as<Instance>()->name;
+    symbolic::AtomInfo info;
+    info.name = name.empty() ? "group size" : std::string(name) + ".size()";
+    info.lower = 1;
+    info.sharing = Sharing::uniform;
+    slot.value = Value::of(call.run.symbols().fresh(info));  // it was always so: no write
+  }
+  return slot.value;
+}
 // A size of the job that is given holds from there on.
 Value init_process_group(Call& call) {
   auto& s = call.run.symbols();
@@ -359,6 +375,7 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.Work.is_completed", method, "", [](Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }, {}, Operation::poll),
       row("torch.distributed.Work.get_future", method, "", unknown_of, {}, Operation::poll),
       row("torch.distributed.ProcessGroup", class_, "*arguments", nullptr),
+      row("torch.distributed.ProcessGroup.size", method, "", size_of_group),
       row("torch.distributed.ReduceOp.SUM", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MAX", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MIN", constant, "", reduce_op),

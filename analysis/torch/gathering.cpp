@@ -263,7 +263,14 @@ Value replaced(Op& op) {
   return input ? same_as_input(op, input) : op.unknown();
 }
 
+// The part of a tensor of several devices that lies on this one: each dimension may be cut.
+Value local_part(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  return op.result(input->shape.rank_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{}, input->dtype);
+}
 constexpr Operator operators[] = {
+    {"to_local", "input, *, grad_placements=None", "method", local_part, Type::own},
     {"gather", "input, dim, index, *, sparse_grad=False, out=None", "torch method", gather, Type::own},
     {"scatter", "input, dim, index, src=None, *, value=None, reduce=None, out=None", "torch method in_place", scatter, Type::own},
     {"scatter_add", "input, dim, index, src, *, out=None", "torch method in_place", scatter, Type::own},

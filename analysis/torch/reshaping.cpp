@@ -46,6 +46,19 @@ void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
   walk([&](std::size_t i) { return old.size() - 1 - i; }, [&](std::size_t i) { return dims.size() - 1 - i; });
 }
 
+// Where shapes are shown: what -1 stands for in a view of a tensor of which not even the rank is known, by the tensor's name. Else null.
+Int all_but(Op& op, Int others) {
+  const std::string_view first = op.call.row.parameters[0].text();
+  const syntax::Expr* written = op.run.to_show() ? op.expression(first) : nullptr;
+  if (!written || (written->kind != syntax::ExprKind::name && written->kind != syntax::ExprKind::attribute)) return nullptr;
+  symbolic::AtomInfo info;
+  info.name = op.name(first) + ".numel()" + (op.s.value(others) == 1 ? "" : "//" + (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others) : "(" + op.s.text(others) + ")"));
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  info.stand_in = true;
+  return op.s.fresh(info);
+}
+
 // The shape of `sizes`, one of which may be -1, for the elements of `from`. Nullopt after fail().
 std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
   Shape out{wanted.complete, {}};
@@ -137,7 +150,8 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
       }
     }
   } else if (inferred >= 0) {
-    sizes[static_cast<std::size_t>(inferred)] = nullptr;
+    const Int known = product_without(inferred);
+    sizes[static_cast<std::size_t>(inferred)] = wanted.complete && known ? all_but(op, known) : nullptr;
   }
   for (const Int size : sizes) out.dims.push_back(size ? op.made(size) : Dim{});
   if (total && wanted.complete) trace(op, from, out.dims);
