@@ -150,7 +150,8 @@ private:
       tell(place, "short_factor and long_factor have " + std::to_string(a->items.size()) + " numbers, and the heads have " + in_digits(pairs) + " pairs to turn");
   }
   void contexts(const values::DictState* dict, const values::DictState* around, Place place, std::string_view kind) {
-    if (!around || kind == "longrope") return;
+    // Of llama3 the factor slows the slowest frequencies only: real models have contexts beyond the product.
+    if (!around || kind == "longrope" || kind == "llama3") return;
     const auto factor = number(find(dict, "factor")), old = number(find(dict, "original_max_position_embeddings"));
     const auto context = number(find(around, "max_position_embeddings"));
     if (!factor || !old || !context) return;
