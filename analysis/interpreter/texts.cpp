@@ -235,7 +235,11 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
   }
   case Kind::instance: {
     auto* object = value.as<values::Instance>();
-    if (!object->cls) return std::nullopt;
+    if (!object->cls) {
+      // A path is written as what it stands for.
+      const Value path = as_repr ? Value{} : object->attributes.value(Name("$path"));
+      return path.is(Kind::string) ? std::optional(std::string(path.text())) : std::nullopt;
+    }
     for (const std::string_view name : {as_repr ? "__repr__" : "__str__", "__repr__"})
       if (find_in_order(object->cls->order, Name(name)))
         if (const Value method = find_method(object, Name(name))) {

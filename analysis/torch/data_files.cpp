@@ -53,6 +53,23 @@ Value parent_path(Call& call) {
   const auto slash = own.text().rfind('/');
   return path_of_text(call, slash == std::string_view::npos ? "." : std::string(own.text().substr(0, std::max<std::size_t>(slash, 1))));
 }
+// All folders above, the nearest first.
+Value parent_paths(Call& call) {
+  const Value own = path_text(call.run, call.self);
+  if (!own || !own.text().starts_with('/')) return not_seen(call);
+  std::vector<Value> parents;
+  for (std::string_view path = own.text(); path.size() > 1;) {
+    path = path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+    parents.push_back(path_of_text(call, std::string(path)));
+  }
+  return call.run.heap().tuple(std::move(parents));
+}
+Value with_name(Call& call) {
+  const Value own = path_text(call.run, call.self), name = call.run.resolve(call.at(0));
+  if (!own || !name.is(Kind::string) || name.text().find('/') != std::string_view::npos) return not_seen(call);
+  const auto slash = own.text().rfind('/');
+  return path_of_text(call, (slash == std::string_view::npos ? "" : std::string(own.text().substr(0, slash + 1))) + std::string(name.text()));
+}
 Value folder_name(Call& call) {
   const Value path = path_text(call.run, call.at(0));
   if (!path) return unknown_of(call);
@@ -73,15 +90,30 @@ Value text_of_file(Call& call) {
 }
 Value open_path(Call& call) { return call.run.call(call.run.library_symbol("builtins.open"), {{call.self}, {}, false}, call.place); }
 
+// What a hook makes of the objects of a file, the innermost first.
+Value hooked(Call& call, Value data, Value hook) {
+  if (data.is(Kind::list)) {
+    std::vector<Value> items;
+    for (const Value& item : values::Heap::list_state(data)->items) items.push_back(hooked(call, item, hook));
+    return call.run.heap().list(std::move(items));
+  }
+  if (!data.is(Kind::dict)) return data;
+  std::vector<std::pair<Value, Value>> fields;
+  for (const auto& [key, value] : values::Heap::dict_state(data)->items) fields.emplace_back(key, hooked(call, value, hook));
+  return call.run.call(hook, {{call.run.heap().dict(std::move(fields))}, {}, false}, call.place);
+}
+
 // What the file, or the text that was read of it, holds.
 template <DataFormat format> Value loaded(Call& call) {
   const Value source = call.run.resolve(call.at(0));
   const Value path = source.is(Kind::string) ? Value{} : path_text(call.run, source);
   // Hooks and other loaders make other objects of it.
   const Value loader = format == DataFormat::yaml ? option(call, "Loader") : Value{};
-  const bool usual = format == DataFormat::yaml ? call.options.empty() || (loader && call.options.size() == 1) : call.options.empty();
+  const Value hook = format == DataFormat::json && call.options.size() == 1 ? option(call, "object_hook") : Value{};
+  const bool usual = format == DataFormat::yaml ? call.options.empty() || (loader && call.options.size() == 1) : call.options.empty() || hook;
   const Value data = path && usual ? call.run.data_of_file(path.text(), format) : Value{};
-  return data ? data : not_seen(call);
+  if (!data) return not_seen(call);
+  return hook && !call.run.resolve(hook).is(Kind::none) ? hooked(call, data, hook) : data;
 }
 
 bool is_reference(Value value) { return value.is(Kind::string) && value.text().find("${") != std::string_view::npos; }
@@ -257,6 +289,9 @@ std::vector<Row> data_file_rows() {
       row("pathlib.Path.__truediv__", method, "key", divided_path),
       row("pathlib.Path.joinpath", method, "*parts", joined_path),
       row("pathlib.Path.parent", property, "", parent_path),
+      row("pathlib.Path.parents", property, "", parent_paths),
+      row("pathlib.Path.with_name", method, "name", with_name),
+      row("pathlib.Path.read_bytes", method, "", text_of_file),
       row("pathlib.Path.resolve", method, "**options", itself),
       row("pathlib.Path.absolute", method, "", itself),
       row("pathlib.Path.read_text", method, "*more, **options", text_of_file),

@@ -66,7 +66,8 @@ Value joined_path(Call& call) {
   if (call.spread) return unknown_of(call);
   std::string path;
   for (const Value& raw : call.rest) {
-    const Value part = call.run.resolve(raw);
+    Value part = call.run.resolve(raw);
+    if (part.is(Kind::instance)) part = call.run.resolve(part.as<Instance>()->attributes.value(Name("$path")));  // a path object
     if (!part.is(Kind::string)) return unknown_of(call);
     if (part.text().starts_with('/') || path.empty()) path = part.text();
     else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
