@@ -49,6 +49,25 @@ Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value ri
   return call_operator(run, path, {left, right}, &node, place);
 }
 
+// What `whole[index] = value` makes of the whole: what was there before, with the value in it.
+static const values::Made* stored(Interpreter& run, Value whole, Value index, Value value, values::Place place) {
+  auto* made = run.heap().make<values::Made>();
+  made->born = place;
+  made->row = table().find("torch.Tensor.index_put_");
+  made->calls = run.site();
+  const std::size_t size = made->row->parameters.size();
+  const auto arguments = run.heap().array<Value>(size);
+  const auto states = run.heap().array<const TensorState*>(size);
+  const Value given[] = {whole, index, value};
+  for (std::size_t i = 0; i < std::min(size, std::size(given)); ++i) {
+    arguments[i] = run.resolve(given[i]);
+    states[i] = tensor_state(run, arguments[i]);
+  }
+  made->arguments = arguments;
+  made->states = states;
+  return made;
+}
+
 void Table::store(Interpreter& run, Value object, Value index, Value value, const syntax::Expr& node, values::Place place) const {
   const Value part = subscript(run, object, index, node, place);
   const TensorState *into = tensor_state(run, part), *from = tensor_state(run, value), *whole = tensor_state(run, object);
@@ -71,7 +90,7 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
   if (!whole) return;
   TensorState state = *whole;
   state.content = nullptr;
-  state.made = nullptr;
+  state.made = from ? stored(run, object, index, value, place) : nullptr;
   state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
   state.external = state.external || run.heap().is_external(value);
   if (from) {

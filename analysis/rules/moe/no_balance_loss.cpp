@@ -37,6 +37,9 @@ void check(const Record& record, Report& report) {
   const auto losses = differentiated(record);
   if (losses.empty()) return;
   const auto all = routings(record);
+  // Where there is a balancing term that the loss leaves out, moe/balance-loss says so.
+  std::unordered_set<const void*> left_out;
+  for (const Balance& balance : balances(record)) left_out.insert(identity(balance.logits));
   Once once;
   for (const TensorState* loss : losses) {
     const auto in_loss = ancestors(loss);
@@ -48,7 +51,7 @@ void check(const Record& record, Report& report) {
     });
     if (open) continue;
     for (const Routing& routing : all) {
-      if (routing.scores.biased || !known.contains(identity(routing.scores.logits)) || !speaks_of_experts(record, routing.choice->born) || balanced(in_loss, routing) || !once(routing.choice->born)) continue;
+      if (routing.scores.biased || !known.contains(identity(routing.scores.logits)) || left_out.contains(identity(routing.scores.logits)) || !speaks_of_experts(record, routing.choice->born) || balanced(in_loss, routing) || !once(routing.choice->born)) continue;
       // The scores between choice and loss that are not followed: nothing is said.
       if (Finding* finding = report.add(Severity::hint, routing.choice->born, routing.choice->calls,
                                         "These experts are trained without a load-balancing term: nothing keeps the router from sending everything to a few of them. A loss on the "
