@@ -144,8 +144,8 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     std::vector<Value> items;
     for (std::size_t i = 0; i < names.size(); ++i) {
       Dim& dim = learned.shape.dims[i];
-      // The size is the same on every way that asks for it.
-      values::Slot& kept = run.heap().slot_of(value.as<values::Unknown>()->attributes, Name("$unpacked" + std::to_string(i) + "/" + std::to_string(names.size())));
+      // The size is the same on every way that asks for it by this name.
+      values::Slot& kept = run.heap().slot_of(value.as<values::Unknown>()->attributes, Name("$" + std::to_string(i) + "/" + std::to_string(names.size()) + std::string(names[i])));
       if (!dim.size && kept.value.is(Kind::integer)) dim = known_dim(run, kept.value.integer(), place, "unpacked");
       if (!dim.size) {
         symbolic::AtomInfo info;

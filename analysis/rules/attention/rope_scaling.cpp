@@ -101,11 +101,12 @@ public:
     if (const auto factor = number(get("factor")); factor && *factor < 1)
       return tell(place, "A factor of " + in_digits(*factor) + " shortens the context; it is the new length over the old one, 1 or more");
     const auto low = number(get("low_freq_factor")), high = number(get("high_freq_factor"));
-    if (low && high && *low >= *high)
-      return tell(place, "low_freq_factor is " + in_digits(*low) + " and high_freq_factor " + in_digits(*high) + ": the low one has to be the smaller, or the blend between them divides by " +
-                             (*low == *high ? "0" : "a negative number"));
+    // Where they are equal there is no blend: Llama 4 has both at 1.
+    if (low && high && *low > *high)
+      return tell(place, "low_freq_factor is " + in_digits(*low) + " and high_freq_factor " + in_digits(*high) + ": the low one has to be the smaller, or the blend between them divides by a negative number");
     const auto fast = number(get("beta_fast")), slow = number(get("beta_slow"));
-    if (fast && slow && *fast <= *slow) return tell(place, "beta_fast is " + in_digits(*fast) + " and beta_slow " + in_digits(*slow) + ": the fast one has to be the larger");
+    // Equal ones make a ramp of one step, as Kimi K2 has it.
+    if (fast && slow && *fast < *slow) return tell(place, "beta_fast is " + in_digits(*fast) + " and beta_slow " + in_digits(*slow) + ": the fast one has to be the larger");
     lengths(dict, around, place);
     contexts(dict, around, place, name);
   }

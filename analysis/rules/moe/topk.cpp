@@ -4,6 +4,9 @@
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 
+#include <span>
+#include <unordered_set>
+
 namespace stepzero::rules {
 
 namespace {
@@ -50,8 +53,52 @@ void limited(const Record& record, Report& report) {
   }
 }
 
+// The names that the configurations of published models give to these numbers.
+constexpr std::string_view names_of_experts[] = {"n_routed_experts", "num_local_experts", "num_experts"};
+
+struct Setting {
+  std::string_view name;
+  std::int64_t number = 0;
+};
+std::optional<Setting> setting(const Record& record, const values::DictState& dict, std::span<const std::string_view> names) {
+  for (const std::string_view name : names)
+    for (const auto& [key, value] : dict.items)
+      if (key.is(values::Kind::string) && key.text() == name && value.is(values::Kind::integer))
+        if (const auto number = record.symbols.value(value.integer())) return Setting{name, *number};
+  return std::nullopt;
+}
+std::string says(const Setting& setting) { return std::string(setting.name) + " is " + std::to_string(setting.number); }
+
+// What a configuration says of its experts contradicts itself; empty: it does not.
+std::string contradiction(const Record& record, const values::DictState& dict) {
+  const auto of = [&](std::string_view name) { return setting(record, dict, std::span(&name, 1)); };
+  const auto experts = setting(record, dict, names_of_experts), chosen = of("num_experts_per_tok"), groups = of("n_group"), left = of("topk_group");
+  if (!experts || experts->number < 2) return {};
+  if (chosen && chosen->number > experts->number) return says(*chosen) + " and " + says(*experts) + ": a token can go to " + std::to_string(experts->number) + " experts at most";
+  if (!groups || groups->number < 1) return {};
+  if (experts->number % groups->number != 0) return says(*experts) + " and " + says(*groups) + ": the groups cannot be of one size";
+  if (!left) return {};
+  if (left->number > groups->number) return says(*left) + " and " + says(*groups) + ": no more groups can be chosen than there are";
+  const std::int64_t reachable = left->number * (experts->number / groups->number);
+  if (chosen && chosen->number > reachable)
+    return says(*chosen) + ", and the " + std::to_string(left->number) + " of " + std::to_string(groups->number) + " groups that " + std::string(left->name) + " leaves hold " + std::to_string(reachable) + " of the " +
+           std::to_string(experts->number) + " experts";
+  return {};
+}
+void configured(const Record& record, Report& report) {
+  Once once;
+  std::unordered_set<const values::DictState*> told;  // by another name
+  for (const interpreter::Fact& fact : record.facts) {
+    if (!fact.value.is(values::Kind::dict) || !record.in_file(fact.place)) continue;
+    const auto* dict = values::Heap::dict_state(fact.value);
+    const std::string text = contradiction(record, *dict);
+    if (!text.empty() && told.insert(dict).second && once(fact.place)) report.add(Severity::warning, fact.place, nullptr, text + ".");
+  }
+}
+
 void check(const Record& record, Report& report) {
   limited(record, report);
+  configured(record, report);
   report_specialised(
       record, report, "moe/topk",
       [&](const ProblemEvent& problem) { return "More experts are chosen than there are. " + problem.text; },
@@ -75,7 +122,7 @@ constexpr Rule moe_topk = complete({
              "weights, experts = torch.topk(scores, k=16, dim=-1)\n",
     .right = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
              "weights, experts = torch.topk(scores, k=2, dim=-1)\n",
-    .silent = "Numbers of experts or choices that are not known. A topk of anything else is told by shape/index-out-of-range.",
+    .silent = "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read. A topk of anything else is told by shape/index-out-of-range.",
     .fix = "None: whether there are too few experts or too many choices is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
