@@ -120,26 +120,28 @@ void check(const Record& record, Report& report) {
   }
 
   // Queries and keys that are turned by different angles.
-  for (const Attention& attention : attentions(record)) {
-    const auto base_of = [&](const TensorState* state) -> const Frequencies* {
-      const Frequencies* found = nullptr;
-      for (const TensorState* each : since_projection(state))
-        for (const Frequencies& of : all) {
-          if (identity(of.state) != identity(each)) continue;
-          if (found && found->theta != of.theta) return nullptr;
-          found = &of;
-        }
-      return found;
-    };
-    const Frequencies *of_queries = base_of(attention.queries), *of_keys = base_of(attention.keys);
-    if (!of_queries || !of_keys || of_queries->theta == of_keys->theta || !once(attention.product->born)) continue;
-    if (Finding* finding = report.add(Severity::warning, attention.product->born, attention.product->calls,
+  const auto base_of = [&](const TensorState* state) -> const Frequencies* {
+    const Frequencies* found = nullptr;
+    for (const TensorState* each : since_projection(state))
+      for (const Frequencies& of : all) {
+        if (identity(of.state) != identity(each)) continue;
+        if (found && found->theta != of.theta) return nullptr;
+        found = &of;
+      }
+    return found;
+  };
+  const auto compare = [&](const TensorState* queries, const TensorState* keys, const Made& product) {
+    const Frequencies *of_queries = queries ? base_of(queries) : nullptr, *of_keys = keys ? base_of(keys) : nullptr;
+    if (!of_queries || !of_keys || of_queries->theta == of_keys->theta || !once(product.born)) return;
+    if (Finding* finding = report.add(Severity::warning, product.born, product.calls,
                                       "Queries are turned with a base of " + in_digits(of_queries->theta) + " and keys with one of " + in_digits(of_keys->theta) +
                                           ": their products no longer depend on the distance of two positions alone.")) {
       report.relate(*finding, of_queries->made->born, "the frequencies of the queries");
       report.relate(*finding, of_keys->made->born, "the frequencies of the keys");
     }
-  }
+  };
+  for (const Attention& attention : attentions(record)) compare(attention.queries, attention.keys, *attention.product);
+  for (const Origin& each : lineage.of_sense(Sense::attended)) compare(input(*each.made, 0), input(*each.made, 1), *each.made);
 }
 
 } // namespace
