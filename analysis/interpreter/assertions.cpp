@@ -136,11 +136,13 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     for (const Expr* part : parts) tell(*part);
     for (const Expr* side : {&left, &right})
       if (side->kind == ExprKind::binary) tell(*side);
+    // How many of several things hold, say, is no size.
+    if (std::none_of(parts.begin(), parts.end(), [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); })) continue;
     event->problem = values::ProblemKind::assertion;
     event->place = here(*stmt.test);
     event->calls = site_;
     event->node = stmt.test;
-    event->guarded = guards_ > 0 || expected_ > 0;
+    event->guarded = guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_);
     event->text = "This assertion never holds: " + (text.empty() ? std::string(record_.text(here(*test))) + " is false" : text);
     append(event);
     return;

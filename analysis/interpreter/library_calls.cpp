@@ -1,6 +1,7 @@
 // Calls of what the program does not define: rows of libraries, the events and problems that they record, and code that is not seen.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/set_on_self.hpp"
 #include "interpreter/unseen.hpp"
 
 #include <algorithm>
@@ -233,7 +234,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->self = called.self;
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
-  event->guarded = guards_ > 0 || expected_ > 0 || again || asked_by_callee();
+  event->guarded = guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) || again || asked_by_callee();
   event->assumption = assumption();
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
   // Two options of which nothing says that they are ever chosen together.
@@ -329,6 +330,30 @@ bool Interpreter::asked_by_callee() const {
 void Interpreter::escape(Value value, int depth) {
   value = resolve(value);
   if (depth > 2) return;
+  // The names around the classes of an object and its parts, and around the functions that it holds, which those may rebind.
+  std::size_t visited = 0;
+  const std::function<void(Value, int)> lose_counted = [&](Value part, int below) {
+    part = resolve(part);
+    if (below > 4 || ++visited > 128) return;
+    if (part.is(Kind::function)) {
+      const auto* function = part.as<values::Function>();
+      if (function->stmt) return lose_rebound(function->closure, function->stmt);
+      for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent)
+        for (const auto& [name, slot] : std::vector(scope->names.entries())) {
+          const Value beside = slot->value;
+          if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
+          if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
+        }
+    } else if (part.is(Kind::list)) {
+      for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_counted(item, below + 1);
+    } else if (part.is(Kind::tuple)) {
+      for (const Value& item : part.as<values::Tuple>()->items) lose_counted(item, below + 1);
+    } else if (part.is(Kind::instance)) {
+      const auto* object = part.as<values::Instance>();
+      if (object->cls && object->cls->body && object->cls->stmt && object->cls->body->parent && object->cls->body->parent != object->cls->globals) lose_rebound(object->cls->body, object->cls->stmt);
+      for (const auto& [name, slot] : std::vector(object->attributes.entries())) lose_counted(slot->value, below + 1);
+    }
+  };
   switch (value.kind) {
   case Kind::choice:
     escape(value.as<values::Choice>()->yes, depth);
@@ -355,17 +380,26 @@ void Interpreter::escape(Value value, int depth) {
   }
   case Kind::unknown:
     if (value.as<values::Unknown>()->is_gradient) lose_gradients();
+    if (const Value functions = value.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions, depth);
     return;
   case Kind::instance: {
     heap().note_write(nullptr);
     heap().note_grad_write();
     lose_gradients();
     auto* object = value.as<values::Instance>();
+    lose_set_by_methods(heap(), *object);
+    lose_counted(value, 0);
     if (object->cls && !object->symbolic && !is_a(value, library_.types().module) && !object->attributes.find(handed_out))
       heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
     return;
   }
-  case Kind::bound: escape(value.as<values::Bound>()->function, depth + 1); return;
+  case Kind::bound: {
+    const auto* bound = value.as<values::Bound>();
+    // The method may set what it likes on its object, and call the others.
+    if (const Value self = resolve(bound->self); self.is(Kind::instance) && bound->function.is(Kind::function)) lose_set_by_methods(heap(), *self.as<values::Instance>());
+    escape(bound->function, depth + 1);
+    return;
+  }
   case Kind::function: {
     // It may be called there, and change what it holds of the functions around it.
     lose_gradients();
@@ -488,6 +522,8 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   record_unseen(function, arguments, where);
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
+  if (function.is(Kind::unknown))  // it may be one of several that are known
+    if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;

@@ -2,6 +2,8 @@
 #include "interpreter/declared.hpp"
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/set_on_self.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -38,59 +40,6 @@ std::unordered_map<std::string_view, int> identifier_counts(const std::string& t
     i = end;
   }
   return counts;
-}
-
-// The attributes that a block of a method sets on `self`, nested blocks included, and those whose lists and dicts it changes.
-struct Changes {
-  std::vector<Name> set, changed;
-};
-void set_on_self(syntax::Block block, Name self, Changes& changes) {
-  const auto attribute_of_self = [&](const Expr* expr) -> const AttributeExpr* {
-    if (expr->kind != ExprKind::attribute) return nullptr;
-    const auto& attribute = as<AttributeExpr>(*expr);
-    return attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id == self ? &attribute : nullptr;
-  };
-  const auto target = [&](const Expr* expr) {
-    if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
-    if (expr->kind == ExprKind::subscript)
-      if (const auto* attribute = attribute_of_self(as<SubscriptExpr>(*expr).object)) changes.changed.push_back(attribute->attribute);
-  };
-  // self.parts.append(part), last = self.parts.pop()
-  const auto called = [&](const Expr* expr) {
-    constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
-    if (!expr || expr->kind != ExprKind::call || as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
-    const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
-    const auto* attribute = attribute_of_self(method.object);
-    if (attribute && std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changes.changed.push_back(attribute->attribute);
-  };
-  for (const Stmt* stmt : block) {
-    const auto inner = [&](syntax::Block part) { set_on_self(part, self, changes); };
-    switch (stmt->kind) {
-    case StmtKind::expression: called(as<ExpressionStmt>(*stmt).value); break;
-    case StmtKind::delete_:
-      for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(expr);
-      break;
-    case StmtKind::assign:
-      for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(expr);
-      called(as<AssignStmt>(*stmt).value);
-      break;
-    case StmtKind::aug_assign: target(as<AugAssignStmt>(*stmt).target); break;
-    case StmtKind::ann_assign: target(as<AnnAssignStmt>(*stmt).target); break;
-    case StmtKind::if_:
-      inner(as<IfStmt>(*stmt).body);
-      inner(as<IfStmt>(*stmt).orelse);
-      break;
-    case StmtKind::for_: inner(as<ForStmt>(*stmt).body); break;
-    case StmtKind::while_: inner(as<WhileStmt>(*stmt).body); break;
-    case StmtKind::with: inner(as<WithStmt>(*stmt).body); break;
-    case StmtKind::try_:
-      inner(as<TryStmt>(*stmt).body);
-      for (const ExceptHandler& handler : as<TryStmt>(*stmt).handlers) inner(handler.body);
-      inner(as<TryStmt>(*stmt).finally);
-      break;
-    default: break;
-    }
-  }
 }
 
 bool annotated_as_tensor(const Expr* annotation) {

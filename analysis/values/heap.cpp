@@ -376,6 +376,24 @@ static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
   return std::nullopt;
 }
 
+namespace {
+// The functions of the program that it may be, if it is one of these or that.
+std::vector<Value> functions_among(Value a, Value b) {
+  constexpr std::size_t most = 16;
+  std::vector<Value> found;
+  const auto add = [&](Value each) {
+    if (found.size() < most && std::find(found.begin(), found.end(), each) == found.end()) found.push_back(each);
+  };
+  for (const Value& side : {a, b}) {
+    if (side.is(Kind::function) || side.is(Kind::bound)) add(side);
+    else if (side.is(Kind::unknown))
+      if (const Value before = side.as<Unknown>()->attributes.value(Name("$one_of")); before.is(Kind::tuple))
+        for (const Value& each : before.as<Tuple>()->items) add(each);
+  }
+  return found;
+}
+} // namespace
+
 Value Heap::merge(Value a, Value b, Sharing how) {
   if (a == b || !b) return a;
   if (!a) return b;
@@ -442,6 +460,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   // 0 and what was added up from tensors are numbers.
   made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);
+  if (auto functions = functions_among(a, b); !functions.empty()) slot_of(made.as<Unknown>()->attributes, Name("$one_of")).value = tuple(std::move(functions));  // it is new: no write
   return made;
 }
 
