@@ -113,6 +113,7 @@ void agree(Call& call, Value tensor) {
   agreed.sharing = Sharing::uniform;
   agreed.external = false;
   agreed.content = nullptr;
+  agreed.made = nullptr;  // these are other numbers than those it was made of
   call.run.heap().note_write(state);
   set_state(call.run, tensor, agreed);
 }
@@ -137,6 +138,7 @@ void differ_by_rank(Call& call, Value tensor) {
     TensorState changed = *state;
     changed.sharing = Sharing::local;
     changed.content = nullptr;
+    changed.made = nullptr;
     call.run.heap().note_write(state);
     set_state(call.run, tensor, changed);
   }

@@ -41,7 +41,7 @@ constexpr Named senses[] = {
     {"where", Sense::where}, {"nonzero", Sense::where}, {"__getitem__", Sense::picked}, {"gather", Sense::picked}, {"index_select", Sense::picked},
     {"take_along_dim", Sense::picked}, {"split", Sense::split}, {"split_with_sizes", Sense::split}, {"chunk", Sense::chunked}, {"tensor_split", Sense::chunked},
     {"cat", Sense::joined}, {"concat", Sense::joined}, {"stack", Sense::joined},
-    {"cos", Sense::cosine}, {"sin", Sense::sine}, {"polar", Sense::polar}, {"arange", Sense::count_up}, {"normal_", Sense::filled_normal},
+    {"cos", Sense::cosine}, {"sin", Sense::sine}, {"polar", Sense::polar}, {"arange", Sense::count_up}, {"linspace", Sense::spaced}, {"normal_", Sense::filled_normal},
     {"scaled_dot_product_attention", Sense::attended},
 };
 

@@ -35,6 +35,7 @@ enum class Sense : std::uint8_t {
   chunked,       // into so many parts: chunk, tensor_split
   joined,        // cat, stack
   cosine, sine, polar, count_up,  // arange
+  spaced,        // linspace
   filled_normal, // normal_: random numbers of a mean and a standard deviation
   attended,      // scaled_dot_product_attention
 };

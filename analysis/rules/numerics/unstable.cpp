@@ -51,6 +51,8 @@ void check(const Record& record, Report& report) {
     constexpr double least_overflow = 11;
     if (exponent->content && std::all_of(exponent->content->numbers.begin(), exponent->content->numbers.end(), [](const values::Number& one) { return !one.integer && one.high < least_overflow; })) continue;
     const auto all = ancestors(exponent);
+    // Numbers that nothing but the program decides, as weights that fade.
+    if (std::all_of(all.begin(), all.end(), [](const TensorState* state) { return state->made && (sense(state) == Sense::spaced || sense(state) == Sense::count_up || !inputs(*state->made).empty()); })) continue;
     // Something was taken off first: the largest, most often. Or it was turned negative, as a distance is.
     const bool shifted = std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(all.size(), 12)), [](const TensorState* state) {
       return sense(state) == Sense::sub || sense(state) == Sense::negate || sense(state) == Sense::bounded || sense(state) == Sense::log_softmax || sense(state) == Sense::not_negative ||

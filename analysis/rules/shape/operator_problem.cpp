@@ -5,6 +5,7 @@
 #include "rules/specialised.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace stepzero::rules {
 
@@ -111,14 +112,35 @@ bool of_zero(const symbolic::Context& symbols, symbolic::Cond condition) {
   const auto compared = symbols.comparison(condition);
   return compared && compared->op == symbolic::Compare::eq && (symbols.value(compared->left) == 0 || symbols.value(compared->right) == 0);
 }
+
+// Does it tell the reader when? Not by "a tensor", the truth of numbers that nobody knows, nor by a question of which only its kind is known,
+// and nobody follows a page of decisions: such a way may be none that a run takes.
+bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std::string_view text) {
+  constexpr std::size_t most_parts = 6;
+  if (text.empty() || text.find('?') != std::string_view::npos) return false;
+  bool named = true;
+  std::size_t parts = 0;
+  const std::function<void(symbolic::Cond)> walk = [&](symbolic::Cond each) {
+    const auto operands = symbols.operands(each);
+    if (!operands.empty()) {
+      for (const symbolic::Cond part : operands) walk(part);
+      return;
+    }
+    if (++parts > most_parts) return;
+    if (symbols.form(each) != symbolic::Context::Form::opaque) return;
+    const std::string name = symbols.text(each);
+    named = named && !name.starts_with("a ") && !name.starts_with("an ") && name != "isinstance" && name != "issubclass" && name != "hasattr";
+  };
+  walk(condition);
+  return named && parts <= most_parts;
+}
 } // namespace
 
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message) {
   if (problem.guarded || may_be_passed(record, problem, root)) return std::nullopt;
   if (problem.assumption) {
     const std::string when = record.symbols.text(problem.assumption);
-    // A condition without a name tells nobody anything.
-    if (of_zero(record.symbols, problem.assumption) || when.empty() || when.find('?') != std::string::npos) return std::nullopt;
+    if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when)) return std::nullopt;
     message += ", when " + when;
     if (severity == Severity::error) severity = Severity::warning;
   }
