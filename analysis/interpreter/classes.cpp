@@ -2,6 +2,7 @@
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/set_on_self.hpp"
 #include "interpreter/unseen.hpp"
 
 #include <algorithm>
@@ -173,7 +174,22 @@ Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value s
   return Value::of(Kind::bound, bound);
 }
 
+namespace {
+const Name met{"$met"};
+// An object that was made before the function runs that nobody calls: whoever calls it may have called the object's methods before.
+void meet(values::Heap& heap, values::Instance& object, std::uint64_t began) {
+  if (!object.cls || object.symbolic || object.attributes.birth > began || object.attributes.value(met)) return;
+  lose_set_by_methods(heap, object);
+  heap.set(heap.slot_of(object.attributes, met), heap.boolean(true));
+}
+} // namespace
+
 Value Interpreter::instance_attribute(values::Instance& object, Value self, Name name, Place where) {
+  if (in_roots_ && frame_) {
+    const Frame* outermost = frame_;
+    while (outermost->outer) outermost = outermost->outer;
+    meet(heap(), object, outermost->mark.clock);
+  }
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     const Value found = resolve(slot->value);
     const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
@@ -446,6 +462,11 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
   switch (object.kind) {
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();
+    if (in_roots_ && frame_) {
+      const Frame* outermost = frame_;
+      while (outermost->outer) outermost = outermost->outer;
+      meet(heap(), *instance, outermost->mark.clock);
+    }
     if (instance->cls && instance->cls->hooks_attributes) {
       if (const Value found = resolve(find_in_order(instance->cls->order, name)); found.is(Kind::function) && found.as<values::Function>()->setter) {
         call_function(*found.as<values::Function>()->setter, {{value}, {}, false}, {}, object);

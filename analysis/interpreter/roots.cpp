@@ -407,7 +407,8 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   for (const auto& [name, slot] : object->attributes.entries()) {
     const Value value = resolve(slot->value);
     const bool in_tuple = value.is(Kind::tuple) && std::any_of(value.as<values::Tuple>()->items.begin(), value.as<values::Tuple>()->items.end(), placeholder);
-    if (placeholder(value) || in_tuple) heap().set(*slot, heap().external("self." + std::string(name.text())));
+    // And so does None that no method replaces.
+    if (placeholder(value) || in_tuple || value.is(Kind::none)) heap().set(*slot, heap().external("self." + std::string(name.text())));
   }
   for (values::Function* method : methods) {
     if (reached(method->stmt) || record_.cancelled || method == constructor) continue;

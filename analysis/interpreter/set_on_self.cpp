@@ -20,7 +20,13 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
   // self.parts.append(part), last = self.parts.pop()
   const auto called = [&](const Expr* expr) {
     constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
-    if (!expr || expr->kind != ExprKind::call || as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
+    if (!expr || expr->kind != ExprKind::call) return;
+    if (const auto& call = as<CallExpr>(*expr); call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "setattr" && call.arguments.size() == 3 &&
+                                                call.arguments[0]->kind == ExprKind::name && as<NameExpr>(*call.arguments[0]).id == self) {
+      if (call.arguments[1]->kind == ExprKind::string) changes.set.push_back(Name(as<StringExpr>(*call.arguments[1]).value));
+      else changes.any = true;
+    }
+    if (as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
     const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
     const auto* attribute = attribute_of_self(method.object);
     if (attribute && std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changes.changed.push_back(attribute->attribute);
@@ -71,9 +77,8 @@ Changes set_by_methods(const values::Class& cls) {
 void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
   using values::Kind;
   if (!object.cls) return;
-  for (const Name name : set_by_methods(*object.cls).set) {
-    values::Slot* slot = object.attributes.find(name);
-    if (!slot) continue;
+  const auto lose = [&](Name name, values::Slot* slot) {
+    if (!slot || name.text().starts_with('$')) return;
     switch (slot->value.kind) {
     case Kind::none:
     case Kind::boolean:
@@ -82,7 +87,11 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     case Kind::string: heap.set(*slot, heap.external("self." + std::string(name.text()))); break;
     default: break;
     }
-  }
+  };
+  const Changes changes = set_by_methods(*object.cls);
+  for (const Name name : changes.set) lose(name, object.attributes.find(name));
+  if (changes.any)
+    for (const auto& [name, slot] : object.attributes.entries()) lose(name, slot);
 }
 
 } // namespace stepzero::interpreter

@@ -10,6 +10,7 @@ namespace stepzero::interpreter {
 // The attributes that a block of a method sets on `self`, nested blocks included, and those whose lists and dicts it changes.
 struct Changes {
   std::vector<syntax::Name> set, changed;
+  bool any = false;  // setattr with a name that is computed
 };
 void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
 // What all its methods set but the constructors, those of its bases included.

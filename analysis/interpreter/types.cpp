@@ -328,7 +328,18 @@ Answer Interpreter::has_attribute(Value value, Name name) {
 // of that only what nothing else has is noticed.
 void Interpreter::store_in_tensor(Value object, Name name, Value value, Place where) {
   const Row* row = method_row(library_.types().tensor, std::string(name.text()) + ".__set__");
-  if (!row) return;
+  if (!row) {
+    // A function that is hung on a tensor is there to change it, whenever somebody calls it.
+    if (value = resolve(value); object.is(Kind::tensor) && (value.is(Kind::function) || value.is(Kind::bound))) {
+      values::TensorState state = *object.as<values::Tensor>()->now();
+      heap().note_write(&state);
+      state.shape = {};
+      state.content = nullptr;
+      state.external = true;
+      heap().set(object.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
+    }
+    return;
+  }
   const bool is_tensor = object.is(Kind::tensor) || object.as<values::Unknown>()->state.value.is(Kind::tensor);
   if (is_tensor) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
   else heap().note_grad_write();

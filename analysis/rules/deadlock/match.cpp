@@ -385,7 +385,7 @@ private:
       if (!unsettled && !decide_differently(world) && unequal(story, mismatch, true)) here.push_back(std::move(mismatch));
       return;
     }
-    if (!unsettled) undefined_names(story);
+    if (!unsettled && !decide_differently(world)) undefined_names(story);
     if (Mismatch mismatch; to_itself(story, mismatch)) {
       mismatch.world = story.size();
       // A function that nobody calls may be called by other ranks.
