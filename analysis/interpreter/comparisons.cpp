@@ -329,8 +329,9 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       if (unknown->state.value) return heap().boolean(negative);  // it has been used as a tensor
       // Sums and products are something.
       if (unknown->integer && !s.is_atom(unknown->integer)) return heap().boolean(negative);
+      // What was computed from data of this process may be there whatever the data are: who says that it is not does not say why.
       if (!unknown->is_none)
-        unknown->is_none = mark_external(s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing), unknown->external);
+        unknown->is_none = mark_external(s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing), unknown->external);
       return negate_if(negative, unknown->is_none);
     }
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);

@@ -108,6 +108,7 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
       if (needs_list && *act.list_length != static_cast<std::int64_t>(act.members.size())) {
         mismatch.cause = Cause::size;
         story.place(mismatch, act);
+        if (act.members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act.list_length;
         mismatch.text = "The list of this " + mismatch.name + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
                         std::to_string(act.members.size()) + " ranks: one for each is needed.";
         return true;

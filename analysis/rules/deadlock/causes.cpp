@@ -156,6 +156,8 @@ private:
     } else if (guard && guard->attempt) {
       // Who raises again means to end the job.
       if (guard->surprise && guard->yes && story_.trace(other).raised) return refuse();
+      // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what they exchange decides.
+      if (guard->yes && next && same_kind(*next, act) && next->rounds.size() > act.rounds.size()) return refuse();
       mismatch.cause = Cause::handler;
       mismatch.by_surprise = guard->surprise;
       story_.place(mismatch, act);

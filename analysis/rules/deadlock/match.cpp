@@ -92,6 +92,7 @@ private:
   void look_at(const Root& root) {
     std::map<std::pair<int, int>, Mismatch> found;  // by cause and key
     std::map<std::pair<int, int>, std::set<int>> worlds;
+    std::map<std::pair<int, int>, std::set<std::optional<std::int64_t>>> made_for;
     std::vector<std::pair<int, int>> order;
     fine_.clear();
     fine_in_.clear();
@@ -101,6 +102,7 @@ private:
     requests_ = {};
     slow_.clear();
     bool complete = true;
+    int explored = 0;
     impossible_ = only_fails_ = true;
     by_gradients_ = false;
     defaults_.clear();
@@ -125,6 +127,7 @@ private:
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         worlds[key].insert(mismatch.world);
+        made_for[key].insert(mismatch.made_for);
         const auto [it, fresh] = found.try_emplace(key, mismatch);
         if (fresh) order.push_back(key);
         else if (it->second.world < mismatch.world && !mismatch.nowhere) it->second = mismatch;  // what is wrong in the smaller job may be made for that
@@ -133,6 +136,7 @@ private:
         complete = world > sizes.front();
         break;
       }
+      ++explored;
     }
     if (!complete && granted_ != Granted::nothing) return;
     if (!complete) {
@@ -150,6 +154,8 @@ private:
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch) || is_told_of_group(found, mismatch)) {
         continue;
+      } else if (mismatch.made_for && sizes.size() > 1 && made_for[key].size() == 1 && (worlds[key].size() > 1 || explored < 2)) {
+        continue;  // the same in jobs of all sizes: it is made for another
       } else if (mismatch.cause == Cause::message && !mismatch.nowhere && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) &&
                  (mismatch.world == 3 || (worlds[key].contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(mismatch.place)))) {
         // With two ranks it is right, and with more it never is.

@@ -13,6 +13,7 @@ enum class Cause : std::uint8_t { guard, order, exit, message, root, making_grou
 
 // Something that goes wrong in every run that gets there. Places are those of the file's own record.
 struct Mismatch {
+  std::optional<std::int64_t> made_for;  // what it has is right in a job of so many ranks
   Cause cause{};
   bool by_surprise = false;                // of what may happen on one rank alone: that others do not meet it takes nothing back
   bool certain = true;                     // else it depends on how much the network buffers
