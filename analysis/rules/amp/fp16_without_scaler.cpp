@@ -18,7 +18,7 @@ void check(const Record& record, Report& report) {
     for (const Happening& each : scene.all) {
       const Operation operation = each.event->row->operation;
       any_scaler = any_scaler || scene.handed_over || operation == Operation::scaler_made || operation == Operation::scale || operation == Operation::scaler_step ||
-                   operation == Operation::unscale || operation == Operation::scaler_update;
+                   operation == Operation::unscale || operation == Operation::scaler_update || operation == Operation::gradient_written;
     }
   if (any_scaler || record.arounds.empty()) return;
   Once once;

@@ -15,10 +15,13 @@ namespace {
 // A scaler that is made and never used, in a loop that trains under autocast to float16.
 void look_for_unused(const Record& record, const Scene& scene, Report& report, Once& once) {
   const OperationEvent* made = nullptr;
+  const std::vector<Turn>* made_where = nullptr;
   for (const Happening& each : scene.all) {
     const Operation operation = each.event->row->operation;
     if (operation == Operation::scale || operation == Operation::scaler_step || operation == Operation::scaler_update || operation == Operation::unscale) return;
-    if (operation == Operation::scaler_made) made = each.event;
+    if (operation != Operation::scaler_made) continue;
+    made = each.event;
+    made_where = &each.turns;
   }
   if (!made || escapes(record, scene, made->self.object(), nullptr)) return;
   const values::Cond scales = enabled(record, made->self.object());
@@ -26,6 +29,9 @@ void look_for_unused(const Record& record, const Scene& scene, Report& report, O
   for (const Happening& each : scene.all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back())) continue;
+    // Behind the branch that made it another may stand in its place, of which nobody knows what it scales.
+    const auto there = [&](const Turn& turn) { return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& mine) { return mine.branch == turn.branch && mine.yes == turn.yes; }); };
+    if (!std::all_of(made_where->begin(), made_where->end(), there)) continue;
     const bool stepped = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
       return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back());
     });
