@@ -100,7 +100,15 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::attribute: {
     const auto& access = as<AttributeExpr>(expr);
     const bool called = std::exchange(callee_, nullptr) == &expr;
-    const Value object = without_none(*this, resolve(evaluate(*access.object)));
+    Value object = without_none(*this, resolve(evaluate(*access.object)));
+    // None has no such attribute: where the run goes on it was the other.
+    if (const Value either = object; either.is(Kind::choice) && catching_ == 0 && !access.attribute.text().starts_with("__")) {
+      const auto* choice = either.as<values::Choice>();
+      const Value yes = resolve(choice->yes), no = resolve(choice->no);
+      if (yes && no && yes.is(Kind::none) != no.is(Kind::none) && symbols().sharing(choice->condition) == Sharing::uniform &&
+          symbols().assume(no.is(Kind::none) ? choice->condition : symbols().logical_not(choice->condition)))
+        object = no.is(Kind::none) ? yes : no;
+    }
     return over_choices(
         object,
         [&](Value side) {

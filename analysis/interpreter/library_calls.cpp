@@ -238,9 +238,12 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->assumption = assumption();
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
   // Two options of which nothing says that they are ever chosen together.
-  if (event->assumption && symbols().form(event->assumption) == symbolic::Context::Form::opaque)
+  const auto is_option = [&](Cond condition) { return symbols().form(condition) == symbolic::Context::Form::opaque; };
+  const auto options = event->assumption ? symbols().operands(event->assumption) : std::span<const Cond>{};
+  if (event->assumption && (is_option(event->assumption) || (symbols().form(event->assumption) == symbolic::Context::Form::conjunction && std::any_of(options.begin(), options.end(), is_option))))
     for (const Cond taken : path_)
-      event->guarded = event->guarded || (taken != event->assumption && symbols().form(taken) == symbolic::Context::Form::opaque && std::find(assumed_.begin(), assumed_.end(), taken) == assumed_.end());
+      event->guarded = event->guarded || (taken != event->assumption && is_option(taken) && std::find(options.begin(), options.end(), taken) == options.end() &&
+                                          std::find(assumed_.begin(), assumed_.end(), taken) == assumed_.end());
   if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (rehearsals_ <= 1) append(event);
