@@ -241,9 +241,14 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   const auto is_option = [&](Cond condition) { return symbols().form(condition) == symbolic::Context::Form::opaque; };
   const auto options = event->assumption ? symbols().operands(event->assumption) : std::span<const Cond>{};
   if (event->assumption && (is_option(event->assumption) || (symbols().form(event->assumption) == symbolic::Context::Form::conjunction && std::any_of(options.begin(), options.end(), is_option))))
-    for (const Cond taken : path_)
-      event->guarded = event->guarded || (taken != event->assumption && is_option(taken) && std::find(options.begin(), options.end(), taken) == options.end() &&
-                                          std::find(assumed_.begin(), assumed_.end(), taken) == assumed_.end());
+    for (const Cond taken : path_) {
+      if (taken == event->assumption || std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
+      bool another = is_option(taken) && std::find(options.begin(), options.end(), taken) == options.end();
+      // One on this side of another choice, a second on the other.
+      if (symbols().form(taken) == symbolic::Context::Form::disjunction)
+        symbols().parts(taken, [](symbolic::Int) {}, [&](Cond part) { another = another || (part != event->assumption && std::find(options.begin(), options.end(), part) == options.end()); });
+      event->guarded = event->guarded || another;
+    }
   if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (rehearsals_ <= 1) append(event);
