@@ -129,7 +129,8 @@ bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std:
     if (++parts > most_parts) return;
     if (symbols.form(each) != symbolic::Context::Form::opaque) return;
     const std::string name = symbols.text(each);
-    named = named && !name.starts_with("a ") && !name.starts_with("an ") && name != "isinstance" && name != "issubclass" && name != "hasattr";
+    const bool of_something = !name.ends_with("()") || name.find('.') != std::string::npos;  // "all()": of what?
+    named = named && of_something && !name.starts_with("a ") && !name.starts_with("an ") && name != "isinstance" && name != "issubclass" && name != "hasattr";
   };
   walk(condition);
   return named && parts <= most_parts;
