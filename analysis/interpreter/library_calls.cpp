@@ -14,6 +14,51 @@ using values::Kind;
 namespace {
 constexpr std::size_t most_kept = 32;      // fields of a dict that unseen code is handed
 constexpr std::size_t most_operands = 64;  // of a list that an operation takes
+
+// Does it hold where some number is 0?
+bool asks_for_none(const symbolic::Context& symbols, Cond condition) {
+  if (const auto compared = symbols.comparison(condition))
+    return (compared->op == symbolic::Compare::eq || compared->op == symbolic::Compare::le) && symbols.value(compared->right) == 0 && !symbols.value(compared->left);
+  if (symbols.form(condition) == symbolic::Context::Form::negation) return false;
+  const auto parts = symbols.operands(condition);
+  return std::any_of(parts.begin(), parts.end(), [&](Cond part) { return asks_for_none(symbols, part); });
+}
+
+// The choices that a condition is about: each unknown answer is one, and comparisons of the same numbers are one together.
+class Choices {
+public:
+  Choices(const symbolic::Context& symbols, Cond condition) : symbols_(symbols) { add(condition); }
+  void add(Cond condition) {
+    using Form = symbolic::Context::Form;
+    switch (symbols_.form(condition)) {
+    case Form::constant: return;
+    case Form::negation:
+    case Form::conjunction:
+    case Form::disjunction:
+      for (const Cond part : symbols_.operands(condition)) add(part);
+      return;
+    case Form::opaque: return join({condition});
+    case Form::compare: {
+      std::set<const void*> about;
+      symbols_.parts(condition, [&](Int atom) { about.insert(atom); }, [&](Cond part) { about.insert(part); });
+      return join(std::move(about));
+    }
+    }
+  }
+  std::size_t count() const { return choices_.size(); }
+
+private:
+  void join(std::set<const void*> about) {
+    std::erase_if(choices_, [&](const std::set<const void*>& other) {
+      if (std::none_of(other.begin(), other.end(), [&](const void* each) { return about.contains(each); })) return false;
+      about.insert(other.begin(), other.end());
+      return true;
+    });
+    choices_.push_back(std::move(about));
+  }
+  const symbolic::Context& symbols_;
+  std::vector<std::set<const void*>> choices_;
+};
 } // namespace
 
 Value Interpreter::library_symbol(std::string_view path) {
@@ -236,6 +281,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
   event->guarded = guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) || again || asked_by_callee();
   event->assumption = assumption();
+  const Cond chosen = event->assumption ? event->assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
   // Two options of which nothing says that they are ever chosen together.
   const auto is_option = [&](Cond condition) { return symbols().form(condition) == symbolic::Context::Form::opaque; };
@@ -249,6 +295,16 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
         symbols().parts(taken, [](symbolic::Int) {}, [&](Cond part) { another = another || (part != event->assumption && std::find(options.begin(), options.end(), part) == options.end()); });
       event->guarded = event->guarded || another;
     }
+  // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that they are ever chosen together.
+  if (chosen && in_test()) event->guarded = true;
+  // What fails of anything but nothing is right where the program asks whether there is nothing.
+  if (when) event->guarded = event->guarded || std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
+  if (chosen && !event->guarded) {
+    Choices choices(symbols(), chosen);
+    for (const Cond taken : path_)
+      if (symbols().form(taken) == symbolic::Context::Form::opaque && std::find(assumed_.begin(), assumed_.end(), taken) == assumed_.end()) choices.add(taken);
+    event->guarded = choices.count() > 1;
+  }
   if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (rehearsals_ <= 1) append(event);

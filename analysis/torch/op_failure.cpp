@@ -17,8 +17,8 @@ void Op::fail_when(symbolic::Cond when, ProblemKind kind, std::string text, std:
   const Answer answer = s.decide(when);
   if (answer == Answer::yes) (void)fail(kind, std::move(text), because);
   if (answer != Answer::unknown || failed_) return;
+  unless_ = unless_ ? s.logical_and(unless_, when) : when;
   (void)fail(kind, std::move(text), because);
-  problem_->assumption = problem_->assumption ? s.logical_and(problem_->assumption, when) : when;
   failed_ = false;
 }
 
