@@ -26,7 +26,7 @@ bool by_what_was_gathered(const Story& story, int rank, const Act& act) {
   const auto& decisions = story.trace(rank).decisions;
   for (std::size_t i = 0; i < act.decided && i < decisions.size(); ++i) {
     const Decision& decision = decisions[i];
-    if (!decision.open || decision.local || decision.unseen || !decision.branch || !story.reads_tensors(decision.place)) continue;
+    if (!decision.open || decision.local || decision.unseen || !decision.branch || !story.may_read_tensors(decision.place)) continue;
     if (leads_to(story.trace(rank), i, act)) return true;
   }
   return false;

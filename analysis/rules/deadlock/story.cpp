@@ -59,7 +59,8 @@ bool Story::of_own_data(Place condition) const {
   return own;
 }
 
-bool Story::reads_tensors(Place condition) const {
+bool Story::may_read_tensors(Place condition) const {
+  if (!record.in_file(condition)) return true;  // values are noted of one file only
   const auto measured = [](values::Value value) { return value.is(values::Kind::tensor) || (value.is(values::Kind::unknown) && value.as<values::Unknown>()->is_number); };
   return std::any_of(record.facts.begin(), record.facts.end(), [&](const Fact& fact) {
     if (fact.place.chunk != condition.chunk || fact.place.span.begin < condition.span.begin || fact.place.span.end > condition.span.end) return false;

@@ -20,8 +20,8 @@ struct Story {
   const interpreter::BranchEvent* of_main(const interpreter::BranchEvent& branch, Place place) const;
   // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
   bool of_own_data(Place condition) const;
-  // Does the condition at a place read a tensor, or numbers that were read from one?
-  bool reads_tensors(Place condition) const;
+  // May the condition at a place read a tensor, or numbers that were read from one?
+  bool may_read_tensors(Place condition) const;
   // " (line 7)"; empty for nowhere.
   std::string at_line(Place place) const;
   // What a rank does where another waits.
