@@ -15,6 +15,30 @@ namespace {
 constexpr std::size_t most_kept = 32;      // fields of a dict that unseen code is handed
 constexpr std::size_t most_operands = 64;  // of a list that an operation takes
 
+// Names with dots between them.
+bool is_dotted(std::string_view text) {
+  bool begins = true;
+  for (const char c : text) {
+    const bool letter = std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+    if (begins ? !letter : !letter && !std::isdigit(static_cast<unsigned char>(c)) && c != '.') return false;
+    begins = c == '.';
+  }
+  return !begins;
+}
+// What is left of a dotted name behind that of the module in a file: nothing, or one more name. Absent if it is of another module.
+std::optional<std::string_view> below_module(std::string_view dotted, std::string_view path) {
+  if (path.ends_with(".py")) path.remove_suffix(3);
+  if (path.ends_with("/__init__")) path.remove_suffix(9);
+  const auto names = [&](std::string_view module) {
+    if (module.size() > path.size() || (module.size() < path.size() && path[path.size() - module.size() - 1] != '/')) return false;
+    return std::equal(module.begin(), module.end(), path.end() - static_cast<std::ptrdiff_t>(module.size()), [](char a, char b) { return a == b || (a == '.' && b == '/'); });
+  };
+  if (names(dotted)) return std::string_view{};
+  const auto dot = dotted.rfind('.');
+  if (dot != std::string_view::npos && names(dotted.substr(0, dot))) return dotted.substr(dot + 1);
+  return std::nullopt;
+}
+
 // Does it hold where some number is 0?
 bool asks_for_none(const symbolic::Context& symbols, Cond condition) {
   if (const auto compared = symbols.comparison(condition))
@@ -588,6 +612,30 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
   if (function.is(Kind::unknown))  // it may be one of several that are known
     if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
+  // Who is given a name may put something else in its place, as a test does: `setattr(module, "load", …)`, `patch("package.module.load")`.
+  const auto replace = [&](Value owner, std::string_view attribute) {
+    const Name wanted(attribute);
+    const bool found = owner.is(Kind::module) ? owner.as<values::ModuleObject>()->globals && owner.as<values::ModuleObject>()->globals->names.value(wanted)
+                       : owner.is(Kind::class_) ? static_cast<bool>(resolve(find_in_order(owner.as<values::Class>()->order, wanted)))
+                                                : owner.is(Kind::instance) && owner.as<values::Instance>()->cls && find_in_order(owner.as<values::Instance>()->cls->order, wanted);
+    if (found) set_attribute(owner, wanted, heap().external(attribute, where), where);
+    return found;
+  };
+  for (std::size_t i = 0; i < arguments.positional.size() && i < 3; ++i) {
+    const Value text = resolve(arguments.positional[i]);
+    if (!text.is(Kind::string) || !is_dotted(text.text())) continue;
+    if (i > 0) replace(resolve(arguments.positional[i - 1]), text.text());
+    else if (const auto dot = text.text().rfind('.'); dot != std::string_view::npos) {
+      const std::string_view owner = text.text().substr(0, dot), attribute = text.text().substr(dot + 1);
+      for (const auto& [path, module] : modules_) {
+        const auto rest = module.object && module.object->globals ? below_module(owner, path) : std::nullopt;
+        if (!rest) continue;
+        Value object = Value::of(Kind::module, module.object);
+        if (!rest->empty()) object = resolve(module.object->globals->names.value(Name(*rest)));
+        if (object.is(Kind::module) || object.is(Kind::class_)) replace(object, attribute);
+      }
+    }
+  }
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
