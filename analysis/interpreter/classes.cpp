@@ -389,16 +389,18 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
 
 Value Interpreter::attribute(Value object, Name name, Place where) {
   object = resolve(object);
+  // What may be an array of NumPy has methods of its own.
+  const auto is_known = [&](Value tensor) {
+    return !tensor.as<values::Tensor>()->now()->maybe_array || !library_.presume_method(name.text()).empty() || library_.only_of_tensors(name.text());
+  };
   switch (object.kind) {
   case Kind::instance: return instance_attribute(*object.as<values::Instance>(), object, name, where);
+  case Kind::tensor: return is_known(object) ? value_attribute(object, name, where) : heap().external("", where);
   case Kind::class_: return class_attribute(*object.as<values::Class>(), name, where);
   case Kind::module: return module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
-    if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor)) {
-      const bool known = !tensor.as<values::Tensor>()->now()->maybe_array || !library_.presume_method(name.text()).empty() || library_.only_of_tensors(name.text());
-      return known ? attribute(tensor, name, where) : heap().external("", where);
-    }
+    if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor)) return is_known(tensor) ? attribute(tensor, name, where) : heap().external("", where);
     return unknown_attribute(*unknown, name, where);
   }
   case Kind::library: {

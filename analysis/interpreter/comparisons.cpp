@@ -139,7 +139,11 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
     constexpr CompareOp turned[] = {CompareOp::eq, CompareOp::ne, CompareOp::gt, CompareOp::ge, CompareOp::lt, CompareOp::le};
     Value said = of_values ? by_method(a, b, expr.ops[i]) : Value{};
     if (!said && of_values && !a.is(Kind::tensor)) said = by_method(b, a, turned[static_cast<int>(expr.ops[i])]);
-    Value part = said ? said : of_values && (a.is(Kind::tensor) || b.is(Kind::tensor)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
+    const std::function<bool(Value)> holds_tensor = [&](Value value) {
+      if (!value.is(Kind::choice)) return settled(value).is(Kind::tensor);
+      return holds_tensor(value.as<values::Choice>()->yes) || holds_tensor(value.as<values::Choice>()->no);
+    };
+    Value part = said ? said : of_values && (holds_tensor(a) || holds_tensor(b)) ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
                                                                          : compare(expr.ops[i], left, right);
     if (handling_ && !of_values && a.is(Kind::string) && !b.is(Kind::string) && (expr.ops[i] == CompareOp::in || expr.ops[i] == CompareOp::not_in) && library_.exhausts(a.text())) {
       handling_->exhausted = static_cast<int>(handling_->handlers.size()) - 1;

@@ -18,17 +18,36 @@ bool is_operand(Interpreter& run, Value value) {
   return tensor_state(run, value) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::unknown);
 }
 
+// Arrays go through Python's operators as tensors do, and give arrays.
+template <class Compute> Value as_before(Interpreter& run, std::initializer_list<Value> operands, const Compute& compute) {
+  bool perhaps = false, sure = false;
+  for (const Value& operand : operands)
+    if (const TensorState* state = tensor_state(run, operand)) (state->maybe_array ? perhaps : sure) = true;
+  const Value made = compute();
+  if (!perhaps || sure) return made;
+  const auto doubt = [&](Value value) {
+    const TensorState* state = tensor_state(run, value);
+    if (!state || state->maybe_array) return;
+    TensorState doubtful = *state;
+    doubtful.maybe_array = true;
+    set_state(run, value, doubtful);
+  };
+  for (const Value& operand : operands) doubt(operand);
+  doubt(made);
+  return made;
+}
+
 } // namespace
 
 Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
   const std::string_view name = binary_names[static_cast<int>(op)];
   if (!is_operand(run, left) || !is_operand(run, right)) return run.heap().external("", place);
-  return call_operator(run, "torch." + std::string(name), {left, right}, &node, place);
+  return as_before(run, {left, right}, [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
 }
 
 Value Table::unary(Interpreter& run, syntax::UnaryOp op, Value operand, const syntax::Expr& node, values::Place place) const {
-  return call_operator(run, op == syntax::UnaryOp::invert ? "torch.bitwise_not" : op == syntax::UnaryOp::minus ? "torch.neg" : "torch.positive", {operand},
-                       &node, place);
+  const std::string_view name = op == syntax::UnaryOp::invert ? "torch.bitwise_not" : op == syntax::UnaryOp::minus ? "torch.neg" : "torch.positive";
+  return as_before(run, {operand}, [&] { return call_operator(run, name, {operand}, &node, place); });
 }
 
 Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
@@ -40,13 +59,13 @@ Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value r
     return run.over_choices(right, [&](Value side) { return compare(run, op, left, side, node, place); }, place);
   // `x == None`, `x == 'a'`: not of values.
   if (!is_operand(run, left) || !is_operand(run, right)) return run.compare(op, left, right);
-  return call_operator(run, "torch." + std::string(compare_names[static_cast<int>(op)]), {left, right}, &node, place);
+  return as_before(run, {left, right}, [&] { return call_operator(run, "torch." + std::string(compare_names[static_cast<int>(op)]), {left, right}, &node, place); });
 }
 
 Value Table::augment(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
   const std::string path = "torch.Tensor." + std::string(binary_names[static_cast<int>(op)]) + "_";
   if (!is_operand(run, right) || !find(path)) return binary(run, op, left, right, node, place);
-  return call_operator(run, path, {left, right}, &node, place);
+  return as_before(run, {left, right}, [&] { return call_operator(run, path, {left, right}, &node, place); });
 }
 
 // What `whole[index] = value` makes of the whole: what was there before, with the value in it.
