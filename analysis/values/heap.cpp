@@ -116,13 +116,29 @@ Delta Heap::capture(Mark mark) const {
 }
 
 void Heap::apply(const Delta& delta) {
-  for (const auto& [slot, value] : delta) set(*slot, value);
+  // What is as it was is told, too: see join().
+  for (const auto& [slot, value] : delta) {
+    trail_.push_back({slot, slot->value});
+    slot->value = value;
+  }
 }
 
 void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
   // What this path alone wrote: the other path still has the value of the mark; what this path made is its own. In the order of the writes, so that a run is
   // the same each time.
   Delta theirs = other, learned;
+  // What both paths wrote was there before they parted, though it was made since the mark.
+  std::vector<std::uint64_t> shared;
+  for (const auto& [slot, value] : other)
+    if (slot->birth > mark.clock && !(slot->value == value)) shared.push_back(slot->birth);
+  if (!shared.empty()) {
+    std::sort(shared.begin(), shared.end());
+    std::vector<std::uint64_t> both;
+    for (std::size_t i = mark.trail; i < trail_.size(); ++i)
+      if (const std::uint64_t birth = trail_[i].first->birth; birth > mark.clock && std::binary_search(shared.begin(), shared.end(), birth)) both.push_back(birth);
+    std::sort(both.begin(), both.end());
+    shared = std::move(both);
+  }
   const std::uint64_t stamp = ++stamp_;
   for (const auto& [slot, value] : other) slot->visited = stamp;
   for (std::size_t i = mark.trail; i < trail_.size(); ++i)
@@ -133,7 +149,7 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
   for (const auto& [slot, value] : theirs) {
     if (slot->refinement && (!slot->value || !value)) set(*slot, {});
     else if (slot->refinement && slot->value.is(Kind::tensor) && value.is(Kind::tensor)) learned.push_back({slot, value});
-    else if (slot->birth <= mark.clock) set(*slot, join_states(slot->value, value, condition, sharing));
+    else if (slot->birth <= mark.clock || std::binary_search(shared.begin(), shared.end(), slot->birth)) set(*slot, join_states(slot->value, value, condition, sharing));
     else if (value) set(*slot, value);
   }
   // Both paths found the same thing to be a tensor: what both know of it. The states of the two are those of now, not of the mark.
@@ -174,6 +190,7 @@ Value Heap::list(std::vector<Value> items, ListKind kind) {
   auto* made = make<List>();
   made->kind = kind;
   made->state.value = Value::of(Kind::state, content);
+  trail_.push_back({&made->state, made->state.value});  // for join(): it is there from here on
   return Value::of(Kind::list, made);
 }
 
@@ -193,6 +210,7 @@ Value Heap::dict(std::vector<std::pair<Value, Value>> items, bool open, Value re
   content->rest = rest;
   auto* made = make<Dict>();
   made->state.value = Value::of(Kind::state, content);
+  trail_.push_back({&made->state, made->state.value});  // as of a list
   return Value::of(Kind::dict, made);
 }
 
