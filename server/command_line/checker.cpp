@@ -2,6 +2,7 @@
 
 #include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
+#include "snapshot/unread.hpp"
 
 #include <exception>
 
@@ -54,6 +55,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
     return checked;
   }
   checked.is_too_large = module->text->size() > largest_analysed;
+  if (module->has_error && !is_notebook(path)) checked.unread = snapshot::unread_lines(*module);
   const Settings& wanted = settings(path);
   snapshot::Options options;
   options.select = wanted.select;

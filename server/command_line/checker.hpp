@@ -28,6 +28,7 @@ struct Checked {
   std::vector<std::string> failures;    // rules that threw: "id: what"
   std::string unreadable;               // why the file is not checked; empty: it is
   bool is_too_large = false;            // readable, but beyond what is analysed
+  std::vector<std::uint32_t> unread;    // lines that are no Python, in order; zero-based
 };
 
 class Checker {

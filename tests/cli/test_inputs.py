@@ -134,6 +134,16 @@ def test_the_same_files_as_git(checked, write, tmp_path, seed):
         assert sorted(checked("a")) == below, rules
 
 
+def test_who_checks_what_is_no_python_hears_of_the_line(stepzero, write):
+    write("broken.py", "import torch\n<<<x = torch.ones(2, 3)\ny = 1\n")
+    write("whole.py", "import torch\n")
+    for form in ["text", "json"]:
+        done = stepzero("check", "--format", form, "broken.py", "whole.py")
+        assert done.status == 0
+        assert "broken.py: cannot be read as Python at line 2" in done.said
+        assert "whole.py" not in done.said
+
+
 HARMFUL = {
     "empty": b"",
     "half-typed": b"def f(x:\n    for i in\n  class (\n",
