@@ -32,7 +32,15 @@ values::Known Interpreter::gradients_under(Value manager, values::Known outer) c
 }
 
 const values::Instance* Interpreter::region_of(Value manager, const values::Instance* outer) const {
-  if (manager.is(Kind::choice)) return nullptr;
+  // One that is entered where a condition of the library's own holds, or does not, is named: readers see that it may be no other.
+  if (manager.is(Kind::choice)) {
+    const auto* choice = manager.as<values::Choice>();
+    const auto* yes = region_of(choice->yes, nullptr);
+    const auto* no = region_of(choice->no, nullptr);
+    if (outer || static_cast<bool>(yes) == static_cast<bool>(no)) return nullptr;
+    const Cond condition = yes ? choice->condition : record_.symbols.logical_not(choice->condition);
+    return std::ranges::any_of(record_.conditions, [&](const auto& named) { return named.second == condition; }) ? yes ? yes : no : nullptr;
+  }
   const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
   if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::autocast_region) return outer;
   const values::Slot* enabled = instance->attributes.find(Name("$enabled"));

@@ -162,7 +162,16 @@ Value device_made(Call& call) {
   if (text.is(Kind::device)) return text;
   const Value made = call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
   // "cuda" if torch.cuda.is_available() else "cpu": what it may be is kept beside.
-  if (text.is(Kind::choice)) call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$chosen")).value = text;
+  if (text.is(Kind::choice)) {
+    auto& attributes = made.as<values::Unknown>()->attributes;
+    call.run.heap().slot_of(attributes, Name("$chosen")).value = text;
+    bool whole = true;
+    const Value type = call.run.over_choices(text, [&](Value side) {
+      if (!side.is(Kind::string)) return whole = false, side;
+      return call.run.heap().string(side.text().substr(0, side.text().find(':')));
+    });
+    if (whole) call.run.heap().slot_of(attributes, Name("type")).value = type;
+  }
   return made;
 }
 template <Dtype dtype> Value dtype_value(Call&) { return Value::of(dtype); }

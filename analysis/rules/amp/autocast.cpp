@@ -13,7 +13,20 @@ namespace {
 
 bool is_manager(const Instance& object, Operation operation) { return object.native && object.native->row && object.native->row->operation == operation; }
 
-std::optional<Autocast> as_autocast(const Record& record, const Around* around, Value manager) {
+// What the value is where a condition of the library's own holds, of two that such a condition chooses from; `chosen` if it is one.
+Value if_there(const Record& record, Value value, bool& chosen) {
+  if (!value.is(Kind::choice)) return value;
+  const auto& choice = *value.as<values::Choice>();
+  for (const auto& [name, condition] : record.conditions) {
+    const bool as_it_is = choice.condition == condition;
+    if (!as_it_is && choice.condition != record.symbols.logical_not(condition)) continue;
+    chosen = true;
+    return as_it_is ? choice.yes : choice.no;
+  }
+  return value;
+}
+
+std::optional<Autocast> as_autocast(const Record& record, const Around* around, Value manager, bool if_there_too = false) {
   if (!manager.is(Kind::instance)) return std::nullopt;
   const auto* instance = manager.as<Instance>();
   if (!is_manager(*instance, Operation::autocast_region)) return std::nullopt;
@@ -25,17 +38,25 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever " + std::string(enabled.as<values::Unknown>()->name);
   if (enabled.is(Kind::boolean)) {
     found.enabled = record.symbols.decide(enabled.condition());
-    const std::string text = record.symbols.text(enabled.condition());
+    const Cond condition = enabled.condition();
+    if (if_there_too && std::ranges::any_of(record.conditions, [&](const auto& each) { return each.second == condition; })) {
+      found.enabled = Answer::yes;
+      found.if_there = true;
+    }
+    const std::string text = record.symbols.text(condition);
     if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever " + text;
   }
   // A region of a rehearsal of a loop, whose making was taken back.
   if (!instance->attributes.value(syntax::Name("$device_type"))) return std::nullopt;
-  if (const Value device = instance->attributes.value(syntax::Name("$device_type")); device.is(Kind::string)) found.device = device.text();
+  bool chosen = false;
+  const Value named = instance->attributes.value(syntax::Name("$device_type"));
+  if (const Value device = if_there_too ? if_there(record, named, chosen) : named; device.is(Kind::string)) found.device = device.text();
   else if (device.is(Kind::device)) found.device = device.as<values::Device>()->text;
   if (const auto colon = found.device.find(':'); colon != std::string_view::npos) found.device = found.device.substr(0, colon);
   const Value dtype = instance->attributes.value(syntax::Name("$dtype"));
   if (dtype.is(Kind::dtype)) found.dtype = dtype.dtype();
   else if (!dtype || dtype.is(Kind::none)) found.dtype = found.device == "cuda" ? Dtype::float16 : found.device == "cpu" ? Dtype::bfloat16 : Dtype::unknown;
+  found.if_there = found.if_there || chosen;
   found.without_gradients = around->gradients != values::Known::yes;
   return found;
 }
@@ -75,6 +96,20 @@ std::optional<Autocast> autocast_of_loss(const Record& record, const OperationEv
   if (!loss || !loss->cast_by) return std::nullopt;
   for (const auto& around : record.arounds)
     if (around->manager == Value::of(Kind::instance, loss->cast_by)) return as_autocast(record, around.get(), around->manager);
+  return std::nullopt;
+}
+
+std::optional<Autocast> autocast_of_loss_if_there(const Record& record, const OperationEvent& backward) {
+  const values::TensorState* loss = backward.self_state();
+  if (!loss || !loss->cast_by || autocast_around(record, backward.around)) return std::nullopt;
+  for (const auto& around : record.arounds) {
+    bool chosen = false;
+    const Value manager = if_there(record, around->manager, chosen);
+    if (!(manager == Value::of(Kind::instance, loss->cast_by))) continue;
+    auto region = as_autocast(record, around.get(), manager, true);
+    if (region) region->if_there = region->if_there || chosen;
+    return region;
+  }
   return std::nullopt;
 }
 

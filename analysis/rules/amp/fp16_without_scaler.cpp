@@ -31,11 +31,12 @@ void check(const Record& record, Report& report) {
         return other.event->row->operation == Operation::optimizer_step && other.in(each.loops.back()) && feeds(scene, backward, other.event->self) == Answer::yes;
       });
       if (!stepped) continue;
-      const auto region = autocast_of_loss(record, backward);
+      auto region = autocast_of_loss(record, backward);
+      if (!region || region->device.empty() || region->enabled == Answer::unknown) region = autocast_of_loss_if_there(record, backward);
       if (!region || region->enabled != Answer::yes || region->dtype != values::Dtype::float16 || region->device != "cuda" || region->without_gradients) continue;
       if (!once(backward.place)) continue;
       Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                    "This loss is computed in float16, and no GradScaler scales it: gradients below 6e-8 become zero. Scale the loss, or "
+                                    std::string(region->if_there ? "On a GPU, this" : "This") + " loss is computed in float16, and no GradScaler scales it: gradients below 6e-8 become zero. Scale the loss, or "
                                     "let autocast use bfloat16.");
       if (finding) report.relate(*finding, region->around->place, "autocast computes in float16 here");
     }
