@@ -26,6 +26,15 @@ Varies fails_early(const Record& record, Cond condition) {
   return fails ? Varies::certain : Varies::no;
 }
 
+// As the program writes it, where it is an `if` of one line.
+std::string text_of(const Record& record, const BranchEvent& gate, bool side, Cond condition) {
+  if (side && gate.stmt && gate.stmt->kind == syntax::StmtKind::if_) {
+    const std::string text(record.text({gate.place.chunk, syntax::as<syntax::IfStmt>(*gate.stmt).test->span}));
+    if (!text.empty() && text.size() <= 80 && text.find('\n') == std::string::npos) return text;
+  }
+  return record.symbols.text(condition);
+}
+
 } // namespace
 
 std::vector<Gated> gated_steps(const Record& record, const Training& training, Operation operation) {
@@ -69,7 +78,7 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
       const Cond condition = gate_side ? gate->condition : record.symbols.logical_not(gate->condition);
       const Varies varies = fails_early(record, condition);
       if (varies == Varies::no) continue;
-      found.push_back({&scene, each.event, step->event, record.symbols.text(condition), varies == Varies::certain});
+      found.push_back({&scene, each.event, step->event, text_of(record, *gate, gate_side, condition), varies == Varies::certain});
     }
   }
   return found;

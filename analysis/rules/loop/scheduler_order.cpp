@@ -99,12 +99,22 @@ std::vector<symbolic::Int> marks_of(const OperationEvent& made) {
   return found;
 }
 
+// Does one of the schedulers step there whatever is chosen: is each branch around a choice between what steps at the same place?
+bool steps_anyway(const Happening& step) {
+  return std::all_of(step.turns.begin(), step.turns.end(), [&](const Turn& turn) {
+    const Block& other = turn.yes ? turn.branch->no : turn.branch->yes;
+    return std::any_of(other.events.begin(), other.events.end(), [&](const Event* event) {
+      return event->kind == EventKind::operation && event->place == step.event->place && static_cast<const OperationEvent*>(event)->row->operation == Operation::scheduler_step;
+    });
+  });
+}
+
 // Its numbers are epochs, and it steps in the loop over batches.
 const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler) {
   const OperationEvent& made = *scheduler.made->event;
   const LoopEvent* epochs = nullptr;
   for (const Happening* step : scheduler.steps) {
-    if (step->loops.size() < 2 || !step->turns.empty() || !repeats(*step->loops.back())) return nullptr;
+    if (step->loops.size() < 2 || !steps_anyway(*step) || !repeats(*step->loops.back())) return nullptr;
     epochs = step->loops[step->loops.size() - 2];
   }
   const symbolic::Int length = epochs ? length_of(record, *epochs) : nullptr;
