@@ -62,17 +62,29 @@ Value enter_context(Call& call) {
   return enter ? call.run.call(enter, {}, call.place) : manager;
 }
 Value logger(Call& call) { return Value::of(Kind::instance, call.run.make_native("logging.Logger", call.place)); }
+// A file in a folder that is not known: the same each time it is asked for.
+Value path_below(Call& call, Value folder, std::string_view file) {
+  auto& items = folder.as<values::Unknown>()->items;
+  const Value key = call.run.heap().tuple({call.run.heap().string("/"), call.run.heap().string(file)});
+  for (const auto& [known, value] : items)
+    if (call.run.same_key(known, key)) return value;
+  const Value made = unknown_of(call);
+  items.emplace_back(key, made);
+  return made;
+}
 Value joined_path(Call& call) {
-  if (call.spread) return unknown_of(call);
+  if (call.spread || call.rest.empty()) return unknown_of(call);
   std::string path;
-  for (const Value& raw : call.rest) {
-    Value part = call.run.resolve(raw);
+  const Value folder = call.run.resolve(call.rest[0]);
+  const bool below = folder.is(Kind::unknown) && call.rest.size() > 1;
+  for (std::size_t i = below; i < call.rest.size(); ++i) {
+    Value part = call.run.resolve(call.rest[i]);
     if (part.is(Kind::instance)) part = call.run.resolve(part.as<Instance>()->attributes.value(Name("$path")));  // a path object
-    if (!part.is(Kind::string)) return unknown_of(call);
+    if (!part.is(Kind::string) || (below && part.text().starts_with('/'))) return unknown_of(call);
     if (part.text().starts_with('/') || path.empty()) path = part.text();
     else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
   }
-  return call.run.heap().string(path);
+  return below ? path_below(call, folder, path) : call.run.heap().string(path);
 }
 Value base_name(Call& call) {
   const Value path = call.run.resolve(call.at(0));

@@ -21,11 +21,16 @@ Value attribute(Value value, std::string_view name) {
   return value.as<Instance>()->attributes.value(syntax::Name(name));
 }
 
-// The saves that all write a dict under the path; none if one of them writes something else.
+// The saves under the path: those of the same root or, if it has none, of the others, which write what a later run reads.
 std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path) {
   std::vector<const FileUse*> found;
   for (const FileUse& save : desk.saves)
     if (same_file(final_path(record, desk, save), path)) found.push_back(&save);
+  const auto same_value = [&](Value value) { return path.value.is(Kind::string) && value.is(Kind::string) ? value.text() == path.value.text() : value == path.value; };
+  if (!found.empty() || (!path.value.is(Kind::string) && !path.value.is(Kind::unknown))) return found;
+  for (const Desk& other : Files::of(record).desks())
+    for (const FileUse& save : other.saves)
+      if (&other != &desk && !other.root->truncated && same_value(final_path(record, other, save).value)) found.push_back(&save);
   return found;
 }
 
@@ -44,7 +49,7 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
     if (!object.is(Kind::dict) || values::Heap::dict_state(object)->open) return;
     for (const auto& [name, item] : values::Heap::dict_state(object)->items) {
       if (!name.is(Kind::string) || name.text() == key.text()) return;
-      keys.emplace_back(name.text());
+      if (std::find(keys.begin(), keys.end(), name.text()) == keys.end()) keys.emplace_back(name.text());
     }
   }
   if (keys.empty() || !once(read.event->place)) return;
