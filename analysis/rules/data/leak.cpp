@@ -44,6 +44,26 @@ bool same(Value a, Value b) { return a && b && a.object() && a.kind == b.kind &&
 
 // ---------------------------------------------------------------- learned from what is evaluated on
 
+// The part behind a border, of samples of which another part is what stands before it, if the program calls it one to evaluate on.
+const Fact* evaluated_rest(const Record& record, Value samples) {
+  if (!samples.is(Kind::unknown)) return nullptr;
+  const auto& items = samples.as<values::Unknown>()->items;
+  const auto border = [&](const std::pair<Value, Value>& item, bool behind) -> Value {
+    if (!item.first.is(Kind::slice)) return {};
+    const auto& slice = *item.first.as<values::SliceObject>();
+    const auto none = [](Value value) { return !value || value.is(Kind::none); };
+    if (!none(slice.step) || !none(behind ? slice.upper : slice.lower)) return {};
+    return none(behind ? slice.lower : slice.upper) ? Value{} : behind ? slice.lower : slice.upper;
+  };
+  for (const auto& rest : items) {
+    const Value begin = border(rest, true);
+    if (!begin || std::none_of(items.begin(), items.end(), [&](const auto& other) { return border(other, false) == begin; })) continue;
+    for (const Fact& fact : record.facts)
+      if (fact.role == Fact::Role::assignment && same(fact.value, rest.second) && is_for_evaluation(record.text(fact.place))) return &fact;
+  }
+  return nullptr;
+}
+
 void look_at_fit(const Record& record, Report& report, const Found& found, const OperationEvent& fit, Once& once) {
   const Value data = argument_of(fit, 0);
   for (const OperationEvent* split : found.splits) {
@@ -66,6 +86,13 @@ void look_at_fit(const Record& record, Report& report, const Found& found, const
         return;
       }
   }
+  for (const Value samples : {fit.result, data})
+    if (const Fact* rest = evaluated_rest(record, samples); rest && once(fit.place)) {
+      Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
+                                    "This learns from all samples, and " + std::string(record.text(rest->place)) + " is a part of them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
+      if (finding) report.relate(*finding, rest->place, "taken from the same samples");
+      return;
+    }
   // Files that are learned from, by their names.
   std::vector<Value> files;
   if (data.is(Kind::list)) files = values::Heap::list_state(data)->items;
