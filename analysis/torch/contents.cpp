@@ -20,18 +20,21 @@ const Content* Op::content(Value value) const {
   return state ? run.heap().content_of(*state) : nullptr;
 }
 
-Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::int64_t> except) {
-  const Content* content = op.content(indices);
-  const TensorState* state = op.tensor(indices);
-  if (!content || !state->shape.rank_known || !is_integral(state->dtype) || state->dtype == Dtype::boolean) return nullptr;
-  for (const Number& number : content->numbers) {
-    if (!number.integer || (op.s.compare(Compare::lt, number.integer, low) != Answer::yes && op.s.compare(Compare::ge, number.integer, high) != Answer::yes)) continue;
-    if (except && op.s.compare(Compare::eq, number.integer, op.s.constant(*except)) != Answer::no) continue;
-    for (const Dim& d : state->shape.dims)
-      if (op.equal(d, 0) != Answer::no) return nullptr;
-    return number.integer;
-  }
-  return nullptr;
+std::optional<std::vector<std::size_t>> places_of(const Op& op, const values::SliceObject& slice, std::size_t length) {
+  const auto size = static_cast<std::int64_t>(length);
+  const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
+    value = op.run.resolve(value);
+    if (!value || value.is(Kind::none)) return otherwise;
+    const auto at = value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt;
+    return at ? std::optional(std::clamp<std::int64_t>(*at < 0 ? *at + size : *at, 0, size)) : std::nullopt;
+  };
+  const Value by = op.run.resolve(slice.step);
+  const auto from = bound(slice.lower, 0), to = bound(slice.upper, size);
+  const std::int64_t step = !by || by.is(Kind::none) ? 1 : by.is(Kind::integer) ? op.s.value(by.integer()).value_or(0) : 0;
+  if (!from || !to || step < 1) return std::nullopt;
+  std::vector<std::size_t> places;
+  for (std::int64_t i = *from; i < *to; i += step) places.push_back(static_cast<std::size_t>(i));
+  return places;
 }
 
 void Op::hold_numbers(Value made, Numbers numbers) {
@@ -367,20 +370,10 @@ void picked(Op& op, Value made) {
     if (place >= 0 && place < size) op.hold_numbers(made, {content->numbers[static_cast<std::size_t>(place)]});
     return;
   }
-  if (!index.is(Kind::slice)) return;
-  const auto* slice = index.as<values::SliceObject>();
-  const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
-    value = op.run.resolve(value);
-    if (!value || value.is(Kind::none)) return otherwise;
-    const auto at = number(value);
-    return at ? std::optional(std::clamp<std::int64_t>(*at < 0 ? *at + size : *at, 0, size)) : std::nullopt;
-  };
-  const Value by = op.run.resolve(slice->step);
-  const auto step = !by || by.is(Kind::none) ? std::optional<std::int64_t>(1) : number(by);
-  const auto from = bound(slice->lower, 0), to = bound(slice->upper, size);
-  if (!from || !to || !step || *step < 1) return;
+  const auto places = index.is(Kind::slice) ? places_of(op, *index.as<values::SliceObject>(), content->numbers.size()) : std::nullopt;
+  if (!places) return;
   Numbers numbers;
-  for (std::int64_t i = *from; i < *to; i += *step) numbers.push_back(content->numbers[static_cast<std::size_t>(i)]);
+  for (const std::size_t i : *places) numbers.push_back(content->numbers[i]);
   op.hold_numbers(made, std::move(numbers));
 }
 
@@ -442,7 +435,38 @@ void evenly_spaced(Op& op, Value made) {
   if (*size > 1) numbers.back().low = numbers.back().high = rounded(*end, state->dtype);
   op.hold_numbers(made, std::move(numbers));
 }
+// Kept for elements_among alone: `numbers` are all elements of several dimensions, or the one that each of them is.
+void hold_rows(Op& op, Value made, Numbers numbers) {
+  const TensorState* state = op.tensor(made);
+  if (!state || !state->shape.rank_known || !is_integral(state->dtype) || numbers.empty()) return;
+  TensorState known = *state;
+  known.content = op.run.heap().content(state->dtype, false, std::move(numbers));
+  if (known.content) set_state(op.run, made, known);
+}
+void filled(Op& op, Value made) {
+  const TensorState* state = op.tensor(made);
+  if (!state || !is_integral(state->dtype)) return;
+  auto number = numbers_of(op, op.argument("fill_value"), state->dtype);
+  if (!number || number->size() != 1) return;
+  if (state->shape.rank_known && state->shape.dims.empty()) op.hold_numbers(made, std::move(*number));
+  else hold_rows(op, made, std::move(*number));
+}
 // The data as it is now: a list may be changed later.
+void listed_rows(Op& op, Value made, const std::vector<Value>& rows) {
+  const TensorState* state = op.tensor(made);
+  Numbers numbers;
+  for (const Value& row : rows) {
+    const auto items = op.run.elements(op.run.resolve(row), op.call.place);
+    if (!items || numbers.size() + items->size() > values::Heap::most_numbers) return;
+    for (const Value& item : *items) {
+      const Value one = op.run.resolve(item);
+      const auto number = one.is(Kind::integer) ? numbers_of(op, one, state->dtype) : std::nullopt;
+      if (!number) return;
+      numbers.push_back(number->front());
+    }
+  }
+  hold_rows(op, made, std::move(numbers));
+}
 void listed(Op& op, Value made) {
   const TensorState* state = op.tensor(made);
   const Value data = op.argument("data");
@@ -455,6 +479,7 @@ void listed(Op& op, Value made) {
     if (!found || found->size() > values::Heap::most_numbers) return;
     items = *found;
   }
+  if (state->shape.rank_known && state->shape.dims.size() == 2 && is_integral(state->dtype)) return listed_rows(op, made, items);
   for (const Value& item : items) {
     const auto number = numbers_of(op, op.run.resolve(item), state->dtype);
     if (!number || number->size() != 1 || (op.tensor(item) && !op.content(item)->is_scalar)) return;
@@ -475,7 +500,7 @@ struct Named {
   ContentRule rule;
 };
 constexpr Named rules[] = {
-    {"arange", counted}, {"randint", drawn}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed},
+    {"arange", counted}, {"randint", drawn}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed}, {"full", filled}, {"full_like", filled}, {"new_full", filled},
     {"add", both<arithmetic<0>>}, {"sub", both<arithmetic<1>>}, {"rsub", both<reversed_difference>}, {"mul", both<arithmetic<2>>},
     {"div", both<quotient, true>}, {"floor_divide", both<floor_quotient>}, {"remainder", both<modulo>}, {"pow", both<power>},
     {"maximum", both<extreme_of<true>>}, {"minimum", both<extreme_of<false>>}, {"clamp", clamped}, {"clamp_min", clamped}, {"clamp_max", clamped},

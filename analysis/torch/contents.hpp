@@ -5,6 +5,10 @@
 
 namespace stepzero::torch {
 
+// Which of so many elements a slice takes; nothing if its numbers are not known.
+std::optional<std::vector<std::size_t>> places_of(const Op& op, const values::SliceObject& slice, std::size_t length);
+// Numbers that are among the elements of the tensor, as far as they are known: of what was filled, stacked or listed, too.
+std::vector<values::Number> elements_among(Op& op, Value tensor);
 // An integer that is among the elements of the tensor and less than `low`, or at least `high`, and is not `except`; null if none is known.
 Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::int64_t> except = {});
 

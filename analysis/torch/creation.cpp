@@ -301,7 +301,8 @@ Value tensor(Op& op) {
   if (!number) return made;
   TensorState state = *now;
   auto* origin = op.run.heap().make<values::Origin>();
-  origin->place = number->born;
+  // What was computed from several numbers stands nowhere.
+  origin->place = number->born.span.begin < number->born.span.end ? number->born : op.call.place;
   origin->what = "item()";
   state.cut = origin;
   if (state.requires_grad != Known::no) state.graph = {number};

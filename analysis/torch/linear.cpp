@@ -116,7 +116,7 @@ Value embed(Op& op, std::string_view weight) {
   if (const Int beyond = rows.size ? number_outside(op, op.argument("input"), op.s.constant(0), rows.size) : nullptr) {
     op.fail(ProblemKind::index, called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " holds the index " + op.words(op.dim(beyond)), {rows});
     std::int64_t most = -1;
-    for (const values::Number& number : op.content(op.argument("input"))->numbers) most = std::max(most, number.integer ? op.s.value(number.integer).value_or(-1) : -1);
+    for (const values::Number& number : elements_among(op, op.argument("input"))) most = std::max(most, number.integer ? op.s.value(number.integer).value_or(-1) : -1);
     if (op.call.self.is(Kind::instance) && op.s.value(beyond).value_or(-1) >= 0) op.cure_constructor("num_embeddings", op.dim(most + 1), false);
     return op.unknown();
   }

@@ -188,7 +188,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     const auto size = state->shape.dims.front().size;
     const auto known = size ? run.symbols().value(size) : std::nullopt;
     if (known && *known != static_cast<std::int64_t>(names.size()))
-      return fail("The tensor has " + std::to_string(*known) + " parts along its first dimension and is unpacked into " + count_of(names.size(), "name"),
+      return fail("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") + " along its first dimension and is unpacked into " + count_of(names.size(), "name"),
                   {state->shape.dims.front()});
     if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
     std::vector<Value> parts;
