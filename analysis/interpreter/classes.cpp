@@ -12,6 +12,15 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
+namespace {
+// An object of the program that stands in a class and answers for the attribute of that name.
+bool is_descriptor(Value value) {
+  if (!value.is(Kind::instance) || !value.as<values::Instance>()->cls) return false;
+  const auto& order = value.as<values::Instance>()->cls->order;
+  return std::any_of(order.begin(), order.end(), [](const values::Class* cls) { return cls->body && (cls->body->names.find(Name("__get__")) || cls->body->names.find(Name("__set__"))); });
+}
+} // namespace
+
 // Python's method resolution order (C3): an ancestor comes before the next base only if no other order puts it later.
 void Interpreter::merge_orders(values::Class& cls, const std::vector<values::Class*>& parents) {
   std::vector<std::vector<values::Class*>> lists;
@@ -62,7 +71,7 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   run_block(stmt.body);
   frame_->scope = outer;
   for (const auto& [name, slot] : body->names.entries()) {
-    if (name.text() == "__setattr__") cls->hooks_attributes = true;
+    if (name.text() == "__setattr__" || is_descriptor(slot->value)) cls->hooks_attributes = true;
     if (!slot->value.is(Kind::function)) continue;
     auto* function = slot->value.as<values::Function>();
     cls->hooks_attributes = cls->hooks_attributes || function->setter;
@@ -190,6 +199,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
     while (outermost->outer) outermost = outermost->outer;
     meet(heap(), object, outermost->mark.clock);
   }
+  if (object.cls && object.cls->hooks_attributes && is_descriptor(find_in_order(object.cls->order, name))) return heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     const Value found = resolve(slot->value);
     const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
@@ -470,6 +480,7 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
       meet(heap(), *instance, outermost->mark.clock);
     }
     if (instance->cls && instance->cls->hooks_attributes) {
+      if (is_descriptor(find_in_order(instance->cls->order, name))) return escape(value);
       if (const Value found = resolve(find_in_order(instance->cls->order, name)); found.is(Kind::function) && found.as<values::Function>()->setter) {
         call_function(*found.as<values::Function>()->setter, {{value}, {}, false}, {}, object);
         return;
@@ -501,6 +512,7 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
     if (object.as<values::ModuleObject>()->globals) heap().set(heap().slot_of(object.as<values::ModuleObject>()->globals->names, name), value);
     return;
   case Kind::function: heap().set(heap().slot_of(object.as<values::Function>()->attributes, name), value); return;
+  case Kind::library: note_replaced(heap(), outermost_globals(frame_), library_.canonical(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(name.text()))); return;
   case Kind::unknown: heap().set(heap().slot_of(object.as<values::Unknown>()->attributes, name), value); return;
   case Kind::choice: {
     // Each side gets the value only if its condition holds.

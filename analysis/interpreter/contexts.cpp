@@ -1,6 +1,8 @@
 // `with` and `try`: what is entered and left, and what is caught.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/set_on_self.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -116,7 +118,7 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     if (!value.is(Kind::choice)) return is_a(value, "$catches");
     return expects_failure(value.as<values::Choice>()->yes) || expects_failure(value.as<values::Choice>()->no);
   };
-  const bool catches = expects_failure(manager);
+  bool catches = expects_failure(manager);
   // What is not known may be such a manager, too.
   const std::function<bool(Value)> chooses_types = [&](Value value) {
     value = resolve(value);
@@ -129,6 +131,9 @@ Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
     auto* object = manager.as<values::Instance>();
     if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
     leave_method = find_method(object, Name("__exit__"));
+    // One that returns something may say that the failure has been seen to.
+    if (const Value method = leave_method.is(Kind::bound) ? leave_method.as<values::Bound>()->function : leave_method; method.is(Kind::function) && method.as<values::Function>()->stmt)
+      catches = catches || returns_something(method.as<values::Function>()->stmt->body);
     // What its base class has called behind the scenes may fill what it holds.
     if (object->cls && (object->cls->open || object->cls->native))
       for (const auto& [name, slot] : std::vector(object->attributes.entries()))

@@ -152,7 +152,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     return call_builtin(symbol_called.path.substr(9), arguments, where);
   }
   const Row* row = symbol_called.row;
-  if (!row) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+  if (!row || is_replaced(outermost_globals(frame_), symbol_called.path)) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;
 
   // Operations on operands that are not the same on every path are run for each of them.
@@ -610,6 +610,54 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   record_unseen(function, arguments, where);
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
+  // `patch(module, "name", …)`, `patch("package.module.name", …)`: what is named there may be another from here on.
+  const auto lose_named = [&](Value object, std::string_view named) {
+    object = resolve(object);
+    if (named.empty() || named.front() == '$') return;
+    values::Slot* slot = nullptr;
+    switch (object.kind) {
+    case Kind::module:
+      note_all_used(object.as<values::ModuleObject>()->globals);
+      if (object.as<values::ModuleObject>()->globals) slot = object.as<values::ModuleObject>()->globals->names.find(Name(named));
+      break;
+    case Kind::class_:
+      for (const values::Class* each : object.as<values::Class>()->order)
+        if (!slot && each->body) slot = each->body->names.find(Name(named));
+      break;
+    case Kind::instance: slot = object.as<values::Instance>()->attributes.find(Name(named)); break;
+    case Kind::library: return note_replaced(heap(), outermost_globals(frame_), library_.canonical(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(named)));
+    default: return;
+    }
+    if (slot && slot->value) heap().set(*slot, heap().external(named));
+  };
+  if (const auto& given = arguments.positional; !given.empty()) {
+    if (const Value second = given.size() > 1 ? resolve(given[1]) : Value{}; second.is(Kind::string)) lose_named(given[0], second.text());
+    if (const Value first = resolve(given[0]); first.is(Kind::string) && first.text().find('.') != std::string_view::npos && first.text().find_first_of(" /:") == std::string_view::npos) {
+      const std::string path(first.text());
+      const auto last = path.rfind('.');
+      if (library_.find(library_.canonical(path))) note_replaced(heap(), outermost_globals(frame_), library_.canonical(path));
+      // The longest part of it that is a module which was imported; behind that come classes.
+      for (std::size_t end = last; end != std::string::npos && end > 0; end = path.rfind('.', end - 1)) {
+        std::string file = path.substr(0, end);
+        std::replace(file.begin(), file.end(), '.', '/');
+        const auto found = std::find_if(modules_.begin(), modules_.end(), [&](const auto& each) {
+          for (const std::string_view ending : {".py", "/__init__.py"})
+            if (const std::string whole = file + std::string(ending); each.first == whole || each.first.ends_with("/" + whole)) return true;
+          return false;
+        });
+        if (found == modules_.end() || !found->second.object) continue;
+        Value object = Value::of(Kind::module, found->second.object);
+        for (std::size_t at = end; at < last && object;) {
+          const auto next = path.find('.', at + 1);
+          const Name part(path.substr(at + 1, next - at - 1));
+          object = resolve(object.is(Kind::module) && object.as<values::ModuleObject>()->globals ? object.as<values::ModuleObject>()->globals->names.value(part) : Value{});
+          at = next;
+        }
+        if (object) lose_named(object, std::string_view(path).substr(last + 1));
+        break;
+      }
+    }
+  }
   if (function.is(Kind::unknown))  // it may be one of several that are known
     if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
   // Who is given a name may put something else in its place, as a test does: `setattr(module, "load", …)`, `patch("package.module.load")`.

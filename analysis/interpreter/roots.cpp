@@ -268,10 +268,18 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   if (with_defaults_) root.defaults = std::string(owner ? owner->name.text() : function.qualified) + (defaults_.empty() ? "" : ": " + defaults_);
   defaults_ = outer_defaults;
   std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
+  // A test that is marked as one that fails.
+  const bool fails = std::any_of(function.stmt->decorators.begin(), function.stmt->decorators.end(), [](const Expr* marked) {
+    if (marked->kind == ExprKind::call) marked = as<CallExpr>(*marked).function;
+    const std::string_view name = marked->kind == ExprKind::attribute ? as<AttributeExpr>(*marked).attribute.text() : marked->kind == ExprKind::name ? as<NameExpr>(*marked).id.text() : "";
+    return name == "xfail" || name == "expectedFailure";
+  });
+  expected_ += fails;
   const auto body = [&] { return run_function(function, scope, {function.chunk, function.stmt->name_span}, function.stmt->scope.is_generator ? &ignore : nullptr); };
   if (function.wrapped_guard)
     fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
   else body();
+  expected_ -= fails;
   killed_ = false;
   path_.clear();
   run_built(built_before);

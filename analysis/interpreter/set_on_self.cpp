@@ -74,6 +74,23 @@ Changes set_by_methods(const values::Class& cls) {
   return changes;
 }
 
+bool returns_something(syntax::Block block) {
+  return std::any_of(block.begin(), block.end(), [](const Stmt* stmt) {
+    switch (stmt->kind) {
+    case StmtKind::return_: {
+      const Expr* value = as<ReturnStmt>(*stmt).value;
+      return value && value->kind != ExprKind::none && !(value->kind == ExprKind::boolean && !as<BooleanExpr>(*value).value);
+    }
+    case StmtKind::if_: return returns_something(as<IfStmt>(*stmt).body) || returns_something(as<IfStmt>(*stmt).orelse);
+    case StmtKind::for_: return returns_something(as<ForStmt>(*stmt).body);
+    case StmtKind::while_: return returns_something(as<WhileStmt>(*stmt).body);
+    case StmtKind::with: return returns_something(as<WithStmt>(*stmt).body);
+    case StmtKind::try_: return returns_something(as<TryStmt>(*stmt).body) || returns_something(as<TryStmt>(*stmt).orelse) || returns_something(as<TryStmt>(*stmt).finally);
+    default: return false;
+    }
+  });
+}
+
 void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
   using values::Kind;
   if (!object.cls) return;
@@ -92,6 +109,19 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
   for (const Name name : changes.set) lose(name, object.attributes.find(name));
   if (changes.any)
     for (const auto& [name, slot] : object.attributes.entries()) lose(name, slot);
+}
+
+namespace {
+const Name any_replaced{"$replaced"};
+}
+void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path) {
+  if (!globals) return;
+  heap.set(heap.slot_of(globals->names, any_replaced), heap.boolean(true));
+  heap.set(heap.slot_of(globals->names, Name("$replaced " + std::string(path))), heap.boolean(true));
+}
+
+bool is_replaced(const values::Scope* globals, std::string_view path) {
+  return globals && globals->names.value(any_replaced) && globals->names.value(Name("$replaced " + std::string(path)));
 }
 
 } // namespace stepzero::interpreter

@@ -15,7 +15,18 @@ struct Changes {
 void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
 // What all its methods set but the constructors, those of its bases included.
 Changes set_by_methods(const values::Class& cls);
+// Does it leave its function with a value, other than None and False, in its own lines?
+bool returns_something(syntax::Block block);
 // Unseen code may have called any of them: the numbers, flags and texts that they set are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);
+
+// What the program puts in the place of a library's function, from here on. Kept with the names of the file, under one with a '$'.
+void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path);
+bool is_replaced(const values::Scope* globals, std::string_view path);
+template <class Frame> values::Scope* outermost_globals(const Frame* frame) {
+  if (!frame) return nullptr;
+  while (frame->outer) frame = frame->outer;
+  return frame->scope ? frame->scope->globals : nullptr;
+}
 
 } // namespace stepzero::interpreter
