@@ -176,7 +176,10 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     const values::Scope* scope = function.owner && function.owner->body ? function.owner->body : function.closure;
     if (const Value declared = declared_object(*this, scope, parameter.annotation, parameter.name.text(), born)) return declared;
   }
-  const Value made = symbol(parameter.name.text(), Sharing::uniform, born);
+  // Who may leave it out does not mean the process that runs: `rank=0` is the one that sends, or that a file is of.
+  const auto presumed = library_.presume(parameter.name.text());
+  const bool of_another = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main && index < function.defaults.size() && resolve(function.defaults[index]).is(Kind::integer);
+  const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born) : symbol(parameter.name.text(), Sharing::uniform, born);
   const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
   if (made.is(Kind::instance) && may_be_none) {
     const std::string given = std::string(parameter.name.text()) + " is not None";
