@@ -13,13 +13,19 @@ constexpr int deepest = 5;               // configurations that hold configurati
 constexpr std::size_t most_texts = 6;    // of a Literal
 constexpr std::size_t most_fields = 400; // of an object and all that it holds
 
+std::string_view last_name(const Expr& expr) {
+  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
+  if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
+  return {};
+}
+
 class Declaring {
 public:
   explicit Declaring(Interpreter& run) : run_(run) {}
 
   Value value(const values::Scope* scope, const Expr* annotation, std::string_view name, Place born, int depth) {
     bool optional = false;
-    annotation = without_none(annotation, optional);
+    annotation = annotation_without_none(annotation, optional);
     if (!annotation) return {};
     if (const Value number = one_number(annotation, optional, name, born)) return number;
     Value made = annotation->kind == ExprKind::subscript ? one_of_texts(as<SubscriptExpr>(*annotation), name) : Value{};
@@ -30,28 +36,6 @@ public:
   }
 
 private:
-  static std::string_view last_name(const Expr& expr) {
-    if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
-    if (expr.kind == ExprKind::attribute) return as<AttributeExpr>(expr).attribute.text();
-    return {};
-  }
-
-  // `Optional[T]`, `T | None` and `None | T` are T, or None. Null for other unions.
-  static const Expr* without_none(const Expr* annotation, bool& optional) {
-    if (!annotation) return nullptr;
-    if (annotation->kind == ExprKind::subscript && last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
-      optional = true;
-      return as<SubscriptExpr>(*annotation).index;
-    }
-    if (annotation->kind == ExprKind::binary) {
-      const auto& either = as<BinaryExpr>(*annotation);
-      if (either.op != BinaryOp::bit_or || (either.left->kind == ExprKind::none) == (either.right->kind == ExprKind::none)) return nullptr;
-      optional = true;
-      return either.left->kind == ExprKind::none ? either.right : either.left;
-    }
-    return annotation;
-  }
-
   Value one_number(const Expr* annotation, bool optional, std::string_view name, Place born) {
     if (annotation->kind != ExprKind::name) return {};
     const std::string_view type = as<NameExpr>(*annotation).id.text();
@@ -127,6 +111,21 @@ private:
 };
 
 } // namespace
+
+const Expr* annotation_without_none(const Expr* annotation, bool& optional) {
+  if (!annotation) return nullptr;
+  if (annotation->kind == ExprKind::subscript && last_name(*as<SubscriptExpr>(*annotation).object) == "Optional") {
+    optional = true;
+    return as<SubscriptExpr>(*annotation).index;
+  }
+  if (annotation->kind == ExprKind::binary) {
+    const auto& either = as<BinaryExpr>(*annotation);
+    if (either.op != BinaryOp::bit_or || (either.left->kind == ExprKind::none) == (either.right->kind == ExprKind::none)) return nullptr;
+    optional = true;
+    return either.left->kind == ExprKind::none ? either.right : either.left;
+  }
+  return annotation;
+}
 
 Value declared_object(Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {
   return Declaring(run).value(scope, annotation, name, born, 0);

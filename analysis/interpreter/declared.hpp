@@ -10,4 +10,7 @@ namespace stepzero::interpreter {
 // do otherwise, and nothing makes a caller keep to what is annotated: for what is shown only.
 Value declared_object(Interpreter& run, const values::Scope* scope, const syntax::Expr* annotation, std::string_view name, Place born);
 
+// `Optional[T]`, `T | None` and `None | T` are T, or None: then `optional` is set. Null for other unions.
+const syntax::Expr* annotation_without_none(const syntax::Expr* annotation, bool& optional);
+
 } // namespace stepzero::interpreter

@@ -154,13 +154,14 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
   const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);
-  if (known || annotated_as_tensor(parameter.annotation)) {
+  bool or_none = false;
+  if (known || annotated_as_tensor(to_show() ? annotation_without_none(parameter.annotation, or_none) : parameter.annotation)) {
     values::TensorState state;
     if (known) state.shape = *known;
     state.sharing = Sharing::unseen;
     state.external = true;
     const Value given = heap().tensor(state, born);
-    const bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);
+    const bool optional = or_none || (index < function.defaults.size() && function.defaults[index].is(Kind::none));
     if (!optional) return given;
     return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none());
   }

@@ -103,8 +103,9 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     if (not_one(right)) return right;
     if (left.size && right.size && never_larger(run, right.size, left.size)) return left;
     if (left.size && right.size && never_larger(run, left.size, right.size)) return right;
-    const bool width_left = is_width(run, left.size), width_right = is_width(run, right.size);
-    if (width_left != width_right) return width_left ? left : right;
+    // Two of them that fit are equal.
+    if (is_width(run, left.size)) return left;
+    if (is_width(run, right.size)) return right;
     return Dim{};
   };
   for (std::size_t i = 0; i < rank; ++i) {

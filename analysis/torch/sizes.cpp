@@ -15,7 +15,7 @@ std::string size_name(Interpreter& run, values::Place place, std::int64_t index)
   for (const std::string_view part : {".shape", ".size("})
     if (const auto at = text.find(part); at != std::string_view::npos) text = text.substr(0, at);
   const auto plain = [](std::string_view candidate) {
-    if (candidate.empty() || candidate.size() > 24) return false;
+    if (candidate.empty() || candidate.size() > 40) return false;
     for (const char c : candidate)
       if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) return false;
     return true;
