@@ -192,6 +192,16 @@ std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
 } // namespace
 
 Value one_for_both(values::Heap& heap, Value choice) {
+  if (choice.is(Kind::tuple)) {
+    const auto* tuple = choice.as<values::Tuple>();
+    std::vector<Value> items;
+    for (const Value& item : tuple->items) items.push_back(item.is(Kind::choice) ? one_for_both(heap, item) : item);
+    if (items == tuple->items) return choice;
+    const Value made = heap.tuple(std::move(items));
+    made.as<values::Tuple>()->cls = tuple->cls;
+    made.as<values::Tuple>()->fields = tuple->fields;
+    return made;
+  }
   if (!choice.is(Kind::choice)) return choice;
   const auto* either = choice.as<values::Choice>();
   const Value yes = one_for_both(heap, either->yes), no = one_for_both(heap, either->no);

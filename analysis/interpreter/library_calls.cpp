@@ -169,6 +169,17 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
               return call_library(symbol_called, self, std::move(one), where, expr);
             },
             where);
+    if (to_show())
+      for (std::size_t i = 0; i < arguments.keywords.size(); ++i)
+        if (const Value argument = resolve(arguments.keywords[i].second); argument.is(Kind::choice))
+          return over_choices(
+              argument,
+              [&](Value side) {
+                Arguments one = arguments;
+                one.keywords[i].second = side;
+                return call_library(symbol_called, self, std::move(one), where, expr);
+              },
+              where);
   }
   if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
   Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
