@@ -81,6 +81,17 @@ std::optional<double> positions(const Record& record, const Frequencies& of, con
   return std::nullopt;
 }
 
+// Is the table for an odd number of columns cut down to them?
+bool is_cut(const Record& record, const Frequencies& frequencies) {
+  for (const Origin& each : Lineage::of(record).of_sense(Sense::picked)) {
+    const TensorState* from = input(*each.made);
+    const auto columns = [&](const TensorState* state) { return state && state->shape.rank_known && !state->shape.dims.empty() ? size_of(record, state->shape.dims.back()) : std::nullopt; };
+    const auto left = columns(each.state), before = columns(from);
+    if (left && before && static_cast<double>(*left) == *frequencies.dim && *before == *left + 1 && comes_from(from, frequencies.state)) return true;
+  }
+  return false;
+}
+
 void check(const Record& record, Report& report) {
   report_specialised(
       record, report, "attention/rope",
@@ -96,7 +107,7 @@ void check(const Record& record, Report& report) {
     if (each.theta <= 0 && once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
                  "The base of the rotary frequencies is " + in_digits(each.theta) + ": powers of it are 0, infinite or no numbers, and every angle with them. 10000 is usual.");
-    if (each.dim && *each.dim > 1 && std::fmod(*each.dim, 2) == 1 && once(each.made->born))
+    if (each.dim && *each.dim > 1 && std::fmod(*each.dim, 2) == 1 && !is_cut(record, each) && once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
                  "The rotary dimension is " + in_digits(*each.dim) + ", which is odd: rotations turn pairs of numbers, and the " + in_digits((*each.dim + 1) / 2) + " frequencies make " +
                      in_digits(*each.dim + 1) + " columns.");
