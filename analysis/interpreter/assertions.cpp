@@ -119,6 +119,14 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     std::vector<const Expr*> parts;
     named_parts(left, parts);
     named_parts(right, parts);
+    // A sum of truths counts what was asked for, and is no size.
+    const auto is_truth = [&](const Expr* part) {
+      if (resolve(value_of(values, *part)).is(Kind::boolean)) return true;
+      if (part->kind != ExprKind::call) return false;
+      const auto& given = as<CallExpr>(*part).arguments;
+      return std::any_of(given.begin(), given.end(), [&](const Expr* argument) { return resolve(value_of(values, *argument)).is(Kind::boolean); });
+    };
+    if (std::any_of(parts.begin(), parts.end(), is_truth)) continue;
     std::string text;
     std::vector<std::string> told;
     auto* event = record_.event<ProblemEvent>();

@@ -88,8 +88,10 @@ public:
           if (given.is(Kind::string) && !known(*kind, given.text()) && syntax::letters_between(given.text(), key) <= 3) near = given.text();
         return tell(place, "Rotary scaling of the kind '" + std::string(name) + "' needs '" + std::string(key) + "', which is missing" + (near.empty() ? "" : "; '" + near + "' is not read"));
       }
-    for (const auto& [given, unused] : dict->items)
+    for (const auto& [given, held] : dict->items)
       if (given.is(Kind::string) && !known(*kind, given.text())) {
+        // By 1 nothing is stretched, whoever reads it.
+        if (given.text() == "factor" && number(held) == 1.0) continue;
         std::string of;
         for (const ScalingKind& each : kinds)
           if (of.empty() && (has_word(each.required, given.text()) || has_word(each.optional, given.text()))) of = each.name;
