@@ -230,6 +230,10 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   chunk_ = function.chunk;
   block_ = &event->body;
   const Around* const around = around_;
+  // A test that says of itself that it fails, or that nobody runs.
+  const bool expected = std::any_of(function.contexts.begin(), function.contexts.end(), [&](Value each) { return is_a(each, "$catches"); });
+  guards_ += expected;
+  expected_ += expected;
   for (auto it = function.contexts.rbegin(); it != function.contexts.rend(); ++it) enter(*it, function.born);
   // What the program itself does with a function is told; what one that nobody calls would do with it is not.
   const bool quiet = in_roots_ && function.stmt && ran_.contains(function.stmt);
@@ -255,6 +259,8 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   --active_[&function];
   --depth_;
   quiet_ -= quiet;
+  expected_ -= expected;
+  guards_ -= expected;
   around_ = around;
   block_ = block;
   chunk_ = outer_chunk;
@@ -323,7 +329,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
   auto* const original = value.as<values::Function>();
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
     const Value decorator = resolve(evaluate(**it));
-    if (is_a(decorator, library_.types().context)) original->contexts.push_back(decorator);
+    if (is_a(decorator, library_.types().context) || is_a(decorator, "$catches")) original->contexts.push_back(decorator);
     if (!decorator.is(Kind::library) && !decorates(decorator)) continue;
     if (decorator.is(Kind::library)) {
       // What is still the function itself is marked in place.
@@ -336,7 +342,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       else if (path == "contextlib.contextmanager") function->is_context_manager = true;
       else if (const Row* row = decorator.as<values::LibrarySymbol>()->row; row && row->run) {
         const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
-        if (is_a(made, library_.types().context)) original->contexts.push_back(made);
+        if (is_a(made, library_.types().context) || is_a(made, "$catches")) original->contexts.push_back(made);
         if (made.is(Kind::boolean)) function->wrapped_guard = made;  // the ranks that run it
         else if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound)) value = made;
       }

@@ -56,6 +56,7 @@ Value random_real(Call& call) {
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
+Value expects_failure(Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }
 Value unseen(Call& call) { return call.run.heap().external("", call.place); }
 // Whether there is a file: all ranks see the same folders, mostly, unless the name is another one on each.
 Value of_path(Call& call) {
@@ -256,11 +257,14 @@ std::vector<Row> python_rows() {
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),
       row("unittest.TestCase", class_, "*arguments", nullptr),
-      row("unittest.TestCase.assertRaises", method, "*exceptions, **options",
-          [](Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }),
-      row("unittest.TestCase.assertRaisesRegex", method, "*exceptions, **options",
-          [](Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }),
+      row("unittest.TestCase.assertRaises", method, "*exceptions, **options", expects_failure),
+      row("unittest.TestCase.assertRaisesRegex", method, "*exceptions, **options", expects_failure),
       row("$catches", class_, "", nullptr),
+      // As decorators: the test fails, or is not run at all.
+      row("pytest.mark.xfail", function, "*arguments, **options", expects_failure),
+      row("pytest.mark.skip", function, "*arguments, **options", expects_failure),
+      row("unittest.expectedFailure", function, "*arguments, **options", expects_failure),
+      row("unittest.skip", function, "*arguments, **options", expects_failure),
       row("argparse.ArgumentParser", class_, "*arguments, **options", nullptr),
       row("argparse.ArgumentParser.add_argument", method, "*arguments, **options", add_argument),
       row("argparse.ArgumentParser.set_defaults", method, "**options", set_defaults),
