@@ -60,7 +60,12 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
   values::DictState state = *values::Heap::dict_state(dict);
   if (auto* mirrored = dict.as<values::Dict>()->mirrored) {
     if (key.is(Kind::string)) heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
-    else open_up(*mirrored);
+    else {
+      open_up(*mirrored);
+      // Any attribute may be the one.
+      for (const auto& [name, slot] : std::vector(mirrored->attributes.entries()))
+        if (slot->value && !name.text().starts_with('$')) heap().set(*slot, heap().merge(slot->value, value, Sharing::uniform));
+    }
   }
   bool found = false;
   for (auto& [k, v] : state.items)
