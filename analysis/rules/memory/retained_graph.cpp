@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/rounds.hpp"
+#include "rules/memory/second_backward.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -204,6 +205,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   look_for_unused_history(record, report, once);
+  look_for_freed_graph(record, report, training, once);
   for (const TrainingLoop& loop : training_loops(training)) {
     look_for_second_backward(record, report, loop, once);
     for (const Happening& each : loop.scene->all) {
@@ -255,7 +257,8 @@ constexpr Rule retained_graph = complete({
            "round until the GPU has none left. Measured with a small model: 100 rounds of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
            "what the graphs saved, as in a validation that records gradients, 20 rounds keep 20 MiB. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next round "
            "with its history fails at once: the next backward goes through the round before, which its own backward has freed. Of a model that is not seen, what is known is that its "
-           "loss has a history, as the backward shows.",
+           "loss has a history, as the backward shows. A second loss of one round that was computed from the same outputs fails, too, where the first backward did not keep the graph: "
+           "a generator's images that train the discriminator without `detach()`, two losses of one model.",
     .wrong = "for x, y in loader:\n"
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
@@ -267,7 +270,7 @@ constexpr Rule retained_graph = complete({
              "    optimizer.step()\n"
              "    total += loss.item()\n",
     .silent = "Sums of the losses of one step, on which backward is called; one backward through several rounds; what each round begins anew; values without history (`no_grad`, "
-              "`detach`, `item`); bounded collections; what is added behind a condition.",
+              "`detach`, `item`); bounded collections; what is added behind a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
     .fix = "Adds `.detach()`.",
     .fix_kind = FixKind::always_right,
     .check = check,
