@@ -94,6 +94,15 @@ void look_at_clearing(const Record& record, Report& report, const Window& window
   for (const Happening& each : window.scene->all)
     if (stepped_optimizer(*each.event).object() == window.optimizer.object() && each.in(window.loop)) places.insert({each.event->place.chunk, each.event->place.span.begin});
   const std::string text(record.text(clear.place));
+  // Where they are cleared there, too, the other one goes.
+  const bool cleared_behind = std::any_of(window.scene->all.begin(), window.scene->all.end(), [&](const Happening& each) {
+    return each.event->row->operation == Operation::zero_grad && each.in(window.loop) && !(each.event->place == clear.place) && each.event->self.object() == clear.self.object();
+  });
+  if (cleared_behind) {
+    fix.title = "Clear the gradients behind the step only";
+    if (remove_statement(record, clear, fix)) finding->fixes.push_back(std::move(fix));
+    return;
+  }
   if (places.size() != 1 || step.calls != clear.calls || step.place.chunk != clear.place.chunk || !insert_after(record, step, text, fix) || !remove_statement(record, clear, fix)) return;
   std::sort(fix.edits.begin(), fix.edits.end(), [](const TextEdit& a, const TextEdit& b) { return a.where.span.begin < b.where.span.begin; });
   finding->fixes.push_back(std::move(fix));

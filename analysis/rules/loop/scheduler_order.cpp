@@ -84,6 +84,15 @@ bool same_size(const Record& record, symbolic::Int a, symbolic::Int b) {
   return true;
 }
 
+// The same from the first one on: what is left of the epochs of a job that goes on has as many fewer as are done.
+bool same_size_at_first(const Record& record, symbolic::Int size, symbolic::Int left) {
+  const std::set<symbolic::Int> own = atoms_of(record, size);
+  std::vector<symbolic::Assignment> none;
+  for (const symbolic::Int atom : atoms_of(record, left))
+    if (!own.contains(atom)) none.push_back({atom, 0});
+  return !own.empty() && none.size() == 1 && same_size(record, size, record.symbols.substitute(left, none));
+}
+
 // The steps after which the schedule does something, or ends.
 std::vector<symbolic::Int> marks_of(const OperationEvent& made) {
   std::vector<symbolic::Int> found;
@@ -128,7 +137,7 @@ const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler) {
     const auto at = s.value(mark);
     if (at && *at < 2) return nullptr;
     if (period) {
-      if (!same_size(record, mark, length)) return nullptr;
+      if (!same_size(record, mark, length) && !same_size_at_first(record, mark, length)) return nullptr;
       continue;
     }
     const std::set<symbolic::Int> own = atoms_of(record, mark);

@@ -164,9 +164,9 @@ private:
     return false;
   }
 
-  // Are gradients cleared once in each round, in front of its backward or behind its step?
+  // Are gradients cleared once in each round, in front of its backward or behind its step? Behind a step they may be cleared once more.
   bool clears_in_each_round() const {
-    if (all_.clearings.size() != all_.backwards.size() || (!loop_.unrolled && all_.clearings.size() != 1)) return false;
+    if (all_.clearings.size() < all_.backwards.size()) return false;
     bool computed = false;  // in this round, and not yet stepped
     const auto is_one_of = [](const std::vector<const Happening*>& all, const Happening& each) { return std::find(all.begin(), all.end(), &each) != all.end(); };
     std::size_t clearings = 0, backwards = 0;
@@ -175,14 +175,17 @@ private:
         computed = true;
         if (++backwards > clearings + 1) return false;
       } else if (is_one_of(all_.clearings, each)) {
+        const bool again = !computed && backwards > 0 && ((loop_.unrolled && clearings > backwards) || gate_between(each, *window_.backward));
+        if (again) continue;
         if (gate_between(each, *window_.backward) || ++clearings > backwards + 1) return false;
         computed = false;
       } else if (is_one_of(all_.steps, each)) {
         // What is cleared behind its backward is never stepped: loop/zero-grad-order tells of it.
         if (!computed) return false;
+        computed = false;
       }
     }
-    return true;
+    return loop_.unrolled ? clearings == backwards || clearings == backwards + 1 : clearings == 1;
   }
 
   // Which of the rounds hold one of these, without condition? Nothing if it is not known of all.
@@ -206,7 +209,9 @@ private:
   void each_round() {
     const auto backwards = rounds_of(all_.backwards), steps = rounds_of(all_.steps), clearings = rounds_of(all_.clearings);
     const std::size_t count = loop_.rounds.size();
-    if (!backwards || !steps || !clearings || backwards->size() != count || count < 2) return;
+    if (!backwards || backwards->size() != count || count < 2) return;
+    if (!steps) return each_round_by_gate();
+    if (!clearings) return;
     window_.steps_always = steps->size() == count;
     const auto& some = window_.steps_always ? *clearings : *steps;
     if (some.empty() || some.size() * 2 > count || (!window_.steps_always && !window_.clears_always && clearings->size() > steps->size() + 1)) return;
@@ -226,6 +231,16 @@ private:
     window_.first = static_cast<std::int64_t>(some.front() + 1);
     window_.rounds = static_cast<std::int64_t>(count);
     window_.left = static_cast<std::int64_t>(count - 1 - some.back());
+    finish();
+  }
+
+  // Round by round, and how many make a step depends on what the program does not say: `if (i + 1) % args.accumulate == 0:` around the step of each.
+  void each_round_by_gate() {
+    window_.gate = if_around(record_, *window_.step->event, loop_);
+    if (!remainder_of(window_) || all_.steps.size() != loop_.rounds.size()) return;
+    const auto stands_there = [&](const Happening* each) { return gate_between(*each, *window_.backward) && if_around(record_, *each->event, loop_) == window_.gate; };
+    if (!std::all_of(all_.steps.begin(), all_.steps.end(), stands_there)) return;
+    if (!window_.clears_always && !std::all_of(all_.clearings.begin(), all_.clearings.end(), stands_there)) return;
     finish();
   }
 
