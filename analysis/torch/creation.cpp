@@ -398,6 +398,13 @@ Value new_sized(Op& op) {
   if (!op.argument("device")) state.device = input ? input->device : nullptr;
   return result(op.call, std::move(state));
 }
+// new(2, 3) makes sizes; what else it takes is left open.
+Value new_old(Op& op) {
+  const TensorState* input = op.expect("input");
+  const auto is_size = [&](const Value& value) { return op.run.resolve(value).is(Kind::integer); };
+  if (!is_size(op.argument("size")) || !std::ranges::all_of(op.call.rest, is_size)) return op.fresh({}, input ? input->dtype : Dtype::unknown);
+  return new_sized(op);
+}
 Value new_tensor(Op& op) {
   const TensorState* input = op.expect("input");
   const Value made_value = tensor_of(op, op.argument("data"), input ? input->dtype : Dtype::unknown);
@@ -625,6 +632,7 @@ constexpr Operator operators[] = {
     {"randint_like", "input, low=0, high=None, *, generator=None, " LIKE, "torch", random_like, Type::own},
     {"new_zeros", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
     {"new_ones", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new", "input, size=(), *more, device=None", "method", new_old, Type::own},
     {"new_empty", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
     {"new_full", "input, size, fill_value, *, " OPTIONS, "method", new_sized, Type::own},
     {"new_empty_strided", "input, size, stride, *, " OPTIONS, "method", new_sized, Type::own},

@@ -77,6 +77,20 @@ Value binary_cross_entropy(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   if (!takes_floats(op, "input") || !takes_floats(op, "target")) return op.unknown();
+  // No type is converted here.
+  if (input->dtype != target->dtype && values::is_floating(input->dtype) && values::is_floating(target->dtype) && !in_autocast(op)) {
+    op.fail(ProblemKind::dtype, called(op) + " takes a target of the type of its input, and " + op.name("input") + " is " + std::string(values::name(input->dtype)) + " while " + op.name("target") +
+                                    " is " + std::string(values::name(target->dtype)));
+    if (input->dtype == Dtype::float32) op.cure_append("target", ".float()", true);
+    return op.unknown();
+  }
+  return same_shapes(op);
+}
+
+Value binary_cross_entropy_with_logits(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target) return op.unknown();
+  if (!takes_floats(op, "target")) return op.unknown();
   return same_shapes(op);
 }
 
@@ -128,6 +142,17 @@ Value classes(Op& op, bool probabilities) {
                        op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) + (moved.empty() ? "" : ". Its classes seem to be in the last dimension"));
     if (!moved.empty()) op.cure_append("input", moved, false, "Move the classes to dimension 1: " + std::string(moved.substr(1)));
     return op.unknown();
+  }
+  // All dimensions but the last agree as they stand: the classes seem to stand last, unless there are as many of them.
+  if (rank >= 3 && y.dims.size() == rank - 1 && x.dims.back().size && y.dims.back().size) {
+    bool fits = true;
+    for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+    if (fits) {
+      op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
+                   called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension 1, so the target would be " + op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) +
+                       ". Its classes seem to be in the last dimension");
+      if (op.told()) op.cure_append("input", rank == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)", false);
+    }
   }
   if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8) {
     op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, and " + op.name("target") + " is " + std::string(values::name(target->dtype)));
@@ -233,7 +258,7 @@ constexpr Layer layers[] = {
     {"torch.nn.PoissonNLLLoss", "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::floating, false},
     {"torch.nn.GaussianNLLLoss", "*, full=False, eps=1e-06, reduction='mean'", nullptr, "input, target, var", gaussian, Type::promote, false},
     {"torch.nn.BCELoss", weighted, nullptr, both, binary_cross_entropy, Type::input, false},
-    {"torch.nn.BCEWithLogitsLoss", "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both, same_shapes, Type::promote, false},
+    {"torch.nn.BCEWithLogitsLoss", "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both, binary_cross_entropy_with_logits, Type::promote, false},
     {"torch.nn.CrossEntropyLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", nullptr, both, cross_entropy,
      Type::input, false},
     {"torch.nn.NLLLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
@@ -262,7 +287,7 @@ constexpr Operator operators[] = {
     {"poisson_nll_loss", "input, target, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'", "F", elementwise, Type::floating},
     {"gaussian_nll_loss", "input, target, var, full=False, eps=1e-06, reduction='mean'", "F", gaussian, Type::promote},
     {"binary_cross_entropy", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", binary_cross_entropy, Type::input},
-    {"binary_cross_entropy_with_logits", "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F", same_shapes, Type::promote},
+    {"binary_cross_entropy_with_logits", "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F", binary_cross_entropy_with_logits, Type::promote},
     {"cross_entropy", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", "F", cross_entropy, Type::input},
     {"nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", "F", negative_likelihood, Type::input},
     {"multi_margin_loss", "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample, Type::input},

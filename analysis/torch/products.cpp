@@ -349,6 +349,7 @@ Value cross(Op& op) {
 constexpr Operator operators[] = {
     {"matmul", "input, other, *, out=None", "torch method linalg torch.Tensor.__matmul__", matmul, Type::own},
     {"mm", "input, mat2, *, out=None", "torch method", mm, Type::own},
+    {"spmm", "input, mat2, *, out=None", "torch", mm, Type::own},
     {"bmm", "input, mat2, *, out=None", "torch method", bmm, Type::own},
     {"_grouped_mm", "self, mat2, offs=None, bias=None, out_dtype=None", "torch", grouped, Type::own},
     {"grouped_mm", "mat_a, mat_b, *, offs=None, bias=None, out_dtype=None", "F", grouped, Type::own},

@@ -4,6 +4,7 @@
 #include "torch/views.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 namespace stepzero::torch {
@@ -60,6 +61,19 @@ Int all_but(Op& op, Int others) {
 }
 
 // The shape of `sizes`, one of which may be -1, for the elements of `from`. Nullopt after fail().
+// view(-1, 400) of images of which each has 576 elements: right for no usual batch, and where it runs rows hold parts of several.
+void mixes_samples(Op& op, const Shape& from, std::span<const Int> sizes, std::ptrdiff_t inferred, Int known) {
+  const std::int64_t width = known ? op.s.value(known).value_or(0) : 0;
+  if (inferred != 0 || sizes.size() != 2 || from.dims.size() != 4 || width < 2 || op.value(from.dims[0]) || op.run.guarded()) return;
+  const Int rest = op.product(std::span(from.dims).subspan(1));
+  const std::int64_t each = rest ? op.s.value(rest).value_or(0) : 0;
+  if (each < 2 || width % each == 0 || each % width == 0) return;
+  const std::int64_t multiple = width / std::gcd(width, each);
+  op.fail_when(op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)), ProblemKind::reshape,
+               op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) + " elements for each of " + op.words(from.dims[0]) + "; " + std::string(op.title()) + "(-1, " +
+                   std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) + ", and joins parts of different samples there");
+}
+
 std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
   Shape out{wanted.complete, {}};
   const auto fail = [&](const std::string& text) {
@@ -134,6 +148,7 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
     }
     if (known && inferred >= 0 && op.s.value(known) != 0 && op.s.divides(known, total) == Answer::no)
       return fail(has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs a multiple of " + count_words(op, known));
+    mixes_samples(op, from, sizes, inferred, known);
     // What one size has to be follows from the others, whatever was written there.
     std::ptrdiff_t open = inferred;
     if (open < 0)
@@ -160,11 +175,28 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
 
 bool lies_in_order(const Op& op, const TensorState& state) { return !state.strides.empty() && state.strides == op.strides_in_order(state.shape); }
 
+// The strides of what was cut out of a tensor by slices are those of the whole; its elements are not dense.
+std::vector<Int> strides_of_cut(const Op& op, const TensorState& input) {
+  const values::Made* made = input.made;
+  if (!made || !made->row || !made->row->path.ends_with(".__getitem__") || made->states.empty() || !made->states[0] || made->arguments.size() < 2) return {};
+  const TensorState& whole = *made->states[0];
+  if (!whole.shape.rank_known || whole.strides.size() != input.shape.dims.size() || whole.shape.dims.size() != input.shape.dims.size()) return {};
+  const Value index = op.run.resolve(made->arguments[1]);
+  std::vector<Value> parts{index};
+  if (index.is(Kind::tuple)) parts = index.as<values::Tuple>()->items;
+  for (const Value& each : parts) {
+    const Value part = op.run.resolve(each);
+    if (!part.is(Kind::slice)) return {};
+    if (const Value step = op.run.resolve(part.as<values::SliceObject>()->step); step && !step.is(Kind::none)) return {};
+  }
+  return whole.strides;
+}
+
 // view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not: where two of its
 // neighbours cannot be joined, the sizes behind them have to come out as they are.
 void check_strides(Op& op, const TensorState& input, const Shape& out) {
   const auto& dims = input.shape.dims;
-  const auto& strides = input.strides;
+  const auto strides = input.strides.empty() ? strides_of_cut(op, input) : input.strides;
   if (strides.size() != dims.size() || strides.empty() || !out.rank_known) return;
   for (const Dim& d : dims)
     if (!d.size) return;
@@ -210,7 +242,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
   op.s.rewind(mark);
   if (!fails) return;
   op.fail_when(when, ProblemKind::reshape, "view cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
-                                               op.words(input.shape) + ", was transposed or permuted: call reshape, or contiguous first");
+                                               op.words(input.shape) + (input.strides.empty() ? ", was cut out of a larger tensor" : ", was transposed or permuted") + ": call reshape, or contiguous first");
   op.cure_method("reshape");
 }
 
