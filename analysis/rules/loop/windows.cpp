@@ -238,8 +238,11 @@ private:
   void each_round_by_gate() {
     window_.gate = if_around(record_, *window_.step->event, loop_);
     if (!remainder_of(window_) || all_.steps.size() != loop_.rounds.size()) return;
-    const auto stands_there = [&](const Happening* each) { return gate_between(*each, *window_.backward) && if_around(record_, *each->event, loop_) == window_.gate; };
+    const auto stands_there = [&](const Happening* each) { return if_around(record_, *each->event, loop_) == window_.gate; };
     if (!std::all_of(all_.steps.begin(), all_.steps.end(), stands_there)) return;
+    // The last round may be one for certain.
+    for (std::size_t i = 0; i + 1 < all_.steps.size(); ++i)
+      if (!gate_between(*all_.steps[i], *window_.backward)) return;
     if (!window_.clears_always && !std::all_of(all_.clearings.begin(), all_.clearings.end(), stands_there)) return;
     finish();
   }
