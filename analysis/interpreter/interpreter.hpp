@@ -425,6 +425,7 @@ private:
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
                      const syntax::CallExpr* expr);
   Value call_unknown(Value function, const Arguments& arguments, Place place);
+  void lose_patched(const Arguments& arguments, Place where);  // what a call names may be another thing behind it
   void record_unseen(Value function, const Arguments& arguments, Place where);
   void escape(Value value, int depth = 0);
   // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by somebody else.

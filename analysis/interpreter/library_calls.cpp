@@ -15,30 +15,6 @@ namespace {
 constexpr std::size_t most_kept = 32;      // fields of a dict that unseen code is handed
 constexpr std::size_t most_operands = 64;  // of a list that an operation takes
 
-// Names with dots between them.
-bool is_dotted(std::string_view text) {
-  bool begins = true;
-  for (const char c : text) {
-    const bool letter = std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-    if (begins ? !letter : !letter && !std::isdigit(static_cast<unsigned char>(c)) && c != '.') return false;
-    begins = c == '.';
-  }
-  return !begins;
-}
-// What is left of a dotted name behind that of the module in a file: nothing, or one more name. Absent if it is of another module.
-std::optional<std::string_view> below_module(std::string_view dotted, std::string_view path) {
-  if (path.ends_with(".py")) path.remove_suffix(3);
-  if (path.ends_with("/__init__")) path.remove_suffix(9);
-  const auto names = [&](std::string_view module) {
-    if (module.size() > path.size() || (module.size() < path.size() && path[path.size() - module.size() - 1] != '/')) return false;
-    return std::equal(module.begin(), module.end(), path.end() - static_cast<std::ptrdiff_t>(module.size()), [](char a, char b) { return a == b || (a == '.' && b == '/'); });
-  };
-  if (names(dotted)) return std::string_view{};
-  const auto dot = dotted.rfind('.');
-  if (dot != std::string_view::npos && names(dotted.substr(0, dot))) return dotted.substr(dot + 1);
-  return std::nullopt;
-}
-
 // Does it hold where some number is 0?
 bool asks_for_none(const symbolic::Context& symbols, Cond condition) {
   if (const auto compared = symbols.comparison(condition))
@@ -318,26 +294,19 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->assumption = assumption();
   const Cond chosen = event->assumption ? event->assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
-  // Two options of which nothing says that they are ever chosen together.
-  const auto is_option = [&](Cond condition) { return symbols().form(condition) == symbolic::Context::Form::opaque; };
-  const auto options = event->assumption ? symbols().operands(event->assumption) : std::span<const Cond>{};
-  if (event->assumption && (is_option(event->assumption) || (symbols().form(event->assumption) == symbolic::Context::Form::conjunction && std::any_of(options.begin(), options.end(), is_option))))
-    for (const Cond taken : path_) {
-      if (taken == event->assumption || std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
-      bool another = is_option(taken) && std::find(options.begin(), options.end(), taken) == options.end();
-      // One on this side of another choice, a second on the other.
-      if (symbols().form(taken) == symbolic::Context::Form::disjunction)
-        symbols().parts(taken, [](symbolic::Int) {}, [&](Cond part) { another = another || (part != event->assumption && std::find(options.begin(), options.end(), part) == options.end()); });
-      event->guarded = event->guarded || another;
-    }
   // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that they are ever chosen together.
   if (chosen && in_test()) event->guarded = true;
   // What fails of anything but nothing is right where the program asks whether there is nothing.
   if (when) event->guarded = event->guarded || std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
   if (chosen && !event->guarded) {
     Choices choices(symbols(), chosen);
-    for (const Cond taken : path_)
-      if (symbols().form(taken) == symbolic::Context::Form::opaque && std::find(assumed_.begin(), assumed_.end(), taken) == assumed_.end()) choices.add(taken);
+    for (const Cond taken : path_) {
+      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
+      const auto form = symbols().form(taken);
+      if (form == symbolic::Context::Form::opaque) choices.add(taken);
+      // One on this side of another choice, a second on the other.
+      if (form == symbolic::Context::Form::disjunction) symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
+    }
     event->guarded = choices.count() > 1;
   }
   if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
@@ -621,80 +590,9 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   record_unseen(function, arguments, where);
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
-  // `patch(module, "name", …)`, `patch("package.module.name", …)`: what is named there may be another from here on.
-  const auto lose_named = [&](Value object, std::string_view named) {
-    object = resolve(object);
-    if (named.empty() || named.front() == '$') return;
-    values::Slot* slot = nullptr;
-    switch (object.kind) {
-    case Kind::module:
-      note_all_used(object.as<values::ModuleObject>()->globals);
-      if (object.as<values::ModuleObject>()->globals) slot = object.as<values::ModuleObject>()->globals->names.find(Name(named));
-      break;
-    case Kind::class_:
-      for (const values::Class* each : object.as<values::Class>()->order)
-        if (!slot && each->body) slot = each->body->names.find(Name(named));
-      break;
-    case Kind::instance: slot = object.as<values::Instance>()->attributes.find(Name(named)); break;
-    case Kind::library: return note_replaced(heap(), outermost_globals(frame_), library_.canonical(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(named)));
-    default: return;
-    }
-    if (slot && slot->value) heap().set(*slot, heap().external(named));
-  };
-  if (const auto& given = arguments.positional; !given.empty()) {
-    if (const Value second = given.size() > 1 ? resolve(given[1]) : Value{}; second.is(Kind::string)) lose_named(given[0], second.text());
-    if (const Value first = resolve(given[0]); first.is(Kind::string) && first.text().find('.') != std::string_view::npos && first.text().find_first_of(" /:") == std::string_view::npos) {
-      const std::string path(first.text());
-      const auto last = path.rfind('.');
-      if (library_.find(library_.canonical(path))) note_replaced(heap(), outermost_globals(frame_), library_.canonical(path));
-      // The longest part of it that is a module which was imported; behind that come classes.
-      for (std::size_t end = last; end != std::string::npos && end > 0; end = path.rfind('.', end - 1)) {
-        std::string file = path.substr(0, end);
-        std::replace(file.begin(), file.end(), '.', '/');
-        const auto found = std::find_if(modules_.begin(), modules_.end(), [&](const auto& each) {
-          for (const std::string_view ending : {".py", "/__init__.py"})
-            if (const std::string whole = file + std::string(ending); each.first == whole || each.first.ends_with("/" + whole)) return true;
-          return false;
-        });
-        if (found == modules_.end() || !found->second.object) continue;
-        Value object = Value::of(Kind::module, found->second.object);
-        for (std::size_t at = end; at < last && object;) {
-          const auto next = path.find('.', at + 1);
-          const Name part(path.substr(at + 1, next - at - 1));
-          object = resolve(object.is(Kind::module) && object.as<values::ModuleObject>()->globals ? object.as<values::ModuleObject>()->globals->names.value(part) : Value{});
-          at = next;
-        }
-        if (object) lose_named(object, std::string_view(path).substr(last + 1));
-        break;
-      }
-    }
-  }
   if (function.is(Kind::unknown))  // it may be one of several that are known
     if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
-  // Who is given a name may put something else in its place, as a test does: `setattr(module, "load", …)`, `patch("package.module.load")`.
-  const auto replace = [&](Value owner, std::string_view attribute) {
-    const Name wanted(attribute);
-    const bool found = owner.is(Kind::module) ? owner.as<values::ModuleObject>()->globals && owner.as<values::ModuleObject>()->globals->names.value(wanted)
-                       : owner.is(Kind::class_) ? static_cast<bool>(resolve(find_in_order(owner.as<values::Class>()->order, wanted)))
-                                                : owner.is(Kind::instance) && owner.as<values::Instance>()->cls && find_in_order(owner.as<values::Instance>()->cls->order, wanted);
-    if (found) set_attribute(owner, wanted, heap().external(attribute, where), where);
-    return found;
-  };
-  for (std::size_t i = 0; i < arguments.positional.size() && i < 3; ++i) {
-    const Value text = resolve(arguments.positional[i]);
-    if (!text.is(Kind::string) || !is_dotted(text.text())) continue;
-    if (i > 0) replace(resolve(arguments.positional[i - 1]), text.text());
-    else if (const auto dot = text.text().rfind('.'); dot != std::string_view::npos) {
-      const std::string_view owner = text.text().substr(0, dot), attribute = text.text().substr(dot + 1);
-      for (const auto& [path, module] : modules_) {
-        const auto rest = module.object && module.object->globals ? below_module(owner, path) : std::nullopt;
-        if (!rest) continue;
-        Value object = Value::of(Kind::module, module.object);
-        if (!rest->empty()) object = resolve(module.object->globals->names.value(Name(*rest)));
-        if (object.is(Kind::module) || object.is(Kind::class_)) replace(object, attribute);
-      }
-    }
-  }
+  lose_patched(arguments, where);
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
