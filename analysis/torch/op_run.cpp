@@ -339,7 +339,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
       } else if (home == "spread") operations.back().takes_spread = true;
       else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
       else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
-      else if (home.starts_with("torch.") || home.starts_with("einops.")) {
+      else if (home.starts_with("torch.") || home.starts_with("einops.") || home.starts_with("grouped_gemm.")) {
         const bool method = home.starts_with("torch.Tensor.");
         add(std::string(home), method ? RowKind::method : RowKind::function, op, method && home.ends_with('_') ? in_place : plain, method);
       } else add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);

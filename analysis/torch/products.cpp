@@ -169,10 +169,41 @@ Value grouped(Op& op) {
     return op.unknown();
   }
   const Dtype dtype = op.dtype("out_dtype", product_dtype(op, left, right));
+  if (const Dim taught[] = {wanted}; wanted.size && !arrives.size) op.learn_last(left_name, taught);
   if (!x.rank_known || !y.rank_known) return op.result({}, dtype);
   Shape shape{true, {from_right(x, 1), from_right(y, 0)}};
   if (x.dims.size() == y.dims.size()) shape.dims.insert(shape.dims.begin(), x.dims.size() == 3 ? op.better(x.dims[0], y.dims[0]) : dim_at(op.shape("offs"), 0));
   return op.result(shape, dtype);
+}
+
+// grouped_gemm: the rows of `a`, parted by how many each group has, times one matrix of `b` each.
+Value grouped_rows(Op& op) {
+  const Known turned = op.flag("trans_b");
+  if (!op.call.rest.empty() || !op.call.options.empty() || turned == Known::unknown) return op.unknown();
+  if (!must_have_rank(op, "a", 2, "a matrix of rows") || !must_have_rank(op, "b", 3, "one matrix for each group")) return op.unknown();
+  const Shape x = op.shape("a"), y = op.shape("b");
+  const std::size_t inner = turned == Known::yes ? 2 : 1;
+  if (!op.must_equal(dim_at(x, 1), dim_at(y, inner))) {
+    refuse_inner(op, op.argument("a"), op.argument("b"), dim_at(x, 1), dim_at(y, inner));
+    return op.unknown();
+  }
+  if (const Dim taught[] = {dim_at(y, inner)}; taught[0].size && !dim_at(x, 1).size) op.learn_last("a", taught);
+  return op.result({true, {dim_at(x, 0), dim_at(y, 3 - inner)}}, product_dtype(op, op.argument("a"), op.argument("b")));
+}
+// Each row as often as groups were chosen for it, in the order of the groups; and where each comes from.
+Value rows_by_group(Op& op) {
+  const TensorState *rows = op.expect("input_act"), *indices = op.expect("indices");
+  if (!rows || !indices || op.argument("num_out_tokens")) return op.unknown();
+  const Int count = indices->shape.rank_known ? op.product(indices->shape.dims) : nullptr;
+  const Dim made = count ? op.made(count) : Dim{};
+  return op.tuple({op.result({true, {made, from_right(op.shape("input_act"), 0)}}, rows->dtype), op.result({true, {made}}, Dtype::int32)});
+}
+Value rows_in_order(Op& op) {
+  const TensorState* rows = op.expect("input_act");
+  if (!rows) return op.unknown();
+  const TensorState* shares = op.tensor("probs");
+  const bool known = shares && shares->shape.rank_known && shares->shape.dims.size() == 2;
+  return op.result({true, {known ? shares->shape.dims[0] : Dim{}, from_right(op.shape("input_act"), 0)}}, rows->dtype);
 }
 
 // input @ weightᵀ + bias: the function of nn.Linear.
@@ -370,8 +401,16 @@ constexpr Operator operators[] = {
     {"cross", "input, other, *, dim=-1, out=None", "linalg", cross},
 };
 
+// The counts of rows lie on the CPU, whatever the rows lie on.
+constexpr Operator of_grouped_gemm[] = {
+    {"gmm", "a, b, batch_sizes, trans_b=False, *more, **options", "grouped_gemm.ops.gmm", grouped_rows, Type::own},
+    {"permute", "input_act, indices, num_out_tokens=None, max_token_num=0", "grouped_gemm.ops.permute", rows_by_group, Type::own},
+    {"unpermute", "input_act, row_id_map, probs=None", "grouped_gemm.ops.unpermute", rows_in_order, Type::own},
+};
+
 } // namespace
 
+std::vector<Row> grouped_gemm_rows() { return operator_rows(of_grouped_gemm); }
 std::vector<Row> product_rows() { return operator_rows(operators); }
 
 } // namespace stepzero::torch

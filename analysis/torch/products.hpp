@@ -20,4 +20,7 @@ Dtype product_dtype(Op& op, Value left, Value right);
 // Integers with floats: no product takes them, under autocast neither. False after fail().
 bool dtypes_fit(Op& op, Value left, Value right);
 
+// Of the library grouped_gemm.
+std::vector<Row> grouped_gemm_rows();
+
 } // namespace stepzero::torch
