@@ -398,9 +398,14 @@ Value new_sized(Op& op) {
   if (!op.argument("device")) state.device = input ? input->device : nullptr;
   return result(op.call, std::move(state));
 }
-// new(2, 3) makes sizes; what else it takes is left open.
+// new(2, 3) makes sizes, new() nothing; what else it takes is left open.
 Value new_old(Op& op) {
   const TensorState* input = op.expect("input");
+  if (!op.given("size")) {
+    TensorState state = *op.tensor(op.fresh({true, {op.dim(std::int64_t{0})}}, input ? input->dtype : Dtype::unknown));
+    state.device = input ? input->device : nullptr;
+    return result(op.call, std::move(state));
+  }
   const auto is_size = [&](const Value& value) { return op.run.resolve(value).is(Kind::integer); };
   if (!is_size(op.argument("size")) || !std::ranges::all_of(op.call.rest, is_size)) return op.fresh({}, input ? input->dtype : Dtype::unknown);
   return new_sized(op);
@@ -632,7 +637,7 @@ constexpr Operator operators[] = {
     {"randint_like", "input, low=0, high=None, *, generator=None, " LIKE, "torch", random_like, Type::own},
     {"new_zeros", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
     {"new_ones", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
-    {"new", "input, size=(), *more, device=None", "method", new_old, Type::own},
+    {"new", "input, size=None, *more, device=None", "method", new_old, Type::own},
     {"new_empty", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
     {"new_full", "input, size, fill_value, *, " OPTIONS, "method", new_sized, Type::own},
     {"new_empty_strided", "input, size, stride, *, " OPTIONS, "method", new_sized, Type::own},
