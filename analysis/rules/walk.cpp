@@ -42,9 +42,10 @@ private:
       const auto mark = symbols_.mark();
       for (const bool value : {true, false}) {
         choices[missing] = value;
-        if (separate || symbols_.assume(value ? missing : symbols_.logical_not(missing)))
-          if (!choose()) return false;
-        symbols_.rewind(mark);
+        const bool possible = separate || symbols_.assume(value ? missing : symbols_.logical_not(missing));
+        const bool complete = !possible || choose();
+        symbols_.rewind(mark);  // also where it ends here: who asks next is to find what the record knows, and no more
+        if (!complete) return false;
       }
       choices.erase(missing);
       return true;
