@@ -1,6 +1,8 @@
 // Python's own functions of objects and types: isinstance, getattr, type, super…
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/set_on_self.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -89,7 +91,10 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   }
   if (name == "setattr" && count == 3) {
     if (positional[1].is(Kind::string)) set_attribute(first, Name(positional[1].text()), positional[2], where);
-    else if (first.is(Kind::instance)) open_up(*first.as<values::Instance>());
+    else if (first.is(Kind::instance)) {
+      open_up(*first.as<values::Instance>());
+      set_any(heap(), *first.as<values::Instance>(), positional[2]);
+    }
     return Value::none();
   }
   if (name == "delattr" && count == 2) {

@@ -1,6 +1,8 @@
 // Dicts: looking up and writing under keys that are known, may be, or are not, and their methods.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/set_on_self.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -62,9 +64,7 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
     if (key.is(Kind::string)) heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
     else {
       open_up(*mirrored);
-      // Any attribute may be the one.
-      for (const auto& [name, slot] : std::vector(mirrored->attributes.entries()))
-        if (slot->value && !name.text().starts_with('$')) heap().set(*slot, heap().merge(slot->value, value, Sharing::uniform));
+      set_any(heap(), *mirrored, value);
     }
   }
   bool found = false;
@@ -151,6 +151,10 @@ Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arg
     more.open = true;
     more.rest = heap().external("");
     heap().set_dict(self, std::move(more));
+    if (auto* mirrored = self.as<values::Dict>()->mirrored) {
+      open_up(*mirrored);
+      set_any(heap(), *mirrored, heap().external(""));
+    }
   };
   if (name == "keys") return list_of([](const auto& item) { return item.first; });
   if (name == "values") return list_of([](const auto& item) { return item.second; });

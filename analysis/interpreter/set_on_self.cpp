@@ -111,6 +111,30 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     for (const auto& [name, slot] : object.attributes.entries()) lose(name, slot);
 }
 
+void set_any(values::Heap& heap, values::Instance& object, Value value) {
+  using values::Kind;
+  for (const auto& [name, slot] : std::vector(object.attributes.entries()))
+    if (slot->value && !name.text().starts_with('$')) heap.set(*slot, heap.merge(slot->value, value, Sharing::uniform));
+  if (!object.cls) return;
+  for (const values::Class* each : object.cls->order) {
+    if (!each->body) continue;
+    for (const auto& [name, slot] : std::vector(each->body->names.entries()))
+      switch (slot->value.kind) {
+      case Kind::none:
+      case Kind::boolean:
+      case Kind::integer:
+      case Kind::real:
+      case Kind::string:
+      case Kind::tuple:
+      case Kind::list:
+      case Kind::dict:
+        if (!name.text().starts_with("__") && !object.attributes.value(name)) heap.set(heap.slot_of(object.attributes, name), heap.merge(slot->value, value, Sharing::uniform));
+        break;
+      default: break;
+      }
+  }
+}
+
 namespace {
 const Name any_replaced{"$replaced"};
 }

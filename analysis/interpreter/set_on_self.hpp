@@ -20,6 +20,9 @@ bool returns_something(syntax::Block block);
 // Unseen code may have called any of them: the numbers, flags and texts that they set are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);
 
+// Any of its attributes may be the one whose value this is: a name that is not known was written. Also those that it has from its class.
+void set_any(values::Heap& heap, values::Instance& object, Value value);
+
 // What the program puts in the place of a library's function, from here on. Kept with the names of the file, under one with a '$'.
 void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path);
 bool is_replaced(const values::Scope* globals, std::string_view path);
