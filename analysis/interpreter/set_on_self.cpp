@@ -48,6 +48,12 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
       inner(as<IfStmt>(*stmt).body);
       inner(as<IfStmt>(*stmt).orelse);
       break;
+    // A closure, unless the name is its own.
+    case StmtKind::function: {
+      const auto& own = as<FunctionStmt>(*stmt).parameters->list;
+      if (std::none_of(own.begin(), own.end(), [&](const Parameter& parameter) { return parameter.name == self; })) inner(as<FunctionStmt>(*stmt).body);
+      break;
+    }
     case StmtKind::for_: inner(as<ForStmt>(*stmt).body); break;
     case StmtKind::while_: inner(as<WhileStmt>(*stmt).body); break;
     case StmtKind::with: inner(as<WithStmt>(*stmt).body); break;
@@ -109,6 +115,12 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
   for (const Name name : changes.set) lose(name, object.attributes.find(name));
   if (changes.any)
     for (const auto& [name, slot] : object.attributes.entries()) lose(name, slot);
+  for (const Name name : changes.changed) {
+    values::Slot* slot = object.attributes.find(name);
+    for (const values::Class* each : object.cls->order)
+      if (!slot && each->body) slot = each->body->names.find(name);
+    if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
+  }
 }
 
 void set_any(values::Heap& heap, values::Instance& object, Value value) {

@@ -17,7 +17,7 @@ void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
 Changes set_by_methods(const values::Class& cls);
 // Does it leave its function with a value, other than None and False, in its own lines?
 bool returns_something(syntax::Block block);
-// Unseen code may have called any of them: the numbers, flags and texts that they set are not known from here on.
+// Unseen code may have called any of them: the numbers, flags and texts that they set, and the lists that they change, are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);
 
 // Any of its attributes may be the one whose value this is: a name that is not known was written. Also those that it has from its class.

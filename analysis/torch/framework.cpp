@@ -1,5 +1,6 @@
 // Training frameworks: what of them tells ranks apart, and which of their calls hide communication. Read in the sources of
 // accelerate, DeepSpeed, Lightning and torchmetrics.
+#include "interpreter/set_on_self.hpp"
 #include "torch/native.hpp"
 
 #include <deque>
@@ -91,6 +92,7 @@ void hand_out(Call& call, Value value, int depth = 0) {
     for (const Value& item : std::vector(values::Heap::list_state(value)->items)) hand_out(call, item, depth + 1);
   if (!value.is(Kind::instance)) return;
   auto* object = value.as<Instance>();
+  interpreter::lose_set_by_methods(call.run.heap(), *object);
   if (object->cls && !object->symbolic && !object->attributes.find(interpreter::handed_out))
     call.run.heap().set(call.run.heap().slot_of(object->attributes, interpreter::handed_out), call.run.heap().boolean(true));
 }
