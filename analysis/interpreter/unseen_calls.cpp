@@ -1,0 +1,307 @@
+// Calls of code that is not seen: what may be otherwise behind them, and what is recorded of them.
+#include "interpreter/interpreter.hpp"
+
+#include "interpreter/set_on_self.hpp"
+#include "interpreter/unseen.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::size_t most_kept = 32;  // fields of a dict that unseen code is handed
+} // namespace
+
+Value Interpreter::found_outside(Value found) {
+  if (!in_roots_ || !frame_ || (!found.is(Kind::list) && !found.is(Kind::dict))) return found;
+  const bool is_list = found.is(Kind::list);
+  const bool empty = is_list ? values::Heap::list_state(found)->items.empty() && !values::Heap::list_state(found)->open
+                             : values::Heap::dict_state(found)->items.empty() && !values::Heap::dict_state(found)->open;
+  if (!empty) return found;
+  const Frame* outermost = frame_;
+  while (outermost->outer) outermost = outermost->outer;
+  const std::uint64_t birth = is_list ? found.as<values::List>()->state.birth : found.as<values::Dict>()->state.birth;
+  if (birth <= outermost->mark.clock) escape(found);
+  return found;
+}
+
+bool Interpreter::may_rebind(const syntax::Stmt* stmt) {
+  using namespace syntax;
+  const auto any = [this](syntax::Block block) { return std::ranges::any_of(block, [this](const Stmt* part) { return may_rebind(part); }); };
+  switch (stmt->kind) {
+  case StmtKind::nonlocal:
+  case StmtKind::global: return true;
+  case StmtKind::if_: return any(as<IfStmt>(*stmt).body) || any(as<IfStmt>(*stmt).orelse);
+  case StmtKind::function:
+  case StmtKind::class_: break;
+  default: return false;
+  }
+  const auto [it, fresh] = may_rebind_.try_emplace(stmt, false);
+  if (!fresh) return it->second;
+  const bool found = any(stmt->kind == StmtKind::function ? as<FunctionStmt>(*stmt).body : as<ClassStmt>(*stmt).body);
+  return may_rebind_[stmt] = found;
+}
+
+void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt) {
+  using namespace syntax;
+  if (!may_rebind(stmt)) return;
+  const auto lose = [&](values::Slot* slot, Name name) {
+    if (slot && slot->value) heap().set(*slot, heap().external(name.text()));
+  };
+  const auto inner = [&](syntax::Block block) {
+    for (const Stmt* part : block) lose_rebound(scope, part);
+  };
+  switch (stmt->kind) {
+  case StmtKind::nonlocal:
+    for (const Name name : as<NonlocalStmt>(*stmt).names)
+      for (const values::Scope* at = scope; at && at != at->globals; at = at->parent)
+        if (!at->is_class && at->names.find(name)) {
+          lose(at->names.find(name), name);
+          break;
+        }
+    return;
+  case StmtKind::global:
+    for (const Name name : as<GlobalStmt>(*stmt).names)
+      if (scope && scope->globals) lose(scope->globals->names.find(name), name);
+    return;
+  case StmtKind::function: inner(as<FunctionStmt>(*stmt).body); return;
+  case StmtKind::class_: inner(as<ClassStmt>(*stmt).body); return;
+  case StmtKind::if_:
+    inner(as<IfStmt>(*stmt).body);
+    inner(as<IfStmt>(*stmt).orelse);
+    return;
+  default: return;
+  }
+}
+
+bool Interpreter::asked_by_callee() const {
+  std::size_t end = path_.size();
+  for (const Frame* frame = frame_; frame && frame->outer; end = frame->depth, frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    for (const syntax::Parameter& parameter : frame->function->parameters->list) {
+      const values::Slot* slot = frame->scope->names.find(parameter.name);
+      if (!slot || !slot->value.is(Kind::unknown)) continue;
+      const auto* given = slot->value.as<values::Unknown>();
+      if (!given->is_none || given->default_value.is(Kind::none)) continue;
+      for (std::size_t i = std::min(frame->depth, end); i < end; ++i)
+        if (path_[i] == given->is_none) return true;
+    }
+  }
+  return false;
+}
+
+void Interpreter::escape(Value value, int depth) {
+  value = resolve(value);
+  if (depth > 2) return;
+  // The names around the classes of an object and its parts, and around the functions that it holds, which those may rebind.
+  std::size_t visited = 0;
+  const std::function<void(Value, int)> lose_counted = [&](Value part, int below) {
+    part = resolve(part);
+    if (below > 4 || ++visited > 128) return;
+    if (part.is(Kind::function)) {
+      const auto* function = part.as<values::Function>();
+      if (function->stmt) return lose_rebound(function->closure, function->stmt);
+      for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent)
+        for (const auto& [name, slot] : std::vector(scope->names.entries())) {
+          const Value beside = slot->value;
+          if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
+          if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
+        }
+    } else if (part.is(Kind::list)) {
+      for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_counted(item, below + 1);
+    } else if (part.is(Kind::tuple)) {
+      for (const Value& item : part.as<values::Tuple>()->items) lose_counted(item, below + 1);
+    } else if (part.is(Kind::instance)) {
+      const auto* object = part.as<values::Instance>();
+      if (object->cls && object->cls->body && object->cls->stmt && object->cls->body->parent && object->cls->body->parent != object->cls->globals) lose_rebound(object->cls->body, object->cls->stmt);
+      for (const auto& [name, slot] : std::vector(object->attributes.entries())) lose_counted(slot->value, below + 1);
+    }
+  };
+  switch (value.kind) {
+  case Kind::choice:
+    escape(value.as<values::Choice>()->yes, depth);
+    escape(value.as<values::Choice>()->no, depth);
+    return;
+  case Kind::list: {
+    values::ListState state = *values::Heap::list_state(value);
+    if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;
+    for (const Value& item : state.items) escape(item, depth + 1);
+    state.open = true;
+    state.length = nullptr;
+    state.rest = heap().external("");
+    state.items.clear();
+    heap().set_list(value, std::move(state));
+    return;
+  }
+  case Kind::dict: {
+    heap().note_write(nullptr);
+    values::DictState state = *values::Heap::dict_state(value);
+    state.open = true;
+    state.rest = heap().external("");
+    heap().set_dict(value, std::move(state));
+    return;
+  }
+  case Kind::unknown:
+    if (value.as<values::Unknown>()->is_gradient) lose_gradients();
+    if (const Value functions = value.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions, depth);
+    return;
+  case Kind::instance: {
+    heap().note_write(nullptr);
+    heap().note_grad_write();
+    lose_gradients();
+    auto* object = value.as<values::Instance>();
+    lose_set_by_methods(heap(), *object);
+    lose_counted(value, 0);
+    if (object->cls && !object->symbolic && !is_a(value, library_.types().module) && !object->attributes.find(handed_out))
+      heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
+    return;
+  }
+  case Kind::bound: {
+    const auto* bound = value.as<values::Bound>();
+    // The method may set what it likes on its object, and call the others.
+    if (const Value self = resolve(bound->self); self.is(Kind::instance) && bound->function.is(Kind::function)) lose_set_by_methods(heap(), *self.as<values::Instance>());
+    escape(bound->function, depth + 1);
+    return;
+  }
+  case Kind::function: {
+    // It may be called there, and change what it holds of the functions around it.
+    lose_gradients();
+    const auto* function = value.as<values::Function>();
+    for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) {
+      std::vector<Value> held;
+      for (const auto& [name, slot] : scope->names.entries())
+        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
+      for (const Value& each : held) escape(each, depth + 1);
+      // It may call the functions that stand beside it.
+      for (const auto& [name, slot] : std::vector(scope->names.entries())) {
+        const Value beside = slot->value;
+        if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
+        if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
+      }
+    }
+    if (function->stmt) lose_rebound(function->closure, function->stmt);
+    return;
+  }
+  case Kind::class_: {
+    // Its methods may be called there.
+    const auto* cls = value.as<values::Class>();
+    if (!cls->stmt || !cls->body) return;
+    lose_rebound(cls->body, cls->stmt);
+    for (const auto& [name, slot] : std::vector(cls->body->names.entries()))
+      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) escape(slot->value, depth + 1);
+    return;
+  }
+  case Kind::tuple:
+    for (const Value& item : value.as<values::Tuple>()->items) escape(item, depth + 1);
+    return;
+  case Kind::tensor: {
+    // Unseen code may have communicated: nothing is known of how the content relates among ranks.
+    values::TensorState state = *value.as<values::Tensor>()->now();
+    heap().note_write(&state);
+    heap().note_grad_write();
+    if (state.is_gradient || value.as<values::Tensor>()->role == values::TensorRole::parameter) lose_gradients();
+    if (state.external) return;
+    state.external = true;
+    state.sharing = Sharing::unseen;
+    state.content = nullptr;
+    heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
+    return;
+  }
+  default: return;
+  }
+}
+
+void Interpreter::note_gradient_written(Value of, Place where) {
+  const Row* row = rehearsals_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
+  if (!row) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = resolve(of);
+  event->tensors.resize(1);
+  event->around = around_;
+  append(event);
+}
+
+void Interpreter::note_seed(Value seed) {
+  Seeds seeds = Seeds::unknown;
+  seed = resolve(seed);
+  if (seed && !heap().is_external(seed)) seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
+  seeds_ = seeds_ == Seeds::never || seeds_ == seeds ? seeds : Seeds::unknown;
+}
+
+// Objects that are handed to what is not seen may be used there.
+void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
+  if (rehearsals_ > 0) return;
+  std::vector<Value> handed;
+  const auto look = [&](Value value) {
+    value = resolve(value);
+    switch (value.kind) {
+    case Kind::dict: {
+      handed.push_back(value);
+      // As it is now, too: whoever has it may change it.
+      const auto* state = values::Heap::dict_state(value);
+      if (state->open || state->items.empty() || state->items.size() > most_kept) return;
+      const Value now = heap().dict(std::vector(state->items));
+      now.object()->born = value.object()->born;
+      handed.push_back(now);
+      return;
+    }
+    case Kind::instance:
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::function:
+    case Kind::bound:
+    case Kind::iterator:
+    case Kind::choice: handed.push_back(value); return;
+    case Kind::tensor:
+      if (value.as<values::Tensor>()->now()->is_gradient) handed.push_back(value);
+      return;
+    case Kind::unknown:
+      if (value.as<values::Unknown>()->is_gradient) handed.push_back(value);
+      return;
+    default: return;
+    }
+  };
+  for (const Value& argument : arguments.positional) look(argument);
+  for (const auto& [name, argument] : arguments.keywords) look(argument);
+  const Row* row = handed.empty() ? nullptr : library_.find("$unseen");
+  if (!row) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = function;
+  event->arguments = {heap().tuple(std::move(handed))};
+  event->tensors.resize(2);
+  event->lists.resize(event->arguments.size());
+  event->around = around_;
+  append(event);
+}
+
+Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
+  ++may_raise_;
+  record_unseen(function, arguments, where);
+  for (const Value& argument : arguments.positional) escape(argument);
+  for (const auto& [name, argument] : arguments.keywords) escape(argument);
+  if (function.is(Kind::unknown))  // it may be one of several that are known
+    if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
+  lose_patched(arguments, where);
+  std::string name;
+  if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
+  else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
+  const auto dot = name.rfind('.');
+  if (limits_.as_rank && dot != std::string::npos) resized_.insert("len(" + name.substr(0, dot) + ")");
+  if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
+  const Value made = heap().external(name.empty() ? "" : name + "()", where);
+  if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
+  made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
+                                       std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
+  return made;
+}
+
+} // namespace stepzero::interpreter
