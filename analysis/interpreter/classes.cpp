@@ -194,11 +194,7 @@ void meet(values::Heap& heap, values::Instance& object, std::uint64_t began) {
 } // namespace
 
 Value Interpreter::instance_attribute(values::Instance& object, Value self, Name name, Place where) {
-  if (in_roots_ && frame_) {
-    const Frame* outermost = frame_;
-    while (outermost->outer) outermost = outermost->outer;
-    meet(heap(), object, outermost->mark.clock);
-  }
+  if (in_roots_ && frame_) meet(heap(), object, outermost(frame_)->mark.clock);
   if (object.cls && object.cls->hooks_attributes && is_descriptor(find_in_order(object.cls->order, name))) return heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     const Value found = resolve(slot->value);
@@ -474,11 +470,7 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
   switch (object.kind) {
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();
-    if (in_roots_ && frame_) {
-      const Frame* outermost = frame_;
-      while (outermost->outer) outermost = outermost->outer;
-      meet(heap(), *instance, outermost->mark.clock);
-    }
+    if (in_roots_ && frame_) meet(heap(), *instance, outermost(frame_)->mark.clock);
     if (instance->cls && instance->cls->hooks_attributes) {
       if (is_descriptor(find_in_order(instance->cls->order, name))) return escape(value);
       if (const Value found = resolve(find_in_order(instance->cls->order, name)); found.is(Kind::function) && found.as<values::Function>()->setter) {

@@ -26,10 +26,13 @@ void set_any(values::Heap& heap, values::Instance& object, Value value);
 // What the program puts in the place of a library's function, from here on. Kept with the names of the file, under one with a '$'.
 void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path);
 bool is_replaced(const values::Scope* globals, std::string_view path);
+template <class Frame> const Frame* outermost(const Frame* frame) {
+  while (frame && frame->outer) frame = frame->outer;
+  return frame;
+}
 template <class Frame> values::Scope* outermost_globals(const Frame* frame) {
-  if (!frame) return nullptr;
-  while (frame->outer) frame = frame->outer;
-  return frame->scope ? frame->scope->globals : nullptr;
+  const Frame* first = outermost(frame);
+  return first && first->scope ? first->scope->globals : nullptr;
 }
 
 } // namespace stepzero::interpreter
