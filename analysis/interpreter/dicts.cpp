@@ -10,12 +10,16 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
+namespace {
+// Of a larger table, what any one of its values is like is not worth its price.
+constexpr std::size_t largest_merged = 32;
+} // namespace
+
 Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   if (key.is(Kind::choice)) return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
   const auto* state = values::Heap::dict_state(dict);
   const bool key_is_known = known_key(key);
   bool known = key_is_known;
-  constexpr std::size_t largest_merged = 32;
   step(1 + state->items.size() / 8);
   Value maybe;
   if (!key_is_known && state->items.size() > largest_merged) maybe = heap().external("");
@@ -32,7 +36,6 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
       return value;
     }
     known = known && known_key(k);
-    // Of a large table, what any one of its values is like is not worth its price.
     if (!key_is_known && state->items.size() <= largest_merged) maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
   }
   auto* object = dict.as<values::Dict>();
@@ -78,8 +81,13 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
     for (auto& [k, v] : state.items)
       if (!known_key(k)) v = heap().merge(v, value, Sharing::uniform);
     state.items.push_back({key, value});
-  } else if (!found) {
+  } else if (!found && state.items.size() > largest_merged) {
     step(state.items.size());
+    for (const auto& [k, v] : state.items) escape(v);
+    state = {};
+    state.open = true;
+    state.rest = heap().external("");
+  } else if (!found) {
     for (auto& [k, v] : state.items) v = heap().merge(v, value, Sharing::uniform);
     state.open = true;
     state.rest = heap().merge(state.rest, value, Sharing::uniform);

@@ -80,6 +80,32 @@ bool mark_carried(values::Heap& heap, const values::Object* earlier, const value
   return true;
 }
 
+// What rounds put into a list has sizes of its own in each: of any of them those are not known.
+Value without_own_sizes(values::Heap& heap, Value state) {
+  const auto* list = state.is(Kind::state) ? dynamic_cast<values::ListState*>(state.object()) : nullptr;
+  if (!list || !list->rest.is(Kind::tensor)) return state;
+  const auto* tensor = list->rest.as<values::Tensor>();
+  values::TensorState any = *tensor->now();
+  const auto varies = [&](symbolic::Int size) {
+    bool found = false;
+    if (size) heap.symbols().atoms(size, [&](symbolic::Int atom) { found = found || (heap.symbols().atom_info(atom) && heap.symbols().atom_info(atom)->varies); });
+    return found;
+  };
+  bool changed = false;
+  for (values::Dim& dim : any.shape.dims)
+    if (varies(dim.size)) {
+      dim.size = nullptr;
+      changed = true;
+    }
+  if (!changed) return state;
+  auto* other = heap.make<values::ListState>();
+  other->items = list->items;
+  other->open = list->open;
+  other->length = list->length;
+  other->rest = heap.tensor(std::move(any), tensor->born);
+  return Value::of(Kind::state, other);
+}
+
 } // namespace
 
 Value for_a_round(values::Heap& heap, Value element, int depth) {
@@ -314,7 +340,7 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
       const Value before = slot->value;
       const Value end = without_made(left, mark.clock);
       if (widened.contains(slot) && covers(before, end)) continue;
-      Value wide = heap().join_states(before, end, nullptr, carried_sharing);
+      Value wide = without_own_sizes(heap(), heap().join_states(before, end, nullptr, carried_sharing));
       if (wide == before) continue;
       // What failed in one round may not have failed in another.
       if (wide.is(Kind::tensor) && before.is(Kind::tensor) && wide.as<values::Tensor>()->now()->blamed && !before.as<values::Tensor>()->now()->blamed) {
@@ -379,9 +405,19 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   };
 
   // A first rehearsal tells what a round changes. Then most rounds hold: the next is run for good, and taken back only if it shows
-  // that it began with too little. Inside a rehearsal one more rehearsal is enough: its outcome is thrown away.
+  // that it began with too little. Inside a rehearsal one round is enough, or a loop in loops would be run twice as often for each of them:
+  // its outcome is thrown away but for what is changed, and that is known behind it as any round may have left it.
   Flow flow = Flow::normal;
-  bool holds = rehearse(0) || rehearsals_ > 0, done = false;
+  const bool rehearsed = rehearsals_ > 0;
+  bool holds = rehearsed || rehearse(0), done = rehearsed;
+  if (rehearsed) {
+    flow = run_for_good(true);
+    const values::Delta last = heap().capture(mark);
+    heap().rollback(mark);
+    widen(mark, false);
+    mark.trail = heap().mark().trail;
+    heap().apply(last);
+  }
   if (!holds) {
     const std::size_t fact_count = record_.facts.size(), function_count = function_order_.size(), class_count = classes_.size(), built_count = built_.size();
     const auto known = std::pair(std::unordered_set<values::Slot*>(carries.begin(), carries.end()), histories);

@@ -30,8 +30,8 @@ Answer Context::State::decide(Cond a) {
   if (a->form == Form::negation) return reversed(decide(a->operands[0]));
   const auto depth = static_cast<std::uint64_t>(std::min(nesting, deepest_trial)) << 2 | (propagating ? 2u : 0u) | (rewriting ? 1u : 0u);
   const std::uint64_t key = named(now, std::uint64_t{a->index} << 8 | depth);
-  if (decisions.empty()) decisions.resize(kept_decisions);
-  if (const Decision& made = decisions[key % kept_decisions]; made.key == key && (made.exhausted ? made.budget == effort : made.cost <= effort)) {
+  if (decisions.empty()) decisions.resize(first_decisions);
+  if (const Decision& made = decisions[key & (decisions.size() - 1)]; made.key == key && (made.exhausted ? made.budget == effort : made.cost <= effort)) {
     effort -= made.cost;
     exhausted = exhausted || made.exhausted;
     return made.found;
@@ -39,7 +39,11 @@ Answer Context::State::decide(Cond a) {
   const int budget = effort;
   const bool outer = std::exchange(exhausted, false);
   const Answer found = decide_now(a);
-  decisions[key % kept_decisions] = {key, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
+  if (++decided > decisions.size() && decisions.size() < most_decisions) {
+    decided = 0;
+    decisions.assign(decisions.size() * 2, {});
+  }
+  decisions[key & (decisions.size() - 1)] = {key, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
   exhausted = exhausted || outer;
   return found;
 }

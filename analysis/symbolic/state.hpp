@@ -282,8 +282,11 @@ struct Context::State {
     bool exhausted = false; // then it holds for the same budget only
     Answer found = Answer::unknown;
   };
-  static constexpr std::size_t kept_decisions = 1 << 13;
+  // A table in which a decision takes the place of another. It doubles when as many were put in as it has places: most files ask little, and
+  // those stay in the nearest cache.
+  static constexpr std::size_t first_decisions = 1 << 8, most_decisions = 1 << 13;
   std::vector<Decision> decisions;
+  std::size_t decided = 0;
 
   bool assume(Cond condition);
   bool learn(Cond condition);
