@@ -103,17 +103,57 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
   case Kind::super: return call_unknown(function, arguments, where);
   case Kind::instance: {
     auto* object = function.as<values::Instance>();
+    if (answered_.first == object) return std::exchange(answered_, {}).second;
     if (const Value method = find_method(object, Name("__call__"))) return call(method, std::move(arguments), where, expr);
     if (expr) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
     return call_unknown(function, arguments, where);
   }
   case Kind::choice:
     if (const Value given = without_none(*this, function); !given.is(Kind::choice)) return call(given, std::move(arguments), where, expr);
+    if (const auto* choice = function.as<values::Choice>(); choice->yes.is(Kind::instance) && choice->no.is(Kind::instance)) {
+      if (library_.wrapped(choice->yes) == choice->no) return call_wrapped(function, choice->yes, choice->no, std::move(arguments), where, expr);
+      if (library_.wrapped(choice->no) == choice->yes) return call_wrapped(function, choice->no, choice->yes, std::move(arguments), where, expr);
+    }
     return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
   default:
     if (expr && !arguments.spread) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
     return call_unknown(function, arguments, where);
   }
+}
+
+namespace {
+// Tensors that differ in their devices alone, between which what is not known chooses: one on a device that is not known.
+Value on_some_device(values::Heap& heap, Value value) {
+  if (!value.is(Kind::choice)) return value;
+  const Value yes = on_some_device(heap, value.as<values::Choice>()->yes), no = on_some_device(heap, value.as<values::Choice>()->no);
+  if (!yes.is(Kind::tensor) || !no.is(Kind::tensor) || yes.as<values::Tensor>()->role != no.as<values::Tensor>()->role) return value;
+  const values::TensorState &a = *yes.as<values::Tensor>()->now(), &b = *no.as<values::Tensor>()->now();
+  const auto same = [](const values::Dim& x, const values::Dim& y) { return x.size == y.size; };
+  const bool alike = a.shape.rank_known == b.shape.rank_known && std::equal(a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same) && a.dtype == b.dtype &&
+                     a.requires_grad == b.requires_grad && a.content == b.content && a.external == b.external && a.graph.size() == b.graph.size();
+  if (!alike) return value;
+  values::TensorState state = a;
+  state.device = nullptr;
+  const Value made = heap.tensor(std::move(state), yes.object()->born);
+  made.as<values::Tensor>()->role = yes.as<values::Tensor>()->role;
+  return made;
+}
+} // namespace
+
+// `DDP(model) if distributed else model`: the module runs on both ways, and is run once. What the wrapper does besides is done on its own way.
+Value Interpreter::call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place where, const CallExpr* expr) {
+  for (Value& given : arguments.positional) given = on_some_device(heap(), resolve(given));
+  library_.hand_on(*this, arguments.positional);
+  const Value result = call(module, arguments, where, expr);
+  if (killed_) return result;
+  const auto side = [&](Value part) {
+    if (!(part == wrapper)) return result;
+    const auto outer = std::exchange(answered_, {module.object(), result});
+    const Value made = call(wrapper, arguments, where, expr);
+    answered_ = outer;
+    return made;
+  };
+  return over_choices(either, side, where);
 }
 
 // ---------------------------------------------------------------- functions of the program

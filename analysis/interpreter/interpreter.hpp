@@ -422,6 +422,7 @@ private:
                      std::function<Value(Value)>* on_yield);
   bool recurs_too_far(const values::Function& function);
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
+  Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place, const syntax::CallExpr* expr);
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
                      const syntax::CallExpr* expr);
   Value call_unknown(Value function, const Arguments& arguments, Place place);
@@ -622,6 +623,7 @@ private:
   values::Slot default_dtype_;
   int casts_ = 0;                   // see casting()
   int forwards_ = 0;                // modules around whose forward runs
+  std::pair<const values::Object*, Value> answered_;  // see call_wrapped()
   int switches_ = 0;                // see note_gradient_switch()
   const values::Instance* unentered_ = nullptr;
   const Around* around_ = nullptr;  // the managers around

@@ -314,6 +314,10 @@ public:
   // Something is called of which nothing is known, with these arguments as the program writes them.
   virtual void unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
                            const syntax::CallExpr& expr, values::Place place) const = 0;
+  // Of a wrapper that hands on to a module what it is called with: the module. Absent if the object is none.
+  virtual Value wrapped(Value object) const = 0;
+  // Makes of these arguments what a wrapper hands on.
+  virtual void hand_on(Interpreter& run, std::span<const Value> positional) const = 0;
 };
 
 } // namespace stepzero::interpreter

@@ -16,7 +16,7 @@ class Likeness {
 public:
   explicit Likeness(values::Heap& heap) : heap_(heap) {}
 
-  // Are they the same, but for who they are? Nothing unknown is like another.
+  // Are they the same, but for who they are? Nothing unknown is like another, but tensors of which the same is not known.
   bool holds(Value a, Value b) {
     if (a == b) return true;
     if (a.kind != b.kind || ++compared_ > most) return false;
@@ -59,7 +59,8 @@ private:
 
   bool holds(const TensorState& a, const TensorState& b) {
     const auto same_size = [](const values::Dim& x, const values::Dim& y) { return x.size == y.size; };
-    return a.shape.rank_known && b.shape.rank_known && std::equal(a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same_size) &&
+    return a.shape.rank_known == b.shape.rank_known && std::equal(a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same_size) &&
+           std::equal(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), same_size) &&
            a.dtype == b.dtype && heap_.requires_grad(a) == heap_.requires_grad(b) && a.sharing == b.sharing && a.external == b.external && !a.content && !b.content &&
            a.graph.empty() == b.graph.empty() && a.is_gradient == b.is_gradient && a.blamed == b.blamed && a.strides == b.strides && same_device(a.device, b.device);
   }

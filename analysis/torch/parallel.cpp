@@ -101,13 +101,7 @@ Value wrapped_forward(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
-  // Wrappers move what they are given to the devices of their modules.
-  for (const Value& argument : arguments.positional)
-    if (const TensorState* state = tensor_state(call.run, argument); state && state->device) {
-      TensorState moved = *state;
-      moved.device = nullptr;
-      set_state(call.run, argument, moved);
-    }
+  table().hand_on(call.run, arguments.positional);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   const Value results = call.run.call(module, std::move(arguments), call.place, call.expr);
   if (call.self.is(Kind::instance)) {
@@ -116,6 +110,7 @@ Value wrapped_forward(Call& call) {
   }
   return results;
 }
+
 // fully_shard(module): in place. Each forward of it gathers, and so does the backward.
 Value fully_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
@@ -290,6 +285,25 @@ std::vector<Row> parallel_rows() {
     rows.push_back(made);
   }
   return rows;
+}
+
+Value Table::wrapped(Value object) const {
+  const auto* wrapper = object.is(Kind::instance) ? object.as<Instance>() : nullptr;
+  if (!wrapper || wrapper->cls || !wrapper->native || !wrapper->native->row) return {};
+  const values::Slot* module = wrapper->attributes.find(Name("module"));
+  if (!module) return {};
+  const Row* forward = find(std::string(wrapper->native->row->path) + ".forward");
+  return forward && forward->run == wrapped_forward ? module->value : Value{};
+}
+
+// Wrappers move what they are given to the devices of their modules.
+void Table::hand_on(Interpreter& run, std::span<const Value> positional) const {
+  for (const Value& argument : positional)
+    if (const TensorState* state = tensor_state(run, argument); state && state->device) {
+      TensorState moved = *state;
+      moved.device = nullptr;
+      set_state(run, argument, moved);
+    }
 }
 
 } // namespace stepzero::torch

@@ -107,6 +107,8 @@ public:
                                            values::Place place) const override;
   void unseen_call(Interpreter& run, std::span<const Value> positional, std::span<const std::pair<syntax::Name, Value>> keywords,
                    const syntax::CallExpr& expr, values::Place place) const override;
+  Value wrapped(Value object) const override;
+  void hand_on(Interpreter& run, std::span<const Value> positional) const override;
 
 private:
   std::vector<Row> rows_;
