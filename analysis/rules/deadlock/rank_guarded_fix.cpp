@@ -154,6 +154,7 @@ private:
     std::string make_buffer, take_back;
 
     if (info && info->sends_from_root) {
+      if (info->tensor < 0) return false;  // what the other ranks need is no one argument
       const std::size_t tensor = static_cast<std::size_t>(info->tensor);
       const Expr* argument = argument_expression(*event.expr, event.row->parameters[tensor], tensor);
       if (!argument) return false;
