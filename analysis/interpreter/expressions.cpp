@@ -1,6 +1,7 @@
 // Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and comparisons.cpp.
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/residual.hpp"
 
 #include <charconv>
 #include <algorithm>
@@ -138,7 +139,9 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     const auto& operation = as<BinaryExpr>(expr);
     const Value left = evaluate(*operation.left);
     const Value right = evaluate(*operation.right);
-    return binary(operation.op, left, right, expr);
+    const Value made = binary(operation.op, left, right, expr);
+    if (to_show() && operation.op == BinaryOp::add) keep_residual(*this, operation, left, right, made);
+    return made;
   }
   case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand), expr);
   case ExprKind::boolean_op: return evaluate_bool(as<BooleanOpExpr>(expr), 0);

@@ -1,5 +1,6 @@
 // Statements, other than loops, imports, class bodies, `with`, `try` and `match`.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/residual.hpp"
 #include "interpreter/unknown_items.hpp"
 
 #include <algorithm>
@@ -128,6 +129,10 @@ Flow Interpreter::run(const Stmt& stmt) {
     bool sums = assign.targets.size() == 1 && assign.value->kind == ExprKind::binary && !killed_;
     if (sums) {
       const auto& sum = as<BinaryExpr>(*assign.value);
+      if (to_show() && assign.targets[0]->kind == ExprKind::name && sum.op != BinaryOp::matmul)
+        for (const Expr* operand : {sum.left, sum.right})
+          if (operand->kind == ExprKind::name && as<NameExpr>(*operand).id == as<NameExpr>(*assign.targets[0]).id)
+            if (const values::Slot& slot = variable(as<NameExpr>(*operand).id); slot.value) keep_updated(*this, slot.value, value);
       // Also a running mean: mean = 0.9 * mean + 0.1 * loss.
       const auto names_target = [&](const Expr& part) { return part.kind == assign.targets[0]->kind && record_.text(here(part)) == record_.text(here(*assign.targets[0])); };
       const auto weighs_target = [&](const Expr& part) {

@@ -38,8 +38,8 @@ Shown of_kind(std::string kind) {
 // What the tensor's shape was then, with the rank and the sizes that were found out later: it had them all the while.
 values::Shape as_found(const Record& record, const values::TensorState& then, const values::TensorState& last) {
   const auto &known = then.shape.dims, &found = last.shape.dims;
-  const bool same_rank = then.shape.rank_known ? known.size() == found.size() : known.size() <= found.size();
-  if (!last.shape.rank_known || !same_rank || then.dtype != last.dtype) return then.shape;
+  const bool same_rank = then.shape.rank_known ? last.shape.rank_known && known.size() == found.size() : known.size() <= found.size();
+  if (!same_rank || then.dtype != last.dtype) return then.shape;
   values::Shape shape = last.shape;
   for (std::size_t i = 0; i < known.size(); ++i) {
     values::Dim& dim = shape.dims[found.size() - known.size() + i];

@@ -1,6 +1,8 @@
 // Attention: the function, MultiheadAttention and the Transformer layers.
 #include "torch/layer.hpp"
 
+#include <array>
+
 namespace stepzero::torch {
 
 namespace {
@@ -68,6 +70,10 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
 // ---------------------------------------------------------------- the function
 
 Value attend(Op& op) {
+  // Programs give a batch of heads.
+  constexpr std::string_view usual[] = {"", "", "", ""};
+  for (const std::string_view name : {"query", "key", "value"})
+    if (op.argument(name)) take_usual(op, name, usual);
   const TensorState *query = op.expect("query"), *key = op.expect("key"), *value = op.expect("value");
   if (!query || !key || !value) return op.unknown();
   const Shape q = query->shape, k = key->shape, v = value->shape;
@@ -121,6 +127,81 @@ Value attend(Op& op) {
   leading.dims.push_back(length);
   leading.dims.push_back(width);
   return op.result(leading);
+}
+
+// ---------------------------------------------------------------- functions of one layout
+
+bool has_rank(Op& op, std::string_view name, std::size_t rank) {
+  const TensorState* state = op.expect(name);
+  if (!state) return true;
+  if (!ranked_input(op, name, std::array{rank})) return false;
+  Shape shape = state->shape;
+  if (shape.rank_known) return true;
+  shape.rank_known = true;
+  shape.dims.insert(shape.dims.begin(), rank - shape.dims.size(), Dim{});
+  op.learn(name, shape);
+  return true;
+}
+bool have_ranks(Op& op, std::size_t rank) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (!has_rank(op, op.call.row.parameters[i].text(), rank)) return false;
+  return true;
+}
+// What comes out of three tensors of the same layout: the query's, with the features of the values.
+Shape attended(Op& op) {
+  Shape shape = op.shape(op.call.row.parameters[0].text());
+  const Shape& values = op.shape(op.call.row.parameters[2].text());
+  if (shape.rank_known && !shape.dims.empty() && values.rank_known && !values.dims.empty()) shape.dims.back() = values.dims.back();
+  return shape;
+}
+// Numbers beside the result, if they are asked for; unknown: that is not known.
+Known asks_for(Op& op, std::string_view flag, std::string_view object) {
+  if (op.call.spread) return Known::unknown;
+  const Known flagged = flag.empty() ? Known::no : op.flag(flag);
+  if (flagged != Known::no || object.empty()) return flagged;
+  const Value value = op.argument(object);
+  if (!value) return Known::no;
+  return value.is(Kind::choice) || (value.is(Kind::unknown) && !op.run.to_show()) ? Known::unknown : Known::yes;
+}
+// Of each token and head one number: [B, H, L] of [B, H, L, E], or [H, T] of [T, H, E].
+Shape one_of_each(const Shape& shape, bool packed) {
+  if (!shape.rank_known || shape.dims.size() < 3) return {};
+  if (packed) return {true, {shape.dims[1], shape.dims[0]}};
+  return {true, {shape.dims.begin(), shape.dims.end() - 1}};
+}
+Value with_sums(Op& op, Known asked, bool as_object, bool packed) {
+  const Shape shape = attended(op);
+  if (asked == Known::unknown) return op.run.heap().unknown_from(op.tensors(), op.call.place);
+  const TensorState* query = op.tensor(op.call.row.parameters[0].text());
+  const Value out = op.result(shape, query ? query->dtype : Dtype::unknown);
+  if (asked == Known::no) return out;
+  const Value sums = op.result(one_of_each(shape, packed), Dtype::float32);
+  constexpr static std::string_view fields[] = {"lse", "max_scores"};
+  return op.tuple({out, as_object ? op.named_tuple({sums, op.result(one_of_each(shape, packed), Dtype::float32)}, fields) : sums});
+}
+Value flex(Op& op) {
+  if (!have_ranks(op, 4)) return op.unknown();
+  const Known object = asks_for(op, "", "return_aux");
+  return object == Known::no ? with_sums(op, asks_for(op, "return_lse", ""), false, false) : with_sums(op, object, true, false);
+}
+// Sequences of different lengths, one behind the other: [T, H, E].
+Value packed(Op& op) {
+  if (!have_ranks(op, 3)) return op.unknown();
+  for (std::size_t i = 3; i < 5; ++i)
+    if (op.argument(op.call.row.parameters[i].text()) && !has_rank(op, op.call.row.parameters[i].text(), 1)) return op.unknown();
+  return with_sums(op, asks_for(op, "", "return_aux"), false, true);
+}
+// flash_attn, whose kernels say themselves what they take: [B, L, H, E], or [T, H, E] of packed sequences.
+Value flash(Op& op) {
+  const bool of_packed = op.call.row.path.find("varlen") != std::string_view::npos;
+  constexpr std::string_view sizes[] = {"", "", "", ""};
+  const std::span<const std::string_view> usual(sizes, of_packed ? 3 : 4);
+  bool fits = op.call.rest.empty() && op.flag("return_attn_probs") == Known::no;
+  for (std::size_t i = 0; fits && i < 3; ++i) {
+    const TensorState* state = take_usual(op, op.call.row.parameters[i].text(), usual);
+    fits = state && (!state->shape.rank_known || state->shape.dims.size() == usual.size());
+  }
+  return fits ? op.result(attended(op)) : op.run.heap().unknown_from(op.tensors(), op.call.place);
 }
 
 // ---------------------------------------------------------------- MultiheadAttention
@@ -279,13 +360,24 @@ constexpr Layer layers[] = {
      "tgt_is_causal=None, memory_is_causal=False",
      transformer},
 };
+constexpr Operator of_flash_attention[] = {
+    {"flash_attn_func", "q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, *more, return_attn_probs=False, **options",
+     "flash_attn.flash_attn_func flash_attn.flash_attn_interface.flash_attn_func", flash, Type::input},
+    {"flash_attn_varlen_func", "q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p=0.0, softmax_scale=None, causal=False, *more, return_attn_probs=False, **options",
+     "flash_attn.flash_attn_varlen_func flash_attn.flash_attn_interface.flash_attn_varlen_func", flash, Type::input},
+};
 constexpr Operator operators[] = {
     {"scaled_dot_product_attention", "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", "F", attend, Type::input},
+    {"flex_attention", "query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *, return_aux=None, **options",
+     "torch.nn.attention.flex_attention.flex_attention spread", flex, Type::input},
+    {"varlen_attn", "query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *more, return_aux=None, scale=None, window_size=None, enable_gqa=False, **options",
+     "torch.nn.attention.varlen.varlen_attn spread", packed, Type::input},
     {"generate_square_subsequent_mask", "sz, device=None, dtype=None", "torch.nn.Transformer.generate_square_subsequent_mask", square_mask, Type::own},
 };
 
 } // namespace
 
+std::vector<Row> flash_attention_rows() { return operator_rows(of_flash_attention); }
 std::vector<Row> attention_rows() { return rows_of(layers, operators); }
 
 } // namespace stepzero::torch

@@ -3,6 +3,7 @@
 #include "torch/operators.hpp"
 #include "values/numbers.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace stepzero::torch {
@@ -12,6 +13,14 @@ namespace {
 std::string text(std::int64_t number) { return std::to_string(number); }
 
 // ---------------------------------------------------------------- sizes
+
+// What has a name is mostly one size: `dim`, `hidden_size`.
+bool shown_as_one_size(Op& op, const values::Unknown& unknown) {
+  if (!op.run.to_show() || !op.run.in_roots() || unknown.of_many || unknown.is_real || unknown.state.value) return false;
+  const std::string_view last = unknown.name.substr(unknown.name.rfind('.') + 1);
+  constexpr std::string_view any[] = {"size", "sizes", "dims", "args", "kwargs"};
+  return !last.empty() && last.find("shape") == std::string_view::npos && std::find(std::begin(any), std::end(any), last) == std::end(any);
+}
 
 // The shape asked for as `2, 3`, `(2, 3)` or `x.shape`; nullopt where not even the rank is known.
 std::optional<Shape> shape_asked(Op& op, std::string_view name) {
@@ -23,7 +32,7 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
       return like ? std::optional(like->shape) : std::nullopt;
     }
     // It may be one size or a tuple of them, unless it was already used as a number.
-    if (!unknown->integer || unknown->only_compared) return std::nullopt;
+    if ((!unknown->integer || unknown->only_compared) && !shown_as_one_size(op, *unknown)) return std::nullopt;
   }
   if (!value && !op.given(name)) return Shape{true, {}};
   const auto sizes = op.sizes(name);

@@ -313,6 +313,7 @@ void Op::learn(std::string_view name, const Shape& shape) {
   settle_rank(run, learned);
   set_state(run, argument(name), learned);
   learn_source(run, shape_value, learned.shape);
+  learn_ends(run, shape_value, learned.shape);
 }
 void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
   const TensorState* state = expect(name);

@@ -303,6 +303,7 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
 }
 
 std::vector<Row> operator_rows(std::span<const Operator> operators) {
+  constexpr std::string_view roots[] = {"torch.", "einops.", "grouped_gemm.", "flash_attn."};  // of whole paths
   std::vector<Row> rows;
   const auto add = [&](std::string path, RowKind kind, const Operator& op, values::Variant variant, bool self_first) {
     Row made;
@@ -339,7 +340,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
       } else if (home == "spread") operations.back().takes_spread = true;
       else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
       else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
-      else if (home.starts_with("torch.") || home.starts_with("einops.") || home.starts_with("grouped_gemm.")) {
+      else if (std::ranges::any_of(roots, [&](std::string_view root) { return home.starts_with(root); })) {
         const bool method = home.starts_with("torch.Tensor.");
         add(std::string(home), method ? RowKind::method : RowKind::function, op, method && home.ends_with('_') ? in_place : plain, method);
       } else add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);

@@ -12,9 +12,20 @@ Value same(Op& op) {
   return input ? op.result(input->shape) : op.unknown();
 }
 
+// To be shown, what is weighted by a trained vector has as many features as that.
+static void learn_features(Op& op) {
+  const std::string_view names[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
+  for (const bool turned : {false, true}) {
+    const TensorState *vector = op.tensor(names[turned]), *other = op.tensor(names[!turned]);
+    if (!vector || !other || !vector->shape.rank_known || vector->shape.dims.size() != 1 || op.run.heap().requires_grad(*vector) != Known::yes) continue;
+    if (!other->shape.rank_known && !from_right(other->shape, 0).size && is_width(op.run, vector->shape.dims[0].size)) op.learn_last(names[!turned], vector->shape.dims);
+  }
+}
+
 Value broadcasting(Op& op) {
   // What is left over are the scalars of signatures that PyTorch no longer documents.
   if (!op.call.rest.empty()) return op.unknown();
+  if (op.run.to_show() && op.call.row.parameters.size() >= 2) learn_features(op);
   std::optional<Shape> shape;
   bool known = true;
   for (std::size_t i = 0; i < op.call.row.parameters.size(); ++i) {
@@ -23,9 +34,12 @@ Value broadcasting(Op& op) {
     const Value value = op.argument(name);
     if (!value || value.is(Kind::string) || value.is(Kind::dtype)) continue;
     const TensorState* state = op.tensor(value);
-    if (!state) known = false;
-    else if (!shape) shape = state->shape;
-    else if (!(shape = op.broadcast(*shape, state->shape))) return op.unknown();
+    // Of what is not known a tensor's result has at least the features of what is.
+    const Shape any;
+    const bool open = !state && op.run.to_show() && value.is(Kind::unknown);
+    if (!state && !open) known = false;
+    else if (!shape) shape = state ? state->shape : any;
+    else if (!(shape = op.broadcast(*shape, state ? state->shape : any))) return op.unknown();
   }
   return shape && known ? op.result(*shape) : op.unknown();
 }

@@ -7,14 +7,15 @@ namespace stepzero::torch {
 namespace {
 
 // What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own last dimensions are not that
-// one's, how many more it has, and how many it has in any case, whatever that one has.
-constexpr std::string_view source_name = "$from", differing_name = "$differing", added_name = "$added", over_name = "$over";
+// one's, how many more it has, how many it has in any case, whatever that one has, and (where it is said) that both end with the same.
+constexpr std::string_view source_name = "$from", differing_name = "$differing", added_name = "$added", over_name = "$over", last_name = "$last";
 
 struct Named {
   std::string_view name;
   std::int64_t differing;
   std::int64_t added = 0;
   std::int64_t over = 0;  // it says something only of what has more dimensions than these
+  bool ends_alike = false;
 };
 // Operators whose result has the shape of their first tensor, but for so many last dimensions.
 constexpr Named named[] = {
@@ -81,6 +82,7 @@ void follow(Op& op, Value source, const Named& by, Value made) {
   heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(by.differing);
   heap.slot_of(unknown->attributes, Name(added_name)).value = heap.integer(by.added);
   heap.slot_of(unknown->attributes, Name(over_name)).value = heap.integer(by.over);
+  if (op.run.to_show() && (by.ends_alike || (by.differing == 0 && by.added == 0))) heap.slot_of(unknown->attributes, Name(last_name)).value = heap.integer(1);
   state->shape_value = shape;
 }
 
@@ -120,11 +122,31 @@ Leading leading(Op& op) {
 void follow_rank(Op& op, Value made) {
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
   if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, last_part(op.call.row.path)) != std::end(pairwise))
-    if (const auto [source, over] = leading(op); source) return follow(op, source, Named{"", all_of_them, 0, over}, made);
+    if (const auto [source, over] = leading(op); source) {
+      const Value first = op.argument(op.call.row.parameters[0].text()), second = op.argument(op.call.row.parameters[1].text());
+      const TensorState* other = op.tensor(source == first ? second : first);
+      return follow(op, source, Named{"", all_of_them, 0, over, other && op.value(from_right(other->shape, 0)) == 1}, made);
+    }
   const Value source = op.argument(op.call.row.parameters[0].text());
   const TensorState* from = op.tensor(source);
   if (!from || from->shape.rank_known) return;
   if (const auto by = relation(op)) follow(op, source, *by, made);
+}
+
+void learn_ends(Interpreter& run, Value shape_value, const Shape& learned) {
+  if (!run.to_show() || learned.rank_known || learned.dims.empty() || !learned.dims.back().size) return;
+  constexpr int longest_way = 16;
+  for (int way = 0; way < longest_way && shape_value.is(Kind::unknown); ++way) {
+    const auto& kept = shape_value.as<values::Unknown>()->attributes;
+    const Value source = kept.value(Name(last_name)) ? kept.value(Name(source_name)) : Value{};
+    const TensorState* state = source ? tensor_state(run, source) : nullptr;
+    if (!state || state->shape.rank_known || (!state->shape.dims.empty() && state->shape.dims.back().size)) return;
+    TensorState changed = *state;
+    if (changed.shape.dims.empty()) changed.shape.dims.emplace_back();
+    changed.shape.dims.back() = learned.dims.back();
+    shape_value = changed.shape_value;
+    set_state(run, source, changed);
+  }
 }
 
 void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {

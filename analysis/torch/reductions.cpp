@@ -56,7 +56,17 @@ Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
   const auto axes = named_axes(op, shape, dim);
   if (axes) {
     if (axes->known.empty() && axes->before == 0) return reduced_to_one(op, shape, keep);  // dim=()
-    return reduced_over(op, shape, *axes, keep);
+    Shape out = reduced_over(op, shape, *axes, keep);
+    // A number by itself has none of these dimensions; what is shown is none.
+    const auto given = op.integers(dim);
+    if (axes->before > 0 && keep == Known::yes && given && op.run.to_show())
+      for (const std::int64_t at : *given) {
+        const auto from_end = static_cast<std::size_t>(-at);
+        if (from_end <= shape.dims.size()) continue;
+        if (from_end > out.dims.size()) out.dims.insert(out.dims.begin(), from_end - out.dims.size(), Dim{});
+        out.dims[out.dims.size() - from_end] = op.dim(1);
+      }
+    return out;
   }
   if (op.failed() || !shape.rank_known) return {};
   // One dimension, or an unknown number of them.

@@ -75,8 +75,7 @@ static bool never_larger(Interpreter& run, Int a, Int b) {
   return at_one && *at_one != 0;
 }
 
-// Is it what the program makes things of, as `hidden_size` is, and no size of a batch or of a sequence that may be 1? Asked to show shapes.
-static bool is_width(Interpreter& run, Int size) {
+bool is_width(Interpreter& run, Int size) {
   if (!run.to_show() || !size) return false;
   bool any = false, all = true;
   run.symbols().atoms(size, [&](Int atom) {
@@ -91,7 +90,7 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   Shape out;
   out.rank_known = a.rank_known && b.rank_known;
   // Where the one has no more dimensions, those of the other stay as they are.
-  const bool either = a.rank_known || b.rank_known;
+  const bool either = a.rank_known || b.rank_known || run.to_show();
   const std::size_t rank = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
@@ -133,6 +132,8 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     }
     out.dims.insert(out.dims.begin(), dim);
   }
+  // That there are more dimensions of which nothing is known is nothing to show.
+  if (run.to_show() && !out.rank_known) out.dims.erase(out.dims.begin(), std::ranges::find_if(out.dims, [](const Dim& dim) { return dim.size; }));
   return out;
 }
 

@@ -36,6 +36,8 @@ void settle_rank(Interpreter& run, TensorState& learned);
 Dim from_right(const Shape& shape, std::size_t i);
 // Are the sizes known to differ for all values of their symbols?
 bool differ(Interpreter& run, const Dim& a, const Dim& b);
+// Is it what the program makes things of, as `hidden_size` is, and no size of a batch or of a sequence that may be 1? Asked to show shapes.
+bool is_width(Interpreter& run, Int size);
 std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b, bool* impossible = nullptr);
 
 // Nothing that is known of it needs a gradient any more, because of `what`.

@@ -3,6 +3,7 @@
 
 #include "torch/autograd.hpp"
 #include "torch/distributions.hpp"
+#include "torch/layer.hpp"
 #include "torch/products.hpp"
 
 #include <algorithm>
@@ -97,7 +98,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 86> libraries = {
+constexpr std::array<std::string_view, 87> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -106,7 +107,7 @@ constexpr std::array<std::string_view, 86> libraries = {
     "configparser", "getpass", "ast", "__future__", "torch",
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
-    "torchmetrics", "tqdm", "einops", "grouped_gemm", "typing_extensions", "scipy", "PIL", "cv2",
+    "torchmetrics", "tqdm", "einops", "grouped_gemm", "flash_attn", "typing_extensions", "scipy", "PIL", "cv2",
     "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf",
 };
 constexpr std::size_t always_there_count = 65;
@@ -302,6 +303,7 @@ Table::Table() {
       {property_rows, "PyTorch documentation of torch, torch.Tensor and torch.nn.init"},
       {einops_rows, "einops documentation"},
       {grouped_gemm_rows, "source of grouped_gemm"},
+      {flash_attention_rows, "documentation of flash_attn"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
