@@ -30,7 +30,10 @@ public:
     if (const Value number = one_number(annotation, optional, name, born)) return number;
     Value made = annotation->kind == ExprKind::subscript ? one_of_texts(as<SubscriptExpr>(*annotation), name) : Value{};
     if (!made)
-      if (const Value found = named(scope, *annotation, depth); found.is(Kind::class_)) made = object(*found.as<values::Class>(), name, born, depth);
+      if (const Value found = named(scope, *annotation, depth); found.is(Kind::class_)) {
+        auto& cls = *found.as<values::Class>();
+        made = cls.is_named_tuple ? named_tuple(cls, name, born, depth) : object(cls, name, born, depth);
+      }
     if (!made || !optional) return made;
     return run_.heap().choose(run_.symbols().opaque(std::string(name) + " is not None", values::Sharing::uniform), made, Value::none());
   }
@@ -83,6 +86,26 @@ private:
     return nullptr;
   }
 
+  Value field(const values::Class& cls, const values::ClassField& field, std::string_view name, Place born, int depth) {
+    const std::string path = std::string(name) + "." + std::string(field.name.text());
+    for (const values::Class* owner : cls.order)
+      if (const Expr* annotation = annotation_of(*owner, field.name)) {
+        if (const Value value = this->value(owner->body, annotation, path, born, depth + 1)) return value;
+        break;
+      }
+    return run_.symbol(path, values::Sharing::uniform, born);
+  }
+
+  Value named_tuple(values::Class& cls, std::string_view name, Place born, int depth) {
+    if (depth > deepest || fields_ + cls.fields.size() > most_fields) return {};
+    fields_ += cls.fields.size();
+    std::vector<Value> items;
+    for (const values::ClassField& each : cls.fields) items.push_back(field(cls, each, name, born, depth));
+    const Value made = run_.heap().tuple(std::move(items));
+    made.as<values::Tuple>()->cls = &cls;
+    return made;
+  }
+
   Value object(values::Class& cls, std::string_view name, Place born, int depth) {
     if (!cls.is_dataclass || depth > deepest || fields_ + cls.fields.size() > most_fields) return {};
     fields_ += cls.fields.size();
@@ -91,18 +114,8 @@ private:
     made->cls = &cls;
     made->symbolic = made->open = true;
     made->name = run_.heap().keep(std::string(name));
-    for (const values::ClassField& field : cls.fields) {
-      if (field.init_only) continue;
-      const std::string path = std::string(name) + "." + std::string(field.name.text());
-      Value value;
-      for (const values::Class* owner : cls.order)
-        if (const Expr* annotation = annotation_of(*owner, field.name)) {
-          value = this->value(owner->body, annotation, path, born, depth + 1);
-          break;
-        }
-      if (!value) value = run_.symbol(path, values::Sharing::uniform, born);
-      run_.heap().slot_of(made->attributes, field.name).value = value;
-    }
+    for (const values::ClassField& each : cls.fields)
+      if (!each.init_only) run_.heap().slot_of(made->attributes, each.name).value = field(cls, each, name, born, depth);
     return Value::of(Kind::instance, made);
   }
 

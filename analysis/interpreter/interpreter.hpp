@@ -29,7 +29,8 @@ struct Given {
     std::string name;            // what the function itself calls it
     const void* same = nullptr;  // equal ones are the same size
     bool later = false;          // the function finds it out by itself
-    friend bool operator==(const Size& a, const Size& b) { return a.number == b.number && a.name == b.name && a.later == b.later; }
+    bool only_said = false;      // by its words: what it finds out itself goes before
+    friend bool operator==(const Size& a, const Size& b) { return a.number == b.number && a.name == b.name && a.later == b.later && a.only_said == b.only_said; }
   };
   std::vector<Size> sizes;
   friend bool operator==(const Given&, const Given&) = default;

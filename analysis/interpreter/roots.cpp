@@ -203,6 +203,9 @@ std::optional<values::Shape> Interpreter::given_shape(const values::Function& fu
       dim.size = symbols().constant(*size.number);
     } else if (same && *same) {
       dim.size = *same;
+    } else if (size.only_said && !size.name.empty()) {
+      dim.size = stand_in(size.name);
+      if (same) *same = dim.size;
     } else if (!size.later) {
       symbolic::AtomInfo info;
       info.name = size.name;

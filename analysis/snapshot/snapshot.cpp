@@ -3,6 +3,7 @@
 #include "interpreter/interpreter.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
+#include "snapshot/described.hpp"
 #include "snapshot/memory.hpp"
 #include "snapshot/rank_runs.hpp"
 #include "snapshot/schedule.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -145,18 +147,34 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
 
 constexpr int most_runs_to_show = 3;
 
+using Functions = std::unordered_set<const syntax::FunctionStmt*>;
+
+const DescribedShape* said_of(const std::map<std::string, DescribedShape, std::less<>>& shapes, std::string_view key) {
+  const auto found = shapes.find(key.substr(key.rfind(' ') + 1));
+  return found == shapes.end() ? nullptr : &found->second;
+}
+
 // What the parameters of the file's functions were found to be, where they did not begin with it: by the functions themselves, or by all
 // of their calls.
-interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset) {
+//
+// Where neither tells how many dimensions there are, the function's words do, unless it is `mistaken`.
+interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, const Functions& mistaken) {
   struct Found {
     const interpreter::Fact* own = nullptr;
     std::size_t rank = 0;
     bool called = false, agree = true;
+    const syntax::FunctionStmt* function = nullptr;
   };
   std::map<std::string, Found, std::less<>> found;
+  std::unordered_map<const syntax::FunctionStmt*, std::map<std::string, DescribedShape, std::less<>>> described;
   for (const interpreter::Fact& fact : record.facts) {
     if (fact.role != interpreter::Fact::Role::parameter || !fact.function || !record.in_file(fact.place)) continue;
     Found& each = found[std::string(fact.function->qualified) + " " + std::string(record.text(fact.place))];
+    if (const auto* stmt = fact.function->stmt; stmt && fact.function->name.text() != "__init__") {
+      each.function = stmt;
+      const interpreter::ChunkOf& chunk = record.chunks[fact.function->chunk];
+      if (!mistaken.contains(stmt) && !described.contains(stmt)) described[stmt] = described_parameters(*stmt, chunk.module->text->bytes(), chunk.offset);
+    }
     if (fact.general) {
       each.own = &fact;
       continue;
@@ -169,6 +187,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset) {
   }
   interpreter::AllGiven given;
   std::unordered_map<symbolic::Int, std::uintptr_t> numbers;  // of the sizes, in order: the same whenever it is run
+  std::map<std::pair<const syntax::FunctionStmt*, std::string>, std::uintptr_t> said;
   for (const auto& [key, each] : found) {
     interpreter::Given one;
     const values::Shape* own = nullptr;
@@ -200,7 +219,13 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset) {
     } else if (each.called && each.agree) {
       one.sizes.resize(each.rank);
     } else {
-      continue;
+      const auto words = described.find(each.function);
+      const auto shape = words == described.end() ? nullptr : said_of(words->second, key);
+      if (!shape) continue;
+      for (const DescribedSize& size : *shape) {
+        one.sizes.push_back({size.number, size.name, nullptr, !size.number && size.name.empty(), true});
+        if (!size.name.empty()) one.sizes.back().same = reinterpret_cast<const void*>(said.try_emplace({each.function, size.name}, offset + 50'000 + said.size()).first->second);
+      }
     }
     given.emplace(key, std::move(one));
   }
@@ -215,11 +240,34 @@ bool same_given(const interpreter::AllGiven& a, const interpreter::AllGiven& b) 
          });
 }
 
+// The functions that were given what their words say, and in which something fails that did not fail before.
+Functions refuted(const Record& before, const Record& shown, const interpreter::AllGiven& given) {
+  Functions wrong;
+  const auto by_words = [&](const values::Function& function) {
+    return function.stmt && std::ranges::any_of(function.parameters->list, [&](const syntax::Parameter& parameter) {
+             const auto found = given.find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
+             return found != given.end() && std::ranges::any_of(found->second.sizes, &interpreter::Given::Size::only_said);
+           });
+  };
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  const auto each_problem = [](const Record& record, const auto& look) {
+    for (const auto& event : record.events)
+      if (event->kind == interpreter::EventKind::problem) look(static_cast<const interpreter::ProblemEvent&>(*event));
+  };
+  each_problem(before, [&](const interpreter::ProblemEvent& problem) { known.emplace(before.span(problem.place).begin, before.span(problem.place).end); });
+  each_problem(shown, [&](const interpreter::ProblemEvent& problem) {
+    if (problem.guarded || known.contains({shown.span(problem.place).begin, shown.span(problem.place).end})) return;
+    for (const interpreter::CallSite* site = problem.calls; site; site = site->outer)
+      if (site->function && by_words(*site->function)) wrong.insert(site->function->stmt);
+  });
+  return wrong;
+}
+
 // The record of the run that is shown; null: the file's own. It begins with what the run before it found of parameters, and may tell more
 // of others: a few runs at most follow each other. Each goes on behind an edit that leaves what it began with.
 const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path, const interpreter::Limits& limits,
-                          const std::function<void(Run&, const interpreter::Limits&)>& begin, int left) {
-  interpreter::AllGiven given = given_by(run.record, static_cast<std::uintptr_t>(left) * 100'000);
+                          const std::function<void(Run&, const interpreter::Limits&)>& begin, int left, const Functions& mistaken = {}) {
+  interpreter::AllGiven given = given_by(run.record, static_cast<std::uintptr_t>(left) * 100'000, mistaken);
   if (run.given) {
     const bool more = std::any_of(given.begin(), given.end(), [&](const auto& one) { return !run.given->contains(one.first); });
     if (!more || left == 0) {
@@ -241,9 +289,12 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
     to_show.given = shown->given.get();
     begin(*shown, to_show);
   }
+  // What fails only as the words have it is not as they say.
+  if (mistaken.empty())
+    if (const Functions wrong = refuted(run.record, shown->record, *shown->given); !wrong.empty()) return run_to_show(run, sources, path, limits, begin, left, wrong);
   const bool whole = (!shown->record.out_of_budget || run.record.out_of_budget) && !shown->record.cancelled;
   if (!whole) return run.given ? &run.record : nullptr;
-  return run_to_show(*shown, sources, path, limits, begin, left - 1);
+  return run_to_show(*shown, sources, path, limits, begin, left - 1, mistaken);
 }
 
 } // namespace

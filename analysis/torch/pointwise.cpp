@@ -12,6 +12,12 @@ Value same(Op& op) {
   return input ? op.result(input->shape) : op.unknown();
 }
 
+// A parameter that is a number where nothing else is given is one.
+static bool is_number_by_default(Value value) {
+  const Value otherwise = value.as<values::Unknown>()->default_value;
+  return otherwise.is(Kind::real) || otherwise.is(Kind::integer) || otherwise.is(Kind::boolean);
+}
+
 // To be shown, what is weighted by a trained vector has as many features as that.
 static void learn_features(Op& op) {
   const std::string_view names[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
@@ -37,6 +43,7 @@ Value broadcasting(Op& op) {
     // Of what is not known a tensor's result has at least the features of what is.
     const Shape any;
     const bool open = !state && op.run.to_show() && value.is(Kind::unknown);
+    if (open && is_number_by_default(value)) continue;
     if (!state && !open) known = false;
     else if (!shape) shape = state ? state->shape : any;
     else if (!(shape = op.broadcast(*shape, state ? state->shape : any))) return op.unknown();
