@@ -1,5 +1,6 @@
 // Classes, objects and their attributes: inheritance, properties, bound methods, library bases, symbols' attributes.
 #include "interpreter/alike.hpp"
+#include "interpreter/abstract.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/set_on_self.hpp"
@@ -141,7 +142,11 @@ Value Interpreter::held(const values::Instance& object) const {
 Value Interpreter::find_method(values::Instance* object, Name name) {
   const Value self = Value::of(Kind::instance, object);
   if (object->cls)
-    if (const Value found = find_in_order(object->cls->order, name)) return bind_method(found, self, object->cls, {});
+    if (const Value found = find_in_order(object->cls->order, name)) {
+      const auto bind = [&](Value method) { return bind_method(method, self, object->cls, {}); };
+      const Value either = to_show() && in_roots_ ? one_of_overrides(*this, *object->cls, name, found, globals_, bind) : Value{};
+      return either ? either : bind(found);
+    }
   const auto bound = [&](Value of, Value function) {
     auto* made = heap().make<values::Bound>();
     made->self = of;
@@ -203,7 +208,11 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
     return may_differ && object.attributes.find(stands_for_many) ? one_of_many(found) : found;
   }
   if (object.cls)
-    if (const Value found = find_in_order(object.cls->order, name)) return bind_method(found, self, object.cls, where);
+    if (const Value found = find_in_order(object.cls->order, name)) {
+      const auto bind = [&](Value method) { return bind_method(method, self, object.cls, where); };
+      const Value either = to_show() && in_roots_ ? one_of_overrides(*this, *object.cls, name, found, globals_, bind) : Value{};
+      return either ? either : bind(found);
+    }
   const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;
   if (native) {
     if (const Value found = native_attribute(*native, self, name, where)) return found;

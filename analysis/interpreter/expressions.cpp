@@ -39,10 +39,25 @@ Value Interpreter::frozen(Value value, int depth) {
   return copy;
 }
 
+// A method that runs in the place of one that it overrides, on an object that has not its attributes: see abstract.hpp.
+template <class Frame> static bool runs_on_another(const Frame* frame) {
+  constexpr int most_frames = 4;
+  for (int i = 0; frame && i < most_frames; ++i, frame = frame->outer) {
+    const values::Function* function = frame->function;
+    if (!function || !function->owner || function->is_static || function->parameters->list.empty()) continue;
+    const values::Slot* self = frame->scope->names.find(function->parameters->list[0].name);
+    if (!self || !self->value.is(Kind::instance)) continue;
+    const auto* cls = self->value.as<values::Instance>()->cls;
+    if (cls && std::ranges::find(cls->order, function->owner) == cls->order.end()) return true;
+  }
+  return false;
+}
+
 void Interpreter::note(Fact::Role role, Place where, Value value) {
   // Facts are shown, and the file's own run has those of all ranks.
   if (rehearsals_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
+  if (to_show() && runs_on_another(frame_)) return;
   Fact fact;
   fact.place = where;
   fact.role = role;

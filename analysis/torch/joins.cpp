@@ -45,7 +45,9 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   if (!given.is(Kind::list) && !given.is(Kind::tuple)) return std::nullopt;
   const auto items = op.run.elements(given, op.call.place);
   if (!items) return std::nullopt;
-  for (const Value& item : *items) parts.states.push_back(op.tensor(item));
+  // To be shown, one of two tensors is as much of both as is the same.
+  const auto one = [&](const Value& item) { return op.run.to_show() ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item; };
+  for (const Value& item : *items) parts.states.push_back(op.tensor(one(item)));
   parts.count = op.s.constant(static_cast<std::int64_t>(items->size()));
   return parts;
 }

@@ -273,6 +273,9 @@ Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); 
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
 Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
 
+// A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
+Value on_shards(Call& call) { return call.run.to_show() ? seen_through(call) : call.run.heap().external("", call.place); }
+
 // ---------------------------------------------------------------- calls and hooks
 
 template <bool before> Value register_hook(Call& call) {
@@ -443,6 +446,7 @@ std::vector<Row> module_rows() {
 
       row("$same", function, "x", first_argument),
       row("torch.compile", function, "model=None, **options", seen_through),
+      row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
       row("torch.jit.script", function, "obj=None, **options", seen_through),
       row("torch.jit.trace", function, "func, **options", seen_through),
       row("torch.jit.ignore", function, "fn=None, **options", seen_through),

@@ -90,8 +90,9 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   Shape out;
   out.rank_known = a.rank_known && b.rank_known;
   // Where the one has no more dimensions, those of the other stay as they are.
-  const bool either = a.rank_known || b.rank_known || run.to_show();
-  const std::size_t rank = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
+  const bool either = a.rank_known || b.rank_known;
+  const std::size_t least = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
+  const std::size_t rank = run.to_show() ? std::max(a.dims.size(), b.dims.size()) : least;
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
     return dim.size && run.symbols().compare(Compare::eq, dim.size, run.symbols().constant(1)) == Answer::no;
@@ -132,8 +133,7 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     }
     out.dims.insert(out.dims.begin(), dim);
   }
-  // That there are more dimensions of which nothing is known is nothing to show.
-  if (run.to_show() && !out.rank_known) out.dims.erase(out.dims.begin(), std::ranges::find_if(out.dims, [](const Dim& dim) { return dim.size; }));
+  while (out.dims.size() > least && !out.dims.front().size) out.dims.erase(out.dims.begin());
   return out;
 }
 

@@ -1,0 +1,13 @@
+// Where shapes are shown: a method that only raises NotImplementedError, or is marked as abstract, is there for the classes that derive
+// from its own. Called on an object of which no more is known, it is what those make of it.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+
+namespace stepzero::interpreter {
+
+// What the classes beside `cls`, and those among `globals`, that derive from it have in the place of the method, bound by `bind`: one of
+// them under the same condition for each of the object's methods. Absent if it is not abstract, or there are too many of them.
+Value one_of_overrides(Interpreter& run, const values::Class& cls, syntax::Name name, Value found, const values::Scope* globals, const std::function<Value(Value)>& bind);
+
+} // namespace stepzero::interpreter
