@@ -266,7 +266,10 @@ std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool&
   std::size_t last_open = 0;
   for (const Expr* part : parts) {
     if (part->kind != ExprKind::starred) {
-      items.push_back(evaluate(*part));
+      const Value item = evaluate(*part);
+      // Behind items of which not even the number is known none has a place of its own.
+      if (open && !of_call) rest = heap().merge(rest, item, Sharing::uniform);
+      else items.push_back(item);
       continue;
     }
     const Value spread = evaluate(*as<StarredExpr>(*part).value);
