@@ -106,6 +106,8 @@ std::optional<DescribedShape> shape_in(std::string_view text, bool may_begin) {
     const auto inner = within_brackets(text, at, behind);
     if (!inner || has_alternative(behind)) return std::nullopt;
     auto shape = described_sizes(*inner);
+    // [B x G] may be one size, the product of two.
+    if (shape && !told && shape->size() == 2 && inner->find(',') == std::string_view::npos) return std::nullopt;
     if (shape && (told || shape->size() > 1)) return shape;
     if (told) return std::nullopt;
   }
@@ -195,10 +197,18 @@ std::string_view comment_behind(std::string_view text, std::size_t at) {
   return line.substr(hash);
 }
 
-// A parameter that is annotated as something else is no tensor, however its sizes are described.
+// Sizes by themselves, as tuples of numbers.
+bool is_named_as_sizes(std::string_view name) {
+  constexpr std::string_view sizes[] = {"size", "shape", "dims", "resolution", "stride", "padding", "kernel", "crop", "range", "ratio", "window", "patch", "spacing", "offset"};
+  const std::string words = lower(name);
+  return std::ranges::any_of(sizes, [&](std::string_view part) { return words.find(part) != std::string::npos; });
+}
+
+// A parameter that is annotated as something else is no tensor, however its sizes are described; nor is one whose default is none.
 bool may_be_tensor(const Parameter& parameter, std::string_view text, std::uint32_t offset) {
   if (parameter.kind == ParameterKind::var_positional || parameter.kind == ParameterKind::var_keyword) return false;
-  if (!parameter.annotation) return true;
+  if (parameter.default_value && parameter.default_value->kind != ExprKind::none) return false;
+  if (!parameter.annotation) return !is_named_as_sizes(parameter.name.text());
   const Span span = parameter.annotation->span;
   if (span.end + offset > text.size() || span.end < span.begin) return false;
   const std::string words = lower(text.substr(span.begin + offset, span.end - span.begin));
@@ -246,7 +256,9 @@ std::map<std::string, DescribedShape, std::less<>> described_parameters(const Fu
     // The last parameter of its line.
     const std::size_t at = parameter.span.end + offset;
     const bool last = i + 1 == list.size() || text.substr(std::min(at, text.size()), list[i + 1].span.begin + offset > at ? list[i + 1].span.begin + offset - at : 0).find('\n') != std::string_view::npos;
-    if (last) shape = in_comment(comment_behind(text, at), name, i + 1 != list.size() || i <= 1);
+    const std::string_view before = text.substr(0, std::min<std::size_t>(parameter.span.begin + offset, text.size()));
+    const bool first = trimmed(before.substr(before.rfind('\n') + 1), " \t").empty();
+    if (last) shape = in_comment(comment_behind(text, at), name, first || i <= 1);
     for (std::size_t c = 0; c < comments.size() && !shape; ++c) shape = in_comment(comments[c], name, false);
     if (!shape) shape = in_docstring(lines, name);
     if (shape) made.emplace(name, std::move(*shape));
