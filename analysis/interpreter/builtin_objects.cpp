@@ -172,6 +172,11 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   }
   if (name == "object.__getattribute__" && count == 2 && positional[1].is(Kind::string)) return attribute(first, Name(positional[1].text()), where);
   if ((name == "object.__new__" || name == "object") && (count == 0 || first.is(Kind::class_))) {
+    if (first.is(Kind::class_) && first.as<values::Class>()->is_named_tuple) {
+      Arguments fields = arguments;
+      fields.positional.erase(fields.positional.begin());
+      return make_named(*first.as<values::Class>(), fields, where);
+    }
     auto* object = heap().make<values::Instance>();
     object->born = where;
     if (first.is(Kind::class_)) {

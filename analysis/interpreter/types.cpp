@@ -1,5 +1,6 @@
 // Types of values: type(), isinstance, issubclass, hasattr, the classes that a class derives from.
 #include "interpreter/interpreter.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -102,8 +103,19 @@ Value Interpreter::type_of(Value value, Place where) {
   case Kind::bound: return library_symbol("types.MethodType");
   case Kind::partial: return library_symbol("functools.partial");
   case Kind::module: return library_symbol("types.ModuleType");
+  case Kind::unknown:
+    if (values::is_number(value)) return heap().choose(symbols().opaque("", values::Sharing::uniform), builtin_type("float"), builtin_type("int"));
+    return heap().external("", where);
   default: return heap().external("", where);
   }
+}
+
+// Is a number of which nothing else is known of the named type?
+static Answer is_number_of(std::string_view path) {
+  constexpr std::string_view no_numbers[] = {"list", "tuple", "dict", "set", "frozenset", "str", "bytes", "range", "slice", "type"};
+  if (path.starts_with("builtins.") && std::find(std::begin(no_numbers), std::end(no_numbers), path.substr(9)) != std::end(no_numbers)) return Answer::no;
+  if (is_abstractly(Kind::real, ListKind::list, path) == false && !path.starts_with("numbers.")) return Answer::no;
+  return Answer::unknown;
 }
 
 // Is what can be called of the named kind of things that can be called? Nothing if the path names none of them.
@@ -132,7 +144,15 @@ Answer Interpreter::is_instance(Value value, Value type) {
     const std::string_view made_by = value.as<values::Unknown>()->name;
     if (type.is(Kind::unknown) && value.as<values::Unknown>()->external && made_by.ends_with("()") && made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name)
       return Answer::yes;
-    if (!value.as<values::Unknown>()->state.value) return Answer::unknown;
+    if (!value.as<values::Unknown>()->state.value) {
+      if (!values::is_number(value) || type.is(Kind::unknown)) return Answer::unknown;
+      if (type.is(Kind::library)) {
+        // Who annotates with float may be given a tensor.
+        const std::string_view path = type.as<values::LibrarySymbol>()->path;
+        return path == library_.types().tensor && values::is_read_number(value) ? Answer::no : is_number_of(path);
+      }
+      return Answer::unknown;
+    }
     value = value.as<values::Unknown>()->state.value;
   }
   if (value.is(Kind::choice) || value.is(Kind::absent) || value.is(Kind::state)) return Answer::unknown;
