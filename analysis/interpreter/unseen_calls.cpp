@@ -155,6 +155,8 @@ void Interpreter::escape(Value value, int depth) {
     auto* object = value.as<values::Instance>();
     lose_set_by_methods(heap(), *object);
     lose_counted(value, 0);
+    if (is_a(value, library_.types().module))
+      if (const Row* row = method_row(library_.types().module, "$out_of_sight")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
     if (object->cls && !object->symbolic && !is_a(value, library_.types().module) && !object->attributes.find(handed_out))
       heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
     return;

@@ -104,12 +104,14 @@ template <bool with_names> Value children(Call& call) {
   Parts parts = parts_of(call.run, object(call));
   std::unordered_set<const values::Object*> seen;
   std::erase_if(parts.list, [&](const Part& part) { return !seen.insert(part.module.object()).second; });
+  if (!parts.complete) lose_dtypes(call.run, call.self);
   return listed(call, parts.list, parts.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 template <bool with_names> Value modules(Call& call) {
   Tree tree;
   const Value prefix = with_names ? call.run.resolve(call.at(1)) : Value{};
   walk(call.run, call.self, prefix.is(Kind::string) ? std::string(prefix.text()) : "", tree);
+  if (!tree.complete) lose_dtypes(call.run, call.self);
   return listed(call, tree.list, tree.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 Value parts_dict(Call& call) {
@@ -136,8 +138,10 @@ Value apply(Call& call) {
   // Parts first, as PyTorch does; of a large tree one round stands for all.
   if (tree.complete && tree.list.size() <= max_applied)
     for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part) call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
-  else
+  else {
+    lose_dtypes(call.run, call.self);
     call.run.call(call.at(0), {{call.run.heap().external("", call.place)}, {}, false}, call.place);
+  }
   return call.self;
 }
 
@@ -215,6 +219,13 @@ Value parameter(Call& call) {
   with_source.graph = {made.object()};
   with_source.graph_complete = true;
   set_state(call.run, made, with_source);
+  return made;
+}
+Value buffer(Call& call) {
+  TensorState state = computed(call.run, {call.at(0)});
+  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
+  const Value made = result(call, state);
+  made.as<Tensor>()->role = values::TensorRole::buffer;
   return made;
 }
 Value register_buffer(Call& call) {
@@ -467,6 +478,7 @@ std::vector<Row> module_rows() {
       row("torch._C._log_api_usage_once", function, "name", nothing),
       row("torch._C._get_tracing_state", function, "", nothing),
 
+      row("torch.nn.Buffer", function, "data=None, *, persistent=True", buffer),
       row("torch.nn.Parameter", function, "data=None, requires_grad=True", parameter),
       row("torch.nn.parameter.Parameter", function, "data=None, requires_grad=True", parameter),
       row("$parameters", class_, "", nullptr),

@@ -19,4 +19,8 @@ struct Parts {
 };
 Parts parts_of(Interpreter& run, const Instance& module);
 
+// What code that is not seen has, or what is done to some part that is not known, may have been converted: the dtypes of its weights
+// are not known any more. Of a module that was converted in sight they are kept.
+void lose_dtypes(Interpreter& run, Value module);
+
 } // namespace stepzero::torch

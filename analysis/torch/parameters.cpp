@@ -1,4 +1,5 @@
 // The tensors that layers hold, as attributes of the right shape, and what converting a module does to them.
+#include "torch/modules.hpp"
 #include "torch/layer.hpp"
 #include "torch/native.hpp"
 
@@ -210,6 +211,25 @@ void convert(Interpreter& run, Value value, const Conversion& wanted, std::unord
   default: return;
   }
 }
+void lose_dtypes_of(Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
+  const Name dtype("$dtype");
+  if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
+  auto& module = *value.as<Instance>();
+  if (const values::Slot* slot = module.attributes.find(dtype); slot && slot->value.is(Kind::dtype) && slot->value.dtype() != Dtype::unknown) return;
+  run.heap().set(run.heap().slot_of(module.attributes, dtype), Value::of(Dtype::unknown));
+  for (const auto& [name, slot] : module.attributes.entries()) {
+    const Value tensor = run.resolve(slot->value);
+    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain || !values::is_floating(tensor.as<Tensor>()->now()->dtype)) continue;
+    TensorState state = *tensor.as<Tensor>()->now();
+    state.dtype = Dtype::unknown;
+    set_state(run, tensor, state);
+  }
+  for (const Part& part : parts_of(run, module).list) lose_dtypes_of(run, part.module, seen, depth + 1);
+}
+Value out_of_sight(Call& call) {
+  lose_dtypes(call.run, call.self);
+  return Value::none();
+}
 Value converted(Call& call, const Conversion& wanted) {
   std::unordered_set<const values::Object*> seen;
   convert(call.run, call.self, wanted, seen, true, 0);
@@ -230,10 +250,15 @@ Value to(Call& call) {
       wanted.changes_device = true;
       wanted.device = value.is(Kind::device) ? value.as<values::Device>() : call.run.heap().device(value.text()).as<values::Device>();
       return;
-    case Kind::integer:
     case Kind::boolean:
     case Kind::none:
     case Kind::absent: return;
+    case Kind::integer: {
+      const auto number = call.run.to_constant(value);
+      wanted.changes_device = true;
+      wanted.device = number ? call.run.heap().device("cuda:" + std::to_string(*number)).as<values::Device>() : nullptr;
+      return;
+    }
     case Kind::tensor:
       wanted = {true, true, value.as<Tensor>()->now()->dtype, value.as<Tensor>()->now()->device};
       return;
@@ -261,6 +286,11 @@ Value to_cpu(Call& call) { return converted(call, {false, true, Dtype::unknown, 
 
 } // namespace
 
+void lose_dtypes(Interpreter& run, Value module) {
+  std::unordered_set<const values::Object*> seen;
+  if (module.is(Kind::instance)) lose_dtypes_of(run, module, seen, 0);
+}
+
 void hold_parameters(Op& op) {
   const std::string_view path = op.call.row.path;
   const std::string_view name = path.substr(path.rfind('.') + 1);
@@ -286,6 +316,7 @@ std::vector<Row> parameter_rows() {
       row("torch.nn.Module.to", method, "*arguments, **options", to),
       row("torch.nn.Module.type", method, "*arguments, **options", to),
       row("torch.nn.Module.to_empty", method, "*, device, recurse=True", to),
+      row("torch.nn.Module.$out_of_sight", method, "", out_of_sight),
       row("torch.nn.Module.half", method, "", to_dtype_of<Dtype::float16>),
       row("torch.nn.Module.float", method, "", to_dtype_of<Dtype::float32>),
       row("torch.nn.Module.double", method, "", to_dtype_of<Dtype::float64>),

@@ -180,22 +180,28 @@ Value to(Op& op) {
   }
   return converted(op, std::move(state));
 }
-// x.type() is a string, x.type(dtype) a tensor.
+// x.type() is a string, x.type(dtype) a tensor. The old names of types say the device too, the names of dtypes do not.
 Value type(Op& op) {
   const Value wanted = op.argument("dtype");
   if (!wanted) return unknown_of(op, Sharing::uniform);
   TensorState state = copy_of(op);
   state.dtype = to_dtype(wanted);
-  constexpr std::pair<std::string_view, Dtype> old[] = {{"torch.FloatTensor", Dtype::float32}, {"torch.DoubleTensor", Dtype::float64},
-                                                        {"torch.HalfTensor", Dtype::float16},  {"torch.BFloat16Tensor", Dtype::bfloat16},
-                                                        {"torch.LongTensor", Dtype::int64},    {"torch.IntTensor", Dtype::int32},
-                                                        {"torch.ShortTensor", Dtype::int16},   {"torch.CharTensor", Dtype::int8},
-                                                        {"torch.ByteTensor", Dtype::uint8},    {"torch.BoolTensor", Dtype::boolean}};
+  constexpr std::pair<std::string_view, Dtype> old[] = {{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64},
+                                                        {"HalfTensor", Dtype::float16},  {"BFloat16Tensor", Dtype::bfloat16},
+                                                        {"LongTensor", Dtype::int64},    {"IntTensor", Dtype::int32},
+                                                        {"ShortTensor", Dtype::int16},   {"CharTensor", Dtype::int8},
+                                                        {"ByteTensor", Dtype::uint8},    {"BoolTensor", Dtype::boolean}};
   const std::string_view path = wanted.is(Kind::library)  ? wanted.as<values::LibrarySymbol>()->path
                                 : wanted.is(Kind::string) ? wanted.text()
                                                           : std::string_view{};
+  const bool on_gpu = path.starts_with("torch.cuda.");
   for (const auto& [name, means] : old)
-    if (path == name) state.dtype = means;
+    if (path.starts_with("torch.") && path.substr(on_gpu ? 11 : 6) == name) {
+      state.dtype = means;
+      const std::string_view device = on_gpu ? "cuda" : "cpu";
+      if (!state.device || !state.device->text.starts_with(device)) state.device = op.run.heap().device(device).as<values::Device>();
+    }
+  if (state.dtype == Dtype::unknown) state.device = nullptr;
   return converted(op, std::move(state));
 }
 Value type_as(Op& op) {

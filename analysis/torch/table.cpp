@@ -94,6 +94,7 @@ constexpr std::array aliases = {
     Alias{"torch.distributions.bernoulli.Bernoulli", "torch.distributions.Bernoulli"},
     Alias{"torch.distributions.uniform.Uniform", "torch.distributions.Uniform"},
     Alias{"torch.nn.parameter.Parameter", "torch.nn.Parameter"},
+    Alias{"torch.nn.parameter.Buffer", "torch.nn.Buffer"},
     Alias{"typing_extensions.NamedTuple", "typing.NamedTuple"},
 };
 
