@@ -261,7 +261,7 @@ std::vector<Row> framework_rows() {
       row("deepspeed.$ZeroThreeEngine", class_, "*arguments, **options", nullptr, "deepspeed.DeepSpeedEngine"),
       row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options", nothing, {}, Operation::group_settings),
 
-      row("pytorch_lightning.Trainer", class_, "*arguments, **options", nullptr, {}, Operation::framework),
+      row("pytorch_lightning.Trainer", class_, "*arguments, devices='auto', num_nodes=1, **options", nullptr, {}, Operation::framework),
       row("pytorch_lightning.Trainer.is_global_zero", property, "", is_first),
       row("pytorch_lightning.Trainer.global_rank", property, "", role_value<Role::rank>),
       row("pytorch_lightning.Trainer.local_rank", property, "", role_value<Role::local_rank>),
@@ -275,7 +275,7 @@ std::vector<Row> framework_rows() {
       row("pytorch_lightning.utilities.rank_zero_only", function, "fn", is_first),
       row("pytorch_lightning.utilities.rank_zero_only.rank", constant, "", role_value<Role::rank>),
 
-      row("lightning_fabric.Fabric", class_, "*arguments, **options", nullptr, {}, Operation::framework),
+      row("lightning_fabric.Fabric", class_, "*arguments, devices='auto', num_nodes=1, **options", nullptr, {}, Operation::framework),
       row("lightning_fabric.Fabric.is_global_zero", property, "", is_first),
       row("lightning_fabric.Fabric.global_rank", property, "", role_value<Role::rank>),
       row("lightning_fabric.Fabric.local_rank", property, "", role_value<Role::local_rank>),

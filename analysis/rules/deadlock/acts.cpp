@@ -1,6 +1,7 @@
 #include "rules/deadlock/acts.hpp"
 
 #include "rules/deadlock/module_state.hpp"
+#include "torch/jobs.hpp"
 
 #include <algorithm>
 
@@ -70,6 +71,28 @@ bool communicates_unless_expected(const OperationEvent& event) {
 
 bool Acts::wanted(const OperationEvent& event) {
   return event.row->operation == Operation::slow || event.row->operation == Operation::group_settings || communicates_unless_expected(event) || may_be_held_back(event);
+}
+
+std::optional<std::int64_t> Acts::ranks_asked_for(const OperationEvent& event, const symbolic::Context& symbols) {
+  constexpr std::int64_t most = 1 << 20;
+  const std::string_view factors = torch::job_size(*event.row);
+  std::int64_t product = 1;
+  for (std::size_t begin = 0; begin < factors.size();) {
+    const std::size_t end = std::min(factors.find(' ', begin), factors.size());
+    const std::string_view name = factors.substr(begin, end - begin);
+    begin = end + 1;
+    std::optional<std::int64_t> given;
+    for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i) {
+      if (event.row->parameters[i].text() != name) continue;
+      const Value value = event.arguments[i];
+      if (value.is(Kind::integer)) given = symbols.value(value.integer());
+      // Devices may be named one by one.
+      if (const auto* list = event.list_state(i); list && !list->open) given = static_cast<std::int64_t>(list->items.size());
+    }
+    if (!given || *given <= 0) return std::nullopt;
+    product = std::min(product * std::min(*given, most), most);
+  }
+  return factors.empty() ? std::nullopt : std::optional(product);
 }
 
 // What is expected to fail may do so before it has come to that.

@@ -18,6 +18,8 @@ public:
   static bool wanted(const OperationEvent& event);
   // What the ranks enter there, as it is told.
   static std::string_view name_of(const OperationEvent& event);
+  // How many ranks the operation asks the job to have, where it gives numbers.
+  static std::optional<std::int64_t> ranks_asked_for(const OperationEvent& event, const symbolic::Context& symbols);
   // Puts what the operation does into the trace. False: there is too much of it.
   bool add(const OperationEvent& event, const std::vector<std::size_t>& turns, const std::vector<Round>& rounds);
   // From here on it is not known what the process sends and receives.

@@ -235,14 +235,10 @@ private:
         if (event->kind == EventKind::call) {
           look(static_cast<const CallEvent*>(event)->body);
         } else if (event->kind == EventKind::operation) {
-          const auto& operation = static_cast<const OperationEvent&>(*event);
-          if (operation.row->operation != values::Operation::group_settings) continue;
-          for (std::size_t i = 0; i < operation.row->parameters.size() && i < operation.arguments.size(); ++i)
-            if (operation.row->parameters[i].text() == "world_size" && operation.arguments[i].is(values::Kind::integer))
-              if (const auto given = record_.symbols.value(operation.arguments[i].integer()); given && *given > 0) {
-                several = several || (size != 0 && size != *given);
-                size = static_cast<int>(std::min<std::int64_t>(*given, 1 << 20));
-              }
+          if (const auto given = Acts::ranks_asked_for(static_cast<const OperationEvent&>(*event), record_.symbols)) {
+            several = several || (size != 0 && size != *given);
+            size = static_cast<int>(*given);
+          }
         }
       }
     };
