@@ -7,10 +7,19 @@ namespace stepzero::interpreter {
 using namespace syntax;
 
 void set_on_self(syntax::Block block, Name self, Changes& changes) {
+  const auto named = [](const Expr* expr, Name name) { return expr->kind == ExprKind::name && as<NameExpr>(*expr).id == name; };
+  // self, or its class: self.__class__, type(self), the class by its name.
+  const auto is_self = [&](const Expr* expr) {
+    if (named(expr, self) || (!changes.cls.text().empty() && named(expr, changes.cls))) return true;
+    if (expr->kind == ExprKind::attribute) return as<AttributeExpr>(*expr).attribute.text() == "__class__" && named(as<AttributeExpr>(*expr).object, self);
+    if (expr->kind != ExprKind::call) return false;
+    const auto& call = as<CallExpr>(*expr);
+    return call.arguments.size() == 1 && named(call.function, Name("type")) && named(call.arguments[0], self);
+  };
   const auto attribute_of_self = [&](const Expr* expr) -> const AttributeExpr* {
     if (expr->kind != ExprKind::attribute) return nullptr;
     const auto& attribute = as<AttributeExpr>(*expr);
-    return attribute.object->kind == ExprKind::name && as<NameExpr>(*attribute.object).id == self ? &attribute : nullptr;
+    return is_self(attribute.object) ? &attribute : nullptr;
   };
   const auto target = [&](const Expr* expr) {
     if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
@@ -67,18 +76,23 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
   }
 }
 
-Changes set_by_methods(const values::Class& cls) {
+namespace {
+Changes set_by(const values::Class& cls, bool constructors) {
   Changes changes;
   for (const values::Class* each : cls.order) {
     if (!each->body) continue;
+    changes.cls = each->name;
     for (const auto& [name, slot] : each->body->names.entries()) {
-      if (!slot->value.is(values::Kind::function) || name.text() == "__init__" || name.text() == "__new__") continue;
+      if (!slot->value.is(values::Kind::function) || (!constructors && (name.text() == "__init__" || name.text() == "__new__"))) continue;
       const auto* method = slot->value.as<values::Function>();
       if (method->stmt && method->parameters && !method->is_static && !method->parameters->list.empty()) set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
     }
   }
   return changes;
 }
+} // namespace
+
+Changes set_by_methods(const values::Class& cls) { return set_by(cls, false); }
 
 bool returns_something(syntax::Block block) {
   return std::any_of(block.begin(), block.end(), [](const Stmt* stmt) {
@@ -120,6 +134,16 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     for (const values::Class* each : object.cls->order)
       if (!slot && each->body) slot = each->body->names.find(name);
     if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
+  }
+}
+
+void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
+  for (const Name name : set_by(cls, true).changed) {
+    values::Slot* slot = nullptr;
+    for (const values::Class* each : cls.order)
+      if (!slot && each->body) slot = each->body->names.find(name);
+    if (slot && slot->value.is(values::Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot && slot->value.is(values::Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.external("")));
   }
 }
 

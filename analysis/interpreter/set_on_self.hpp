@@ -11,6 +11,7 @@ namespace stepzero::interpreter {
 struct Changes {
   std::vector<syntax::Name> set, changed;
   bool any = false;  // setattr with a name that is computed
+  syntax::Name cls;  // the class as its methods may name it
 };
 void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
 // What all its methods set but the constructors, those of its bases included.
@@ -19,6 +20,9 @@ Changes set_by_methods(const values::Class& cls);
 bool returns_something(syntax::Block block);
 // Unseen code may have called any of them: the numbers, flags and texts that they set, and the lists that they change, are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);
+
+// Unseen code may have made objects of the class: the lists and dicts of the class that these fill are not known from here on.
+void lose_filled_by_objects(values::Heap& heap, const values::Class& cls);
 
 // Any of its attributes may be the one whose value this is: a name that is not known was written. Also those that it has from its class.
 void set_any(values::Heap& heap, values::Instance& object, Value value);

@@ -110,6 +110,8 @@ void Interpreter::escape(Value value, int depth) {
           if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
           if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
         }
+    } else if (part.is(Kind::class_)) {
+      lose_filled_by_objects(heap(), *part.as<values::Class>());
     } else if (part.is(Kind::list)) {
       for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_counted(item, below + 1);
     } else if (part.is(Kind::tuple)) {
@@ -191,6 +193,7 @@ void Interpreter::escape(Value value, int depth) {
     // Its methods may be called there.
     const auto* cls = value.as<values::Class>();
     if (!cls->stmt || !cls->body) return;
+    lose_filled_by_objects(heap(), *cls);
     lose_rebound(cls->body, cls->stmt);
     for (const auto& [name, slot] : std::vector(cls->body->names.entries()))
       if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) escape(slot->value, depth + 1);

@@ -174,7 +174,9 @@ Value unfold(Op& op) {
 Value as_strided(Op& op) {
   const auto wanted = wanted_sizes(op, "size");
   if (!wanted || !wanted->complete) return op.unknown();
-  if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size())
+  // What is not known may be several.
+  const Value given = op.argument("stride");
+  if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size() && (given.is(Kind::tuple) || given.is(Kind::list)))
     return op.fail(ProblemKind::argument, "as_strided has " + count_of(wanted->sizes.size(), "size") + " and " +
                                               count_of(strides->size(), "stride"));
   return op.result(shape_of(op, wanted->sizes));
