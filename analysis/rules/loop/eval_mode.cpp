@@ -30,6 +30,32 @@ const Instance* by_mode(const Object* module) {
   return nullptr;
 }
 
+// May it compute something else in training? Not if all its layers are known and none does, and no class of the program asks for the mode.
+bool may_differ_by_mode(const Record& record, const Object* module) {
+  Parts parts;
+  parts.add(Value::of(Kind::instance, module));
+  if (!parts.complete || by_mode(module)) return true;
+  return std::any_of(parts.found.begin(), parts.found.end(), [&](const Object* part) {
+    const auto* instance = dynamic_cast<const Instance*>(part);
+    if (!instance) return false;
+    if (instance->symbolic || instance->of_many || (instance->cls && instance->open)) return true;
+    if (!instance->cls) {
+      if (!instance->native || !instance->native->row) return true;
+      const Value dropout = attribute(instance, "dropout"), statistics = attribute(instance, "track_running_stats");
+      if (dropout || instance->native->row->explodes) return !dropout.is(Kind::real) || dropout.real() != 0;
+      return statistics && !(statistics.is(Kind::boolean) && record.symbols.decide(statistics.condition()) == Answer::no);
+    }
+    if (instance->cls->open) return true;
+    for (const values::Class* cls : instance->cls->order) {
+      if (!cls->stmt) continue;
+      const std::string_view text = record.text({cls->chunk, cls->stmt->span});
+      for (const std::string_view asked : {"training", "dropout", "batch_norm", "instance_norm"})
+        if (text.find(asked) != std::string_view::npos) return true;
+    }
+    return false;
+  });
+}
+
 // Its class, or the class of a part, says itself what train() and eval() do.
 bool has_own_modes(const Object* module) {
   Parts parts;
@@ -172,7 +198,7 @@ void check(const Record& record, Report& report) {
       }
       // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
       const bool evaluation = without_gradients(event) || !trains_behind(*loop, event);
-      if (restored || !evaluation || (loop->unrolled && times < 1) || !once(event.place)) continue;
+      if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) || !once(event.place)) continue;
       const std::string name = object_text(record, event, "the model");
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
                                     name + ".eval() is not taken back: from here on the loop trains without dropout, and with fixed statistics in its norms. Call " + name + ".train() behind the evaluation.");

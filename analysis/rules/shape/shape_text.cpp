@@ -104,6 +104,8 @@ std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& pr
   for (const syntax::Keyword& keyword : call->keywords)
     if (keyword.name.text() == parameter) argument = keyword.value;
   if (!argument || (argument->kind != syntax::ExprKind::integer && !makes_one(*record.chunk(made).chunk->stmt, made.span))) return std::nullopt;
+  // What stands there already was not what the layer computes with.
+  if (record.text({made.chunk, argument->span}) == text) return std::nullopt;
   const SourceLines source(record, made.chunk);
   Fix fix;
   fix.title = std::move(title);
