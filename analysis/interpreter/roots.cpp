@@ -399,6 +399,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   } else if (cls.is_dataclass) {
     fill_dataclass(*object, {{}, {}, true}, object->born);
   }
+  if (constructor && record_.steps >= step_limit_) lose_half_built(heap(), *object, *constructor);
   killed_ = false;
   block_ = nullptr;
   path_.clear();

@@ -147,6 +147,20 @@ void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
   }
 }
 
+void lose_half_built(values::Heap& heap, values::Instance& object, const values::Function& constructor) {
+  using values::Kind;
+  Changes changes;
+  if (constructor.stmt && !constructor.parameters->list.empty()) set_on_self(constructor.stmt->body, constructor.parameters->list[0].name, changes);
+  object.open = true;
+  for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
+    if (!slot->value || name.text().starts_with('$')) continue;
+    // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the program, may not be whole.
+    const auto* layer = slot->value.is(Kind::instance) ? slot->value.as<values::Instance>() : nullptr;
+    const bool is_whole = layer && !layer->cls && !layer->attributes.find(Name("$items")) && !layer->attributes.find(Name("$dict"));
+    if (!is_whole || std::count(changes.set.begin(), changes.set.end(), name) != 1) heap.set(*slot, heap.external("self." + std::string(name.text())));
+  }
+}
+
 void set_any(values::Heap& heap, values::Instance& object, Value value) {
   using values::Kind;
   for (const auto& [name, slot] : std::vector(object.attributes.entries()))

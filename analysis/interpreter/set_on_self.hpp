@@ -24,6 +24,9 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object);
 // Unseen code may have made objects of the class: the lists and dicts of the class that these fill are not known from here on.
 void lose_filled_by_objects(values::Heap& heap, const values::Class& cls);
 
+// The constructor was broken off: what it may still have filled or set again is not known.
+void lose_half_built(values::Heap& heap, values::Instance& object, const values::Function& constructor);
+
 // Any of its attributes may be the one whose value this is: a name that is not known was written. Also those that it has from its class.
 void set_any(values::Heap& heap, values::Instance& object, Value value);
 

@@ -49,6 +49,8 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
 }
 
 Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random = false) {
+  // What is written into a tensor takes its type.
+  if (const TensorState* out = op.argument("out") ? op.tensor("out") : nullptr) dtype = out->dtype;
   return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
 }
 
@@ -76,10 +78,9 @@ Value full(Op& op) {
 }
 // randint(high, size) or randint(low, high, size)
 Value randint(Op& op) {
-  const Value second = op.argument("high");
-  const bool two = second.is(Kind::tuple) || second.is(Kind::list);
-  return made(op, !op.given("size") && (two || op.call.given[1]) ? shape_asked(op, two ? "high" : "size") : shape_asked(op, "size"), Dtype::int64,
-              true);
+  // Without a third argument the second is the size, known or not.
+  const bool two = !op.given("size") && op.call.given[1];
+  return made(op, shape_asked(op, two ? "high" : "size"), Dtype::int64, true);
 }
 Value one_size(Op& op) {
   const Int size = op.size("n");
