@@ -42,7 +42,8 @@ constexpr Named senses[] = {
     {"take_along_dim", Sense::picked}, {"split", Sense::split}, {"split_with_sizes", Sense::split}, {"chunk", Sense::chunked}, {"tensor_split", Sense::chunked},
     {"cat", Sense::joined}, {"concat", Sense::joined}, {"stack", Sense::joined},
     {"cos", Sense::cosine}, {"sin", Sense::sine}, {"polar", Sense::polar}, {"arange", Sense::count_up}, {"linspace", Sense::spaced}, {"normal_", Sense::filled_normal},
-    {"scaled_dot_product_attention", Sense::attended},
+    {"scaled_dot_product_attention", Sense::attended}, {"normalize", Sense::unit_rows}, {"tanh", Sense::within_one}, {"Tanh", Sense::within_one},
+    {"cosine_similarity", Sense::within_one}, {"CosineSimilarity", Sense::within_one},
 };
 
 std::unordered_map<std::string_view, Sense> by_name() {

@@ -38,6 +38,8 @@ enum class Sense : std::uint8_t {
   spaced,        // linspace
   filled_normal, // normal_: random numbers of a mean and a standard deviation
   attended,      // scaled_dot_product_attention
+  unit_rows,     // of length 1: normalize
+  within_one,    // between -1 and 1: tanh, cosine_similarity
 };
 
 // Of an operator's row; of a layer's forward, too.

@@ -26,6 +26,37 @@ std::optional<Fix> one_call(const Record& record, const Made& log, const Made& s
   return Fix{"Use log_softmax", true, {{{record.chunk(log.born).path, outer}, text}}};
 }
 
+constexpr int most_operations = 16;  // that are looked back through
+
+// Does it only move, repeat or leave out numbers?
+bool carries(Sense by) {
+  return by == Sense::same || by == Sense::rearranged || by == Sense::reordered || by == Sense::repeated || by == Sense::masked || by == Sense::picked || by == Sense::split ||
+         by == Sense::chunked || by == Sense::joined;
+}
+// Vectors of length 1, by normalize or by a division by their norm.
+bool of_unit_rows(const TensorState* state, int depth = 0) {
+  if (!state || !state->made || depth > most_operations) return false;
+  const Sense by = sense(state);
+  if (by == Sense::unit_rows) return true;
+  if (by == Sense::div) return sense(behind(input(*state->made, 1))) == Sense::norm;
+  return carries(by) && of_unit_rows(input(*state->made), depth + 1);
+}
+// Numbers whose exponentials are far from the largest float: cosines, over any temperature that is in use.
+bool stays_small(const Record& record, const TensorState* state, int depth = 0) {
+  constexpr double least_temperature = 1.0 / 80;
+  if (!state || !state->made || depth > most_operations) return false;
+  const Sense by = sense(state);
+  if (by == Sense::within_one || by == Sense::sigmoid || by == Sense::softmax || by == Sense::cosine || by == Sense::sine || by == Sense::unit_rows) return true;
+  const auto from = inputs(*state->made);
+  if (by == Sense::product) return from.size() == 2 && of_unit_rows(from[0]) && of_unit_rows(from[1]);
+  if (by == Sense::div) {
+    const auto temperature = number(record, argument(*state->made, "other"));
+    return (!temperature || *temperature >= least_temperature) && stays_small(record, input(*state->made), depth + 1);
+  }
+  if (by == Sense::mul) return !from.empty() && std::all_of(from.begin(), from.end(), [&](const TensorState* each) { return stays_small(record, each, depth + 1); }) && from.size() == 2;
+  return carries(by) && stays_small(record, input(*state->made), depth + 1);
+}
+
 void check(const Record& record, Report& report) {
   const Lineage& lineage = Lineage::of(record);
   Once once;
@@ -50,6 +81,7 @@ void check(const Record& record, Report& report) {
     // Numbers that the program itself writes down, and small enough.
     constexpr double least_overflow = 11;
     if (exponent->content && std::all_of(exponent->content->numbers.begin(), exponent->content->numbers.end(), [](const values::Number& one) { return !one.integer && one.high < least_overflow; })) continue;
+    if (stays_small(record, exponent)) continue;
     const auto all = ancestors(exponent);
     // Numbers that nothing but the program decides, as weights that fade.
     if (std::all_of(all.begin(), all.end(), [](const TensorState* state) { return state->made && (sense(state) == Sense::spaced || sense(state) == Sense::count_up || !inputs(*state->made).empty()); })) continue;
