@@ -208,6 +208,7 @@ bool Interpreter::building() const {
 
 Int Interpreter::known_length(Value iterable) {
   switch (iterable.kind) {
+  case Kind::tuple: return symbols().constant(static_cast<std::int64_t>(iterable.as<values::Tuple>()->items.size()));
   case Kind::list:
   case Kind::iterator:
     if (const auto* state = values::Heap::list_state(iterable)) return state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));

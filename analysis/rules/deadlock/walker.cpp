@@ -368,7 +368,8 @@ private:
     const Place place = runs_.translate(own_, loop.place);
     if (!any) {
       // Its rounds are made, too, though nothing is known to be entered in them.
-      if (!loop.rounds.empty()) trace_.loops.push_back({site, nth, 0, place, nullptr, true, {}, false, nullptr, false, true});
+      const auto count = !loop.unrolled && loop.length && !loop.rounds.empty() && !leaves(loop.rounds.front()) ? symbols_.value(loop.length) : std::nullopt;
+      if (!loop.rounds.empty()) trace_.loops.push_back({site, nth, 0, place, nullptr, true, count, false, nullptr, false, true});
       for (const Block& round : loop.rounds) note_silent_loops(round);
       return Left::no;
     }
