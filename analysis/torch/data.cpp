@@ -245,6 +245,10 @@ Value loader_len(Call& call) {
 
 Value tensors_init(Call& call) {
   Op op(call);
+  for (const auto& [name, value] : call.options) {
+    op.fail(ProblemKind::argument, "TensorDataset has no argument '" + std::string(name.text()) + "': its tensors are given by place");
+    return {};
+  }
   std::vector<Value> tensors;
   for (const Value& value : call.rest) tensors.push_back(call.run.resolve(value));
   const Value made = call.run.heap().tuple(tensors);
