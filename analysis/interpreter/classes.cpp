@@ -4,6 +4,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/set_on_self.hpp"
+#include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
 
 #include <algorithm>
@@ -368,7 +369,15 @@ Value Interpreter::super_attribute(const values::Super& super, Name name, Place 
 }
 
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
-  if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) return resolve(slot->value);
+  if (values::Slot* slot = object.attributes.find(name); slot && slot->value) {
+    // A property that is not seen may make what it gives anew: what was stored in that is not in the next.
+    if (object.external && slot->value.is(Kind::unknown) && was_stored_in(*slot->value.as<values::Unknown>()) && slot->value.as<values::Unknown>()->name.ends_with("." + std::string(name.text()))) {
+      const Value anew = heap().external(slot->value.as<values::Unknown>()->name, where);
+      note_part(heap(), anew, object);
+      heap().set(*slot, anew);
+    }
+    return resolve(slot->value);
+  }
   // A gradient that is asked for anything is there, and a tensor.
   if (object.is_gradient)
     if (method_row(library_.types().tensor, name))

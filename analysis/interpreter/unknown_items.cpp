@@ -34,6 +34,8 @@ void store_item(Interpreter& run, values::Unknown& object, Value index, Value va
   set_item(same, value);
 }
 
+bool was_stored_in(const values::Unknown& object) { return object.attributes.find(Name(any_stored)) != nullptr; }
+
 const values::Slot* stored_item(const values::Unknown& object, std::size_t item) {
   return object.attributes.find(Name(any_stored)) ? object.attributes.find(slot_name(item)) : nullptr;
 }
