@@ -32,6 +32,7 @@ struct Given {
     bool only_said = false;      // by its words: what it finds out itself goes before
     friend bool operator==(const Size& a, const Size& b) { return a.number == b.number && a.name == b.name && a.later == b.later && a.only_said == b.only_said; }
   };
+  bool open = false;             // in front of them there may be others: nobody found how many
   std::vector<Size> sizes;
   friend bool operator==(const Given&, const Given&) = default;
 };

@@ -195,7 +195,7 @@ std::optional<values::Shape> Interpreter::given_shape(const values::Function& fu
   const auto found = limits_.given->find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
   if (found == limits_.given->end()) return std::nullopt;
   values::Shape shape;
-  shape.rank_known = true;
+  shape.rank_known = !found->second.open;
   for (const Given::Size& size : found->second.sizes) {
     values::Dim dim;
     Int* same = size.same ? &given_sizes_[size.same] : nullptr;
@@ -206,7 +206,7 @@ std::optional<values::Shape> Interpreter::given_shape(const values::Function& fu
     } else if (size.only_said && !size.name.empty()) {
       dim.size = stand_in(size.name);
       if (same) *same = dim.size;
-    } else if (!size.later) {
+    } else if (!size.later && !(found->second.open && size.name.empty())) {
       symbolic::AtomInfo info;
       info.name = size.name;
       info.lower = 0;

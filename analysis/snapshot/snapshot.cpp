@@ -162,8 +162,20 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
   struct Found {
     const interpreter::Fact* own = nullptr;
     std::size_t rank = 0;
-    bool called = false, agree = true;
+    bool called = false, agree = true, tensor = false;
     const syntax::FunctionStmt* function = nullptr;
+  };
+  // What may be None is asked about what it is where it is not.
+  const auto there = [](values::Value value) {
+    while (value.is(values::Kind::choice)) {
+      const auto* either = value.as<values::Choice>();
+      value = either->yes.is(values::Kind::none) ? either->no : either->yes;
+    }
+    return value;
+  };
+  const std::function<bool(values::Value)> may_be_tensor = [&](values::Value value) {
+    if (value.is(values::Kind::choice)) return may_be_tensor(value.as<values::Choice>()->yes) || may_be_tensor(value.as<values::Choice>()->no);
+    return value.is(values::Kind::tensor) || (value.is(values::Kind::unknown) && value.as<values::Unknown>()->state.value);
   };
   std::map<std::string, Found, std::less<>> found;
   std::unordered_map<const syntax::FunctionStmt*, std::map<std::string, DescribedShape, std::less<>>> described;
@@ -181,6 +193,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     }
     const bool known = fact.tensor && fact.value.is(values::Kind::tensor) && fact.value.as<values::Tensor>()->now()->shape.rank_known;
     const std::size_t rank = known ? fact.value.as<values::Tensor>()->now()->shape.dims.size() : 0;
+    each.tensor = each.tensor || may_be_tensor(fact.value);
     each.agree = each.agree && known && (!each.called || each.rank == rank);
     each.called = true;
     each.rank = rank;
@@ -192,7 +205,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     interpreter::Given one;
     const values::Shape* own = nullptr;
     if (each.own) {
-      values::Value value = each.own->value;
+      values::Value value = there(each.own->value);
       if (value.is(values::Kind::unknown)) {
         const auto* unknown = value.as<values::Unknown>();
         // What a round of a loop taught is not so on every way; here it only gives names.
@@ -203,7 +216,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
       }
       if (value.is(values::Kind::tensor)) own = &value.as<values::Tensor>()->now()->shape;
     }
-    if (own && own->rank_known) {
+    const auto learned = [&] {
       for (const values::Dim& dim : own->dims) {
         auto& size = one.sizes.emplace_back();
         if (!dim.size) continue;
@@ -216,12 +229,18 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
         size.name = atom->name;
         size.same = reinterpret_cast<const void*>(numbers.try_emplace(dim.size, offset + numbers.size() + 1).first->second);
       }
+    };
+    const auto words = described.find(each.function);
+    const auto shape = words == described.end() ? nullptr : said_of(words->second, key);
+    if (own && own->rank_known) {
+      learned();
     } else if (each.called && each.agree) {
       one.sizes.resize(each.rank);
+    } else if (!shape) {
+      if (!own && !each.tensor) continue;
+      one.open = true;
+      if (own && (!each.called || !each.agree)) learned();
     } else {
-      const auto words = described.find(each.function);
-      const auto shape = words == described.end() ? nullptr : said_of(words->second, key);
-      if (!shape) continue;
       for (const DescribedSize& size : *shape) {
         one.sizes.push_back({size.number, size.name, nullptr, !size.number && size.name.empty(), true});
         if (!size.name.empty()) one.sizes.back().same = reinterpret_cast<const void*>(said.try_emplace({each.function, size.name}, offset + 50'000 + said.size()).first->second);
@@ -235,7 +254,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
 bool same_given(const interpreter::AllGiven& a, const interpreter::AllGiven& b) {
   const auto same_sizes = [](const interpreter::Given::Size& x, const interpreter::Given::Size& y) { return x == y && x.same == y.same; };
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [&](const auto& x, const auto& y) {
-           return x.first == y.first && x.second.sizes.size() == y.second.sizes.size() &&
+           return x.first == y.first && x.second.open == y.second.open && x.second.sizes.size() == y.second.sizes.size() &&
                   std::equal(x.second.sizes.begin(), x.second.sizes.end(), y.second.sizes.begin(), same_sizes);
          });
 }
@@ -269,12 +288,16 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
                           const std::function<void(Run&, const interpreter::Limits&)>& begin, int left, const Functions& mistaken = {}) {
   interpreter::AllGiven given = given_by(run.record, static_cast<std::uintptr_t>(left) * 100'000, mistaken);
   if (run.given) {
-    const bool more = std::any_of(given.begin(), given.end(), [&](const auto& one) { return !run.given->contains(one.first); });
+    const bool more = std::any_of(given.begin(), given.end(), [&](const auto& one) {
+      const auto before = run.given->find(one.first);
+      return !one.second.open && (before == run.given->end() || before->second.open);
+    });
     if (!more || left == 0) {
       run.shown.reset();
       return &run.record;
     }
-    for (const auto& [key, sizes] : *run.given) given[key] = sizes;
+    for (const auto& [key, sizes] : *run.given)
+      if (!sizes.open || !given.contains(key)) given[key] = sizes;
   }
   std::shared_ptr<Run>& shown = run.shown;
   if (shown && (!same_given(*shown->given, given) || !shown->sources.agrees(sources, path))) shown.reset();
