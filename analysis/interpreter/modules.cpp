@@ -200,7 +200,7 @@ Value Interpreter::import_dotted(List<Name> path, bool whole) {
     names.push_back(name.text());
     const auto target = find_import(names, record_.chunks[chunk_].path);
     if (!target) {
-      last = imported(heap(), dotted, {});
+      last = whole && !library_.members(dotted).empty() ? library_symbol(dotted) : imported(heap(), dotted, {});
       if (!first) first = last;
       break;
     }
@@ -272,8 +272,11 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   const std::string& from = record_.chunks[chunk_].path;
   const auto target = stmt.level == 0 ? find_import(names, from) : imports_.relative(stmt.level, names, from);
   if (!target) {
-    for (const Alias& alias : stmt.names)
-      if (!alias.path.empty()) bind_name(alias, imported(heap(), alias.path.back().text(), {chunk_, alias.span}));
+    for (const Alias& alias : stmt.names) {
+      if (alias.path.empty()) continue;
+      const std::string full = dotted + "." + std::string(alias.path.back().text());
+      bind_name(alias, stmt.level == 0 && library_.find(full) ? library_symbol(full) : imported(heap(), alias.path.back().text(), {chunk_, alias.span}));
+    }
     return;
   }
   // In a library's own module the names wait until they are asked for.

@@ -191,18 +191,6 @@ Value packed(Op& op) {
     if (op.argument(op.call.row.parameters[i].text()) && !has_rank(op, op.call.row.parameters[i].text(), 1)) return op.unknown();
   return with_sums(op, asks_for(op, "", "return_aux"), false, true);
 }
-// flash_attn, whose kernels say themselves what they take: [B, L, H, E], or [T, H, E] of packed sequences.
-Value flash(Op& op) {
-  const bool of_packed = op.call.row.path.find("varlen") != std::string_view::npos;
-  constexpr std::string_view sizes[] = {"", "", "", ""};
-  const std::span<const std::string_view> usual(sizes, of_packed ? 3 : 4);
-  bool fits = op.call.rest.empty() && op.flag("return_attn_probs") == Known::no;
-  for (std::size_t i = 0; fits && i < 3; ++i) {
-    const TensorState* state = take_usual(op, op.call.row.parameters[i].text(), usual);
-    fits = state && (!state->shape.rank_known || state->shape.dims.size() == usual.size());
-  }
-  return fits ? op.result(attended(op)) : op.run.heap().unknown_from(op.tensors(), op.call.place);
-}
 
 // ---------------------------------------------------------------- MultiheadAttention
 
@@ -360,12 +348,7 @@ constexpr Layer layers[] = {
      "tgt_is_causal=None, memory_is_causal=False",
      transformer},
 };
-constexpr Operator of_flash_attention[] = {
-    {"flash_attn_func", "q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, *more, return_attn_probs=False, **options",
-     "flash_attn.flash_attn_func flash_attn.flash_attn_interface.flash_attn_func", flash, Type::input},
-    {"flash_attn_varlen_func", "q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, dropout_p=0.0, softmax_scale=None, causal=False, *more, return_attn_probs=False, **options",
-     "flash_attn.flash_attn_varlen_func flash_attn.flash_attn_interface.flash_attn_varlen_func", flash, Type::input},
-};
+
 constexpr Operator operators[] = {
     {"scaled_dot_product_attention", "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", "F", attend, Type::input},
     {"flex_attention", "query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *, return_aux=None, **options",
@@ -377,7 +360,6 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> flash_attention_rows() { return operator_rows(of_flash_attention); }
 std::vector<Row> attention_rows() { return rows_of(layers, operators); }
 
 } // namespace stepzero::torch

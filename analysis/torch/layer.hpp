@@ -57,7 +57,6 @@ std::vector<Row> resizing_rows();
 std::vector<Row> window_rows();
 std::vector<Row> recurrent_rows();
 std::vector<Row> attention_rows();
-std::vector<Row> flash_attention_rows();  // of the library flash_attn
 std::vector<Row> loss_rows();
 std::vector<Row> data_rows();
 std::vector<Row> parameter_rows();

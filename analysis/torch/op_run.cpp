@@ -303,7 +303,7 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers) {
 }
 
 std::vector<Row> operator_rows(std::span<const Operator> operators) {
-  constexpr std::string_view roots[] = {"torch.", "einops.", "grouped_gemm.", "flash_attn."};  // of whole paths
+  constexpr std::string_view roots[] = {"torch.", "einops.", "grouped_gemm.", "flash_attn.", "xformers."};  // of whole paths
   std::vector<Row> rows;
   const auto add = [&](std::string path, RowKind kind, const Operator& op, values::Variant variant, bool self_first) {
     Row made;

@@ -3,7 +3,7 @@
 
 #include "torch/autograd.hpp"
 #include "torch/distributions.hpp"
-#include "torch/layer.hpp"
+#include "torch/kernels.hpp"
 #include "torch/products.hpp"
 
 #include <algorithm>
@@ -304,7 +304,7 @@ Table::Table() {
       {property_rows, "PyTorch documentation of torch, torch.Tensor and torch.nn.init"},
       {einops_rows, "einops documentation"},
       {grouped_gemm_rows, "source of grouped_gemm"},
-      {flash_attention_rows, "documentation of flash_attn"},
+      {kernel_rows, "sources of flash_attn and xformers"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},

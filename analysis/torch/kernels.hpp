@@ -1,0 +1,13 @@
+// Rows of libraries that may be missing, and whose own files are read where the program has them.
+#pragma once
+
+#include "interpreter/library.hpp"
+
+#include <vector>
+
+namespace stepzero::torch {
+
+// Of flash_attn and xformers.
+std::vector<values::Row> kernel_rows();
+
+} // namespace stepzero::torch
