@@ -377,8 +377,9 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const bool fits = items && (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
     if (!fits) {
       for (std::size_t i = 0; i < targets.size(); ++i) {
-        // Each part of an unknown has a name of its own: `B, T = x.shape`.
-        Value part = items ? heap().external("", here(target)) : subscript(value, heap().integer(static_cast<std::int64_t>(i)), target);
+        // Each part of an unknown has a name of its own: `B, T = x.shape`. What stands behind a star is counted from the end.
+        const auto at = static_cast<std::int64_t>(i) - (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
+        Value part = items ? heap().external("", here(target)) : subscript(value, heap().integer(at), *targets[i]);
         if (targets[i]->kind == ExprKind::starred) part = heap().open_list(element(value, here(target)));
         run_assign(*targets[i], part);
       }

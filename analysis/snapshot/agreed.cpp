@@ -29,6 +29,7 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
   Shown& left = into.value;
   const Shown& right = other.value;
   if (left.kind != right.kind) return false;
+  left.optional = left.optional || right.optional;
   if (left.kind != "tensor") {
     if (left.short_text() == right.short_text()) return true;
     if ((left.kind == "tuple" || left.kind == "list") && left.items.size() == right.items.size()) {

@@ -50,6 +50,33 @@ values::Shape as_found(const Record& record, const values::TensorState& then, co
   return shape;
 }
 
+// What is so on both ways; None is said of either.
+Shown show_either(Shown a, Shown b) {
+  if (a.kind.empty() || b.kind.empty()) return {};
+  if (a.kind == "none") std::swap(a, b);
+  if (b.kind == "none") {
+    a.optional = a.kind != "none";
+    return a;
+  }
+  a.optional = b.optional = a.optional || b.optional;
+  if (a.kind != b.kind) return {};
+  if (a.short_text() == b.short_text()) return a;
+  if (a.kind == "tensor" && a.shape && b.shape && a.shape->size() == b.shape->size()) {
+    if (a.dtype != b.dtype) a.dtype.clear();
+    if (a.device != b.device) a.device.clear();
+    for (std::size_t i = 0; i < a.shape->size(); ++i) {
+      const Shown::Dim &mine = (*a.shape)[i], &theirs = (*b.shape)[i];
+      if (mine.is_int == theirs.is_int && mine.value == theirs.value && mine.text == theirs.text) continue;
+      if (mine.text == "..." || theirs.text == "...") return {};
+      (*a.shape)[i] = {false, 0, "?"};
+    }
+    return a;
+  }
+  if (a.kind != "int" && a.kind != "float" && a.kind != "bool") return {};
+  a.value = "?";
+  return a;
+}
+
 } // namespace
 
 Shown show(const Record& record, const values::TensorState& state) {
@@ -134,11 +161,30 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
     }
     return {};
   }
+  case Kind::unknown: {
+    const auto* unknown = value.as<values::Unknown>();
+    if (unknown->is_real) return of_kind("float");
+    // Whatever is computed with may be a tensor, unless more is said of it.
+    if (!unknown->integer || unknown->only_compared || !(unknown->is_number || unknown->shape_of)) return {};
+    Shown shown = of_kind("int");
+    shown.value = record.symbols.text(unknown->integer);
+    return shown;
+  }
+  case Kind::choice: {
+    if (depth > 3) return {};
+    const auto* either = value.as<values::Choice>();
+    return show_either(show(record, either->yes, nullptr, depth + 1), show(record, either->no, nullptr, depth + 1));
+  }
   default: return {};
   }
 }
 
 std::string Shown::short_text() const {
+  if (optional) {
+    Shown there = *this;
+    there.optional = false;
+    return there.short_text() + " | None";
+  }
   if (kind == "tensor") {
     std::string text = dtype.empty() ? "tensor" : dtype;
     if (!shape) return text;

@@ -32,6 +32,7 @@ struct Shown {
   std::string device;         // "cuda", "cuda:0", "cpu", or empty
   std::string value;          // int, float, bool, str: the value's text, if known
   std::vector<Shown> items;   // tuple, list
+  bool optional = false;      // or None
   // One line: "float32[B, T, 768]", "(float32[2, 3], int64[2])", "int = 3 * B".
   std::string short_text() const;
 };

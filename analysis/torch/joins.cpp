@@ -390,6 +390,13 @@ Value split(Op& op) {
     for (std::int64_t i = 0; i < *known_count; ++i) parts.push_back(piece(op, shape, *at, op.made(size)));
     return op.tuple(std::move(parts));
   }
+  // A half each: a program that takes two has an even number.
+  for (std::int64_t parts = 2; op.run.to_show() && parts <= 4; ++parts)
+    if (op.s.floordiv(whole.size, op.s.constant(parts)) == size) {
+      std::vector<Value> made_parts(static_cast<std::size_t>(parts));
+      for (Value& part : made_parts) part = piece(op, shape, *at, op.made(size));
+      return op.tuple(std::move(made_parts));
+    }
   if (op.s.divides(size, whole.size) == Answer::yes)
     // Of nothing there is one part, of size 0.
     return op.run.heap().open_list(piece(op, shape, *at, op.made(smaller(op, size, whole.size))), known_count == 0 ? nullptr : count);

@@ -100,6 +100,11 @@ bool takes_indices(Op& op, std::string_view name) {
 Value embed(Op& op, std::string_view weight) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
+  // To be shown, indices that are asked for their second size are a batch of rows.
+  if (op.run.to_show() && !input->shape.rank_known && input->first.size() == 2 && input->shape.dims.size() <= 2) {
+    constexpr std::string_view batch[] = {"", ""};
+    input = take_usual(op, "input", batch);
+  }
   if (!takes_indices(op, "input")) return op.unknown();
   Dim width = op.call.self.is(Kind::instance) ? setting_dim(op, "embedding_dim") : Dim{};
   Dtype dtype = op.call.self.is(Kind::instance) ? made_dtype(op) : Dtype::unknown;

@@ -210,7 +210,8 @@ Value rows_in_order(Op& op) {
 Value linear(Op& op) {
   for (const std::string_view name : {"input", "weight"})
     if (!op.must_be_tensor(name)) return op.unknown();
-  const TensorState *input = op.expect("input"), *weight = op.expect("weight");
+  constexpr std::string_view usual[] = {"out_features", "in_features"};
+  const TensorState *input = op.expect("input"), *weight = take_usual(op, "weight", usual);
   if (!input || !weight) return op.unknown();
   const Value left = op.argument("input"), right = op.argument("weight");
   // The operands have one dtype, so it is enough to know one of them.

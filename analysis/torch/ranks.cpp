@@ -42,7 +42,9 @@ constexpr std::string_view cutting[] = {"chunk", "split"};
 
 bool is_number(const Op& op, std::string_view parameter) {
   const Value value = op.argument(parameter);
-  return value.is(Kind::integer) || value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real);
+  if (!value.is(Kind::unknown)) return value.is(Kind::integer) || value.is(Kind::real);
+  const auto* unknown = value.as<values::Unknown>();
+  return unknown->is_real || unknown->default_value.is(Kind::real) || unknown->default_value.is(Kind::integer);
 }
 
 std::optional<Named> relation(Op& op) {

@@ -91,6 +91,13 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   out.rank_known = a.rank_known && b.rank_known;
   // Where the one has no more dimensions, those of the other stay as they are.
   const bool either = a.rank_known || b.rank_known;
+  // To be shown, what is added to a batch of sequences has the shape of one.
+  const auto usual = [&](const Shape& known, const Shape& other) {
+    return run.to_show() && known.rank_known && !other.rank_known && known.dims.size() >= 3 && other.dims.size() <= known.dims.size() &&
+           std::none_of(known.dims.begin(), known.dims.end(), [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; });
+  };
+  const bool like_a = usual(a, b), like_b = usual(b, a);
+  out.rank_known = out.rank_known || like_a || like_b;
   const std::size_t least = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
   const std::size_t rank = run.to_show() ? std::max(a.dims.size(), b.dims.size()) : least;
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
@@ -112,8 +119,8 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     const bool has_a = i < a.dims.size() || !a.rank_known, has_b = i < b.dims.size() || !b.rank_known;
     const Dim left = from_right(a, i), right = from_right(b, i);
     Dim dim;
-    if (!has_a) dim = right;
-    else if (!has_b) dim = left;
+    if (!has_a || (like_b && !left.size)) dim = right;
+    else if (!has_b || (like_a && !right.size)) dim = left;
     else if (left.size && left.size == right.size) dim = left;
     else if (run.to_show() && left.size && right.size && run.symbols().compare(Compare::eq, left.size, right.size) == Answer::yes)
       dim = run.symbols().has_stand_in(left.size) ? right : left;

@@ -8,7 +8,7 @@ namespace stepzero::torch {
 
 namespace {
 
-// `x.shape[0]`, for whatever the text at the place calls x; empty if that is not short and plain.
+// `x.shape[0]`, for whatever the text at the place calls x, or what it is called there; empty if that is not short and plain.
 std::string size_name(Interpreter& run, values::Place place, std::int64_t index) {
   std::string_view text = run.record().text(place);
   std::string_view whole = text;
@@ -20,7 +20,9 @@ std::string size_name(Interpreter& run, values::Place place, std::int64_t index)
       if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) return false;
     return true;
   };
-  return text.size() < whole.size() && plain(text) ? std::string(text) + ".shape[" + std::to_string(index) + "]" : std::string();
+  if (!plain(text)) return {};
+  // The name that is given to it: `*lead, rows = x.shape`.
+  return text.size() < whole.size() ? std::string(text) + ".shape[" + std::to_string(index) + "]" : text == "_" ? std::string() : std::string(text);
 }
 
 Int fresh_size(Interpreter& run, Value input, std::string name) {
@@ -79,6 +81,16 @@ Value whole_shape(Interpreter& run, Value input, values::Place place) {
   const TensorState* state = tensor_state(run, input);
   if (!state || !state->shape.rank_known) {
     if (state && state->shape_value) return state->shape_value;
+    // To be shown, what is no tensor, as a group is none, has one size however often it is asked for.
+    const Value object = run.resolve(input);
+    if (!state && run.to_show() && object.is(Kind::unknown) && !object.as<values::Unknown>()->name.empty()) {
+      values::Slot& kept = run.heap().slot_of(object.as<values::Unknown>()->attributes, syntax::Name("$sizes"));
+      if (kept.value) return kept.value;
+      const Value made = unknown_size(run, input, place);
+      made.as<values::Unknown>()->shape_of = object;
+      made.as<values::Unknown>()->name = run.heap().keep(std::string(object.as<values::Unknown>()->name) + ".size()");
+      return kept.value = made;  // it was always so: no write
+    }
     const Value made = unknown_size(run, input, place);
     made.as<values::Unknown>()->shape_of = run.resolve(input);
     if (state) state->shape_value = made;

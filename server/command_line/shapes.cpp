@@ -36,6 +36,7 @@ void add_value(Json& json, const snapshot::Shown& value) {
   if (!value.dtype.empty()) json["dtype"] = value.dtype;
   if (!value.device.empty()) json["device"] = value.device;
   if (!value.value.empty()) json["value"] = scalar(value);
+  if (value.optional) json["optional"] = true;
   if (value.kind == "tuple" || value.kind == "list") {
     Json items = Json::array();
     for (const snapshot::Shown& item : value.items) {
