@@ -182,9 +182,9 @@ std::optional<program::Target> Interpreter::find_import(std::span<const std::str
 
 namespace {
 // What an import of a module gives that is not to be read.
-Value imported(values::Heap& heap, std::string_view name, Place where) {
+Value imported(values::Heap& heap, std::string_view name, Place where, std::string_view module = {}) {
   const Value made = heap.external(name, where);
-  heap.slot_of(made.as<values::Unknown>()->attributes, Name("$imported")).value = Value::none();
+  heap.slot_of(made.as<values::Unknown>()->attributes, Name("$imported")).value = module.empty() ? Value::none() : heap.string(module);
   return made;
 }
 } // namespace
@@ -275,7 +275,7 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
     for (const Alias& alias : stmt.names) {
       if (alias.path.empty()) continue;
       const std::string full = dotted + "." + std::string(alias.path.back().text());
-      bind_name(alias, stmt.level == 0 && library_.find(full) ? library_symbol(full) : imported(heap(), alias.path.back().text(), {chunk_, alias.span}));
+      bind_name(alias, stmt.level == 0 && library_.find(full) ? library_symbol(full) : imported(heap(), alias.path.back().text(), {chunk_, alias.span}, stmt.level == 0 ? dotted : std::string_view{}));
     }
     return;
   }

@@ -239,21 +239,43 @@ void Interpreter::note_seed(Value seed) {
   seeds_ = seeds_ == Seeds::never || seeds_ == seeds ? seeds : Seeds::unknown;
 }
 
+namespace {
+// A dictionary as it is now: whoever has it may change it. Others, and those of which not all is known, are themselves.
+Value as_it_is(values::Heap& heap, Value value) {
+  if (!value.is(Kind::dict)) return value;
+  const auto* state = values::Heap::dict_state(value);
+  if (state->open || state->items.empty() || state->items.size() > most_kept) return value;
+  const Value now = heap.dict(std::vector(state->items));
+  now.object()->born = value.object()->born;
+  return now;
+}
+
+// What the call gives numbers by name to, if it is something of another library: its name and where that lives, "transformers.LlamaConfig".
+std::string imported_from(Value function) {
+  if (!function.is(Kind::unknown)) return {};
+  const auto* called = function.as<values::Unknown>();
+  const Value module = called->attributes.value(Name("$imported"));
+  if (module.is(Kind::string)) return std::string(module.text()) + "." + std::string(called->name);
+  return called->name.find('.') == std::string_view::npos ? std::string() : std::string(called->name);
+}
+} // namespace
+
 // Objects that are handed to what is not seen may be used there.
 void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
   if (rehearsals_ > 0) return;
+  if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function); !called.empty() && library_.find("$settings." + called)) {
+    std::vector<std::pair<Value, Value>> settings;
+    for (const auto& [name, argument] : arguments.keywords) settings.emplace_back(heap().string(name.text()), as_it_is(heap(), resolve(argument)));
+    const bool open = arguments.spread || !arguments.positional.empty();
+    if (OperationEvent* event = record_implied("$settings." + called, function, {heap().dict(std::move(settings), open)}, {}, where)) append(event);
+  }
   std::vector<Value> handed;
   const auto look = [&](Value value) {
     value = resolve(value);
     switch (value.kind) {
     case Kind::dict: {
       handed.push_back(value);
-      // As it is now, too: whoever has it may change it.
-      const auto* state = values::Heap::dict_state(value);
-      if (state->open || state->items.empty() || state->items.size() > most_kept) return;
-      const Value now = heap().dict(std::vector(state->items));
-      now.object()->born = value.object()->born;
-      handed.push_back(now);
+      if (const Value now = as_it_is(heap(), value); !(now == value)) handed.push_back(now);
       return;
     }
     case Kind::instance:

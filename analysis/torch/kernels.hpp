@@ -9,5 +9,7 @@ namespace stepzero::torch {
 
 // Of flash_attn and xformers.
 std::vector<values::Row> kernel_rows();
+// Of transformers.
+std::vector<values::Row> configuration_rows();
 
 } // namespace stepzero::torch

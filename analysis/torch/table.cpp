@@ -305,6 +305,7 @@ Table::Table() {
       {einops_rows, "einops documentation"},
       {grouped_gemm_rows, "source of grouped_gemm"},
       {kernel_rows, "sources of flash_attn and xformers"},
+      {configuration_rows, "documentation of transformers"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},

@@ -1,5 +1,7 @@
 // attention/head-dims: projections that are viewed as heads they do not have, and queries and keys whose heads do not meet.
 #include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 
@@ -26,7 +28,37 @@ std::string words(const Record& record, const ProblemEvent& problem) {
   return "The heads do not meet: " + text;
 }
 
+// The names that programs and the configurations of published models give to these numbers.
+constexpr std::string_view names_of_heads[] = {"num_attention_heads", "n_heads", "num_heads", "n_head"};
+// So many heads share keys and values, or there are so many of these: the number of heads is a multiple of either.
+constexpr std::string_view names_of_shared[] = {"num_key_value_heads", "n_kv_heads", "num_kv_heads", "n_kv_head", "n_kv_groups", "num_kv_groups", "n_query_groups", "num_query_groups", "num_key_value_groups"};
+// A width, and its heads, of programs that have no head size of its own unless they say so.
+constexpr std::string_view divided[][2] = {{"n_embd", "n_head"}, {"emb_dim", "n_heads"}, {"d_model", "nhead"}};
+
+bool tells_head_size(std::string_view name) {
+  return name == "d_kv" || name == "kv_channels" || name.find("head_dim") != name.npos || name.find("head_size") != name.npos || name.find("d_head") != name.npos || name.find("dim_head") != name.npos;
+}
+
+// Settings of heads contradict each other; empty: they do not.
+std::string contradiction(const Settings& settings) {
+  const auto heads = settings[names_of_heads], shared = settings[names_of_shared];
+  // With latent attention there are keys and values for every head.
+  const bool latent = settings.any_named([](std::string_view name) { return name == "kv_lora_rank"; });
+  if (heads && shared && !latent && heads->number > 0 && shared->number > 0 && heads->number % shared->number != 0)
+    return says(*heads) + " and " + says(*shared) + ": the number of query heads has to be a multiple of the number of key and value heads";
+  if (!settings.is_dictionary() || settings.given().open || settings.any_named(tells_head_size)) return {};
+  for (const auto& [width_name, heads_name] : divided)
+    if (const auto width = settings[width_name], count = settings[heads_name]; width && count && count->number > 0 && width->number % count->number != 0)
+      return says(*width) + " and " + says(*count) + ": the width cannot be divided into so many heads";
+  return {};
+}
+
 void check(const Record& record, Report& report) {
+  Once once;
+  each_settings(record, [&](const Settings& settings, Place at, const interpreter::CallSite* calls) {
+    const std::string text = contradiction(settings);
+    if (!text.empty() && once(at)) report.add(Severity::warning, at, calls, text + ".");
+  });
   report_specialised(
       record, report, "attention/head-dims", [&](const ProblemEvent& problem) { return words(record, problem); },
       [&](const ProblemEvent& problem, Finding& finding) {
@@ -50,7 +82,7 @@ constexpr Rule head_dims = complete({
              "q = q.view(batch, length, 16, 96)\n",
     .right = "q = self.q_proj(x)\n"
              "q = q.view(batch, length, 16, 64)\n",
-    .silent = "Sizes that are not known. A head size of its own that is not width / heads, as Qwen 3, Gemma 3 and latent attention have, is right where the "
+    .silent = "Sizes that are not known; settings under names that are not known, and widths beside a head size of its own. A head size of its own that is not width / heads, as Qwen 3, Gemma 3 and latent attention have, is right where the "
               "projections agree with it. Views of anything but a projection are told by shape/reshape.",
     .fix = "None: which of the numbers is meant is to be decided.",
     .fix_kind = FixKind::none,

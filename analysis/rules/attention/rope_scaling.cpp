@@ -2,6 +2,7 @@
 #include "rules/digits.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/settings.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -179,6 +180,11 @@ Place written_in(const Record& record, Value value, Place otherwise) {
 void check(const Record& record, Report& report) {
   Check look(record, report);
   // The configurations before what they hold.
+  each_settings(record, [&](const Settings& settings, Place at, const interpreter::CallSite*) {
+    if (settings.is_dictionary()) return;
+    for (const auto& [key, inner] : settings.given().items)
+      if (key.is(Kind::string) && Check::is_name(key.text())) look.look_at(inner, true, written_in(record, inner, at), &settings.given());
+  });
   for (const interpreter::Fact& fact : record.facts)
     if (fact.value.is(Kind::dict)) {
       const std::string_view text = record.text(fact.place);

@@ -1,11 +1,9 @@
 // moe/topk: a router that is to choose more experts, or groups of them, than there are.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
-
-#include <span>
-#include <unordered_set>
 
 namespace stepzero::rules {
 
@@ -53,27 +51,17 @@ void limited(const Record& record, Report& report) {
   }
 }
 
-// The names that the configurations of published models give to these numbers.
-constexpr std::string_view names_of_experts[] = {"n_routed_experts", "num_local_experts", "num_experts"};
-
-struct Setting {
-  std::string_view name;
-  std::int64_t number = 0;
-};
-std::optional<Setting> setting(const Record& record, const values::DictState& dict, std::span<const std::string_view> names) {
-  for (const std::string_view name : names)
-    for (const auto& [key, value] : dict.items)
-      if (key.is(values::Kind::string) && key.text() == name && value.is(values::Kind::integer))
-        if (const auto number = record.symbols.value(value.integer())) return Setting{name, *number};
-  return std::nullopt;
-}
-std::string says(const Setting& setting) { return std::string(setting.name) + " is " + std::to_string(setting.number); }
+// The names that programs and the configurations of published models give to these numbers.
+constexpr std::string_view names_of_experts[] = {"n_routed_experts", "num_local_experts", "num_experts", "n_experts", "num_moe_experts"};
+constexpr std::string_view names_of_choices[] = {"num_experts_per_tok",    "num_experts_per_token", "n_experts_per_tok", "n_experts_per_token",
+                                                 "num_activated_experts", "n_activated_experts",   "moe_router_topk"};
 
 // What a configuration says of its experts contradicts itself; empty: it does not.
-std::string contradiction(const Record& record, const values::DictState& dict) {
-  const auto of = [&](std::string_view name) { return setting(record, dict, std::span(&name, 1)); };
-  const auto experts = setting(record, dict, names_of_experts), chosen = of("num_experts_per_tok"), groups = of("n_group"), left = of("topk_group");
+std::string contradiction(const Settings& settings) {
+  const auto experts = settings[names_of_experts], chosen = settings[names_of_choices], groups = settings["n_group"], left = settings["topk_group"];
   if (!experts || experts->number < 2) return {};
+  // All its layers are dense.
+  if (const auto layers = settings["num_hidden_layers"], dense = settings["first_k_dense_replace"]; layers && dense && layers->number <= dense->number) return {};
   if (chosen && chosen->number > experts->number) return says(*chosen) + " and " + says(*experts) + ": a token can go to " + std::to_string(experts->number) + " experts at most";
   if (!groups || groups->number < 1) return {};
   if (experts->number % groups->number != 0) return says(*experts) + " and " + says(*groups) + ": the groups cannot be of one size";
@@ -87,13 +75,10 @@ std::string contradiction(const Record& record, const values::DictState& dict) {
 }
 void configured(const Record& record, Report& report) {
   Once once;
-  std::unordered_set<const values::DictState*> told;  // by another name
-  for (const interpreter::Fact& fact : record.facts) {
-    if (!fact.value.is(values::Kind::dict) || !record.in_file(fact.place)) continue;
-    const auto* dict = values::Heap::dict_state(fact.value);
-    const std::string text = contradiction(record, *dict);
-    if (!text.empty() && told.insert(dict).second && once(fact.place)) report.add(Severity::warning, fact.place, nullptr, text + ".");
-  }
+  each_settings(record, [&](const Settings& settings, Place at, const interpreter::CallSite* calls) {
+    const std::string text = contradiction(settings);
+    if (!text.empty() && once(at)) report.add(Severity::warning, at, calls, text + ".");
+  });
 }
 
 void check(const Record& record, Report& report) {
@@ -122,7 +107,7 @@ constexpr Rule moe_topk = complete({
              "weights, experts = torch.topk(scores, k=16, dim=-1)\n",
     .right = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
              "weights, experts = torch.topk(scores, k=2, dim=-1)\n",
-    .silent = "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read. A topk of anything else is told by shape/index-out-of-range.",
+    .silent = "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read, and of the configuration classes of transformers those whose defaults are known. A topk of anything else is told by shape/index-out-of-range.",
     .fix = "None: whether there are too few experts or too many choices is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,

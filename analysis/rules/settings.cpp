@@ -1,0 +1,52 @@
+#include "rules/settings.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace stepzero::rules {
+
+using values::Kind;
+
+namespace {
+constexpr std::string_view of_classes = "$settings.";  // rows: see torch/configurations.cpp
+} // namespace
+
+std::optional<Setting> Settings::operator[](std::span<const std::string_view> names) const {
+  for (const std::string_view name : names)
+    for (const auto& [key, value] : given_.items)
+      if (key.is(Kind::string) && key.text() == name) {
+        const auto number = value.is(Kind::integer) ? record_.symbols.value(value.integer()) : std::nullopt;
+        return number ? std::optional(Setting{name, *number, {}}) : std::nullopt;
+      }
+  if (!class_ || given_.open) return std::nullopt;
+  for (const std::string_view name : names)
+    for (std::size_t i = 0; i < class_->parameters.size(); ++i)
+      if (class_->parameters[i].text() == name && class_->defaults[i].kind == Kind::integer)
+        return Setting{name, class_->defaults[i].integer, class_->path.substr(class_->path.rfind('.') + 1)};
+  return std::nullopt;
+}
+
+bool Settings::any_named(const std::function<bool(std::string_view)>& like) const {
+  return std::any_of(given_.items.begin(), given_.items.end(), [&](const auto& item) { return !item.first.is(Kind::string) || like(item.first.text()); });
+}
+
+std::string says(const Setting& setting) {
+  return std::string(setting.name) + " is " + std::to_string(setting.number) + (setting.by_default.empty() ? "" : " by default of " + std::string(setting.by_default));
+}
+
+void each_settings(const Record& record, const std::function<void(const Settings&, Place, const interpreter::CallSite*)>& look) {
+  std::unordered_set<const values::DictState*> seen;  // by another name
+  for (const interpreter::Fact& fact : record.facts) {
+    if (!fact.value.is(Kind::dict) || !record.in_file(fact.place)) continue;
+    const auto* dict = values::Heap::dict_state(fact.value);
+    if (seen.insert(dict).second) look(Settings(record, *dict, nullptr), fact.place, nullptr);
+  }
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != interpreter::EventKind::operation) return;
+    const auto& made = static_cast<const OperationEvent&>(event);
+    if (made.row->path.starts_with(of_classes) && made.arguments.size() == 1 && made.arguments[0].is(Kind::dict))
+      look(Settings(record, *values::Heap::dict_state(made.arguments[0]), made.row), made.place, made.calls);
+  });
+}
+
+} // namespace stepzero::rules
