@@ -99,7 +99,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 87> libraries = {
+constexpr std::array<std::string_view, 86> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -108,7 +108,7 @@ constexpr std::array<std::string_view, 87> libraries = {
     "configparser", "getpass", "ast", "__future__", "torch",
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
-    "torchmetrics", "tqdm", "einops", "grouped_gemm", "flash_attn", "typing_extensions", "scipy", "PIL", "cv2",
+    "torchmetrics", "tqdm", "einops", "grouped_gemm", "typing_extensions", "scipy", "PIL", "cv2",
     "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf",
 };
 constexpr std::size_t always_there_count = 65;
