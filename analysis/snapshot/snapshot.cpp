@@ -204,6 +204,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
   for (const auto& [key, each] : found) {
     interpreter::Given one;
     const values::Shape* own = nullptr;
+    bool as_given = true;  // nothing was done to it in place
     if (each.own) {
       values::Value value = there(each.own->value);
       if (value.is(values::Kind::unknown)) {
@@ -214,7 +215,10 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
         value = known ? state : unknown->attributes.value(syntax::Name("$learned"));
         if (!value) value = state;
       }
-      if (value.is(values::Kind::tensor)) own = &value.as<values::Tensor>()->now()->shape;
+      if (value.is(values::Kind::tensor)) {
+        own = &value.as<values::Tensor>()->now()->shape;
+        as_given = !value.as<values::Tensor>()->now()->made;
+      }
     }
     const auto learned = [&] {
       for (const values::Dim& dim : own->dims) {
@@ -239,7 +243,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     } else if (!shape) {
       if (!own && !each.tensor) continue;
       one.open = true;
-      if (own && (!each.called || !each.agree)) learned();
+      if (own && as_given && (!each.called || !each.agree)) learned();
     } else {
       for (const DescribedSize& size : *shape) {
         one.sizes.push_back({size.number, size.name, nullptr, !size.number && size.name.empty(), true});

@@ -11,19 +11,32 @@ using interpreter::Arguments;
 
 namespace {
 
-// Calls `each` with the name and the value of every part. False: there may be more.
-template <class Each> bool each_part(Interpreter& run, const Instance& module, Each each) {
+// `DropPath(rate) if rate > 0 else nn.Identity()`: the module on one side; absent if it is none, or not known.
+Value side_of(Interpreter& run, Value value, bool yes) {
+  if (!value.is(Kind::choice)) return {};
+  const Value side = run.resolve(yes ? value.as<values::Choice>()->yes : value.as<values::Choice>()->no);
+  return run.is_a(side, module_class) ? side : Value{};
+}
+
+enum class KnownParts { all, one_of_each_choice, some };
+
+// Calls `each` with the name and the value of every part, and with each of two modules of which one is the part.
+template <class Each> KnownParts each_part(Interpreter& run, const Instance& module, Each each) {
   static const Name items_name("$items"), names_name("$names"), dict_name("$dict");
   const auto held = [&](Name name) {
     const values::Slot* slot = module.attributes.find(name);
     return slot ? run.resolve(slot->value) : Value{};
   };
-  bool complete = !module.symbolic && !module.of_many && !(module.cls && module.open);
+  bool complete = !module.symbolic && !module.of_many && !(module.cls && module.open), chosen = false;
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = run.resolve(slot->value);
     if (run.is_a(value, module_class)) each(name.text(), value);
-    else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) complete = false;
+    else if (const Value yes = side_of(run, value, true), no = side_of(run, value, false); yes && no) {
+      each(name.text(), yes);
+      each(name.text(), no);
+      chosen = true;
+    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) complete = false;
   }
   if (const Value list = held(items_name); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
@@ -48,14 +61,17 @@ template <class Each> bool each_part(Interpreter& run, const Instance& module, E
       else complete = false;
     }
   }
-  return complete;
+  if (!complete) return KnownParts::some;
+  return chosen ? KnownParts::one_of_each_choice : KnownParts::all;
 }
 
 } // namespace
 
 Parts parts_of(Interpreter& run, const Instance& module) {
   Parts parts;
-  parts.complete = each_part(run, module, [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
+  const KnownParts known = each_part(run, module, [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
+  parts.complete = known == KnownParts::all;
+  parts.or_others = known == KnownParts::some;
   return parts;
 }
 
@@ -79,7 +95,8 @@ void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree)
   if (!tree.seen.insert(module.object()).second) return;
   tree.list.push_back({prefix, module});
   const Parts parts = parts_of(run, *module.as<Instance>());
-  tree.complete = tree.complete && parts.complete;
+  // Whoever does something to all modules does it to both of two of which one is there.
+  tree.complete = tree.complete && !parts.or_others;
   for (const Part& part : parts.list) walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
 }
 

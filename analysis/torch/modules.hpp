@@ -14,8 +14,9 @@ struct Part {
   Value module;
 };
 struct Parts {
-  std::vector<Part> list;
-  bool complete = true;
+  std::vector<Part> list;  // of two modules of which one is the part, both
+  bool complete = true;    // each is a part, and there is no other
+  bool or_others = false;  // parts may be there that are not in the list
 };
 Parts parts_of(Interpreter& run, const Instance& module);
 
