@@ -510,6 +510,10 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
         if (resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr))) return;
     }
     values::Slot& slot = heap().slot_of(instance->attributes, name);
+    // A tensor under the name of a buffer is the buffer from here on.
+    const auto is_buffer = [](Value held) { return held.is(Kind::tensor) && held.as<values::Tensor>()->role == values::TensorRole::buffer; };
+    if (const Value put = resolve(value); put.is(Kind::tensor) && put.as<values::Tensor>()->role == values::TensorRole::plain && slot.value && is_buffer(resolve(slot.value)))
+      put.as<values::Tensor>()->role = values::TensorRole::buffer;
     // Which of them is meant is not known: the others keep what they have.
     heap().set(slot, instance->of_many && slot.value ? heap().merge(slot.value, value, Sharing::uniform) : value);
     return;

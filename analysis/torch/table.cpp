@@ -294,7 +294,7 @@ Table::Table() {
   constexpr std::string_view torch = "PyTorch documentation of torch and torch.Tensor", python = "Python's library reference";
   constexpr Family families[] = {
       {nn_rows, {}},  // each of its families has its own
-      {pointwise_rows, torch, false, true}, {creation_rows, torch},
+      {pointwise_rows, torch, false, true}, {creation_rows, torch}, {grid_rows, torch},
       {reduction_rows, torch}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
       {product_rows, torch, false, true}, {contraction_rows, torch, false, true},
       {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch, false, true},

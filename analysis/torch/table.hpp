@@ -59,6 +59,7 @@ std::vector<Row> gathering_rows();
 std::vector<Row> einops_rows();
 std::vector<Row> size_rows();
 std::vector<Row> creation_rows();
+std::vector<Row> grid_rows();
 std::vector<Row> reduction_rows();
 std::vector<Row> sorting_rows();
 std::vector<Row> running_rows();
