@@ -295,9 +295,10 @@ Value Interpreter::one_of_many(Value element) {
   }
   case Kind::tensor: {
     const auto* all = element.as<values::Tensor>();
-    const values::TensorState& state = *all->now();
+    values::TensorState state = *all->now();
     const bool complete = state.shape.rank_known && std::ranges::all_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
-    return all->role != values::TensorRole::plain || complete ? element : heap().tensor(state, all->born);
+    state.shape_value = {};  // what is found out of the one's is not so of another's
+    return all->role != values::TensorRole::plain || complete ? element : heap().tensor(std::move(state), all->born);
   }
   case Kind::tuple: {
     const auto* all = element.as<values::Tuple>();
