@@ -410,6 +410,10 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
     for (const Name name : changes.changed)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) escape(slot->value);
+    for (const auto& [outer, inner] : changes.changed_in)
+      if (const values::Slot* slot = object->attributes.find(outer); slot && slot->value)
+        if (const Value part = resolve(slot->value); part.is(Kind::instance))
+          if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) escape(held->value);
     for (const Name name : changes.set)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
   }

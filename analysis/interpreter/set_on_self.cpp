@@ -21,10 +21,14 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     const auto& attribute = as<AttributeExpr>(*expr);
     return is_self(attribute.object) ? &attribute : nullptr;
   };
+  const auto changed = [&](const Expr* held) {
+    if (const auto* attribute = attribute_of_self(held)) changes.changed.push_back(attribute->attribute);
+    else if (held->kind == ExprKind::attribute)
+      if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
+  };
   const auto target = [&](const Expr* expr) {
     if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
-    if (expr->kind == ExprKind::subscript)
-      if (const auto* attribute = attribute_of_self(as<SubscriptExpr>(*expr).object)) changes.changed.push_back(attribute->attribute);
+    if (expr->kind == ExprKind::subscript) changed(as<SubscriptExpr>(*expr).object);
   };
   // self.parts.append(part), last = self.parts.pop()
   const auto called = [&](const Expr* expr) {
@@ -37,8 +41,7 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     }
     if (as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
     const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
-    const auto* attribute = attribute_of_self(method.object);
-    if (attribute && std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changes.changed.push_back(attribute->attribute);
+    if (std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changed(method.object);
   };
   for (const Stmt* stmt : block) {
     const auto inner = [&](syntax::Block part) { set_on_self(part, self, changes); };

@@ -7,9 +7,11 @@
 
 namespace stepzero::interpreter {
 
-// The attributes that a block of a method sets on `self`, nested blocks included, and those whose lists and dicts it changes.
+// The attributes that a block of a method sets on `self`, nested blocks included, those whose lists and dicts it changes, and those of the
+// objects in its attributes: self.optimizer.pending[param] = future.
 struct Changes {
   std::vector<syntax::Name> set, changed;
+  std::vector<std::pair<syntax::Name, syntax::Name>> changed_in;
   bool any = false;  // setattr with a name that is computed
   syntax::Name cls;  // the class as its methods may name it
 };
