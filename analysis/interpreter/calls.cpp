@@ -142,8 +142,11 @@ Value on_some_device(values::Heap& heap, Value value) {
 
 // `DDP(model) if distributed else model`: the module runs on both ways, and is run once. What the wrapper does besides is done on its own way.
 Value Interpreter::call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place where, const CallExpr* expr) {
-  for (Value& given : arguments.positional) given = on_some_device(heap(), resolve(given));
-  library_.hand_on(*this, arguments.positional);
+  std::vector<Value> handed;
+  const auto hand = [&](Value& given) { handed.push_back(given = on_some_device(heap(), resolve(given))); };
+  for (Value& given : arguments.positional) hand(given);
+  for (auto& [name, given] : arguments.keywords) hand(given);
+  library_.hand_on(*this, handed);
   const Value result = call(module, arguments, where, expr);
   if (killed_) return result;
   const auto side = [&](Value part) {

@@ -101,7 +101,9 @@ Value wrapped_forward(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
-  table().hand_on(call.run, arguments.positional);
+  std::vector<Value> handed = arguments.positional;
+  for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
+  table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   const Value results = call.run.call(module, std::move(arguments), call.place, call.expr);
   if (call.self.is(Kind::instance)) {
