@@ -29,23 +29,60 @@ Answer Context::State::decide(Cond a) {
   }
   if (a->form == Form::negation) return reversed(decide(a->operands[0]));
   const auto depth = static_cast<std::uint64_t>(std::min(nesting, deepest_trial)) << 2 | (propagating ? 2u : 0u) | (rewriting ? 1u : 0u);
-  const std::uint64_t key = named(now, std::uint64_t{a->index} << 8 | depth);
-  if (decisions.empty()) decisions.resize(first_decisions);
-  if (const Decision& made = decisions[key & (decisions.size() - 1)]; made.key == key && (made.exhausted ? made.budget == effort : made.cost <= effort)) {
-    effort -= made.cost;
-    exhausted = exhausted || made.exhausted;
-    return made.found;
+  const std::uint64_t question = std::uint64_t{a->index} << 8 | depth;
+  const std::uint64_t key = named(now, question);
+  if (const Decision* made = made_before(key)) return charge(*made);
+  // What a trial takes is more than to look at all that is known.
+  const std::uint64_t near = nesting == 0 && !clauses.empty() ? named(known_near(a->mentions), question) : 0;
+  if (const Decision* made = near ? made_before(near) : nullptr) {
+    const Decision same = *made;
+    remember(key, same);
+    return charge(same);
   }
   const int budget = effort;
   const bool outer = std::exchange(exhausted, false);
   const Answer found = decide_now(a);
+  const Decision made{0, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
+  remember(key, made);
+  if (near) remember(near, made);
+  exhausted = exhausted || outer;
+  return found;
+}
+
+const Context::State::Decision* Context::State::made_before(std::uint64_t key) const {
+  if (decisions.empty()) return nullptr;
+  const Decision& made = decisions[key & (decisions.size() - 1)];
+  return made.key == key && (made.exhausted ? made.budget == effort : made.cost <= effort) ? &made : nullptr;
+}
+
+Answer Context::State::charge(const Decision& made) {
+  effort -= made.cost;
+  exhausted = exhausted || made.exhausted;
+  return made.found;
+}
+
+void Context::State::remember(std::uint64_t key, Decision made) {
+  if (decisions.empty()) decisions.resize(first_decisions);
   if (++decided > decisions.size() && decisions.size() < most_decisions) {
     decided = 0;
     decisions.assign(decisions.size() * 2, {});
   }
-  decisions[key & (decisions.size() - 1)] = {key, static_cast<std::int8_t>(budget), static_cast<std::int8_t>(budget - effort), exhausted, found};
-  exhausted = exhausted || outer;
-  return found;
+  made.key = key;
+  decisions[key & (decisions.size() - 1)] = made;
+}
+
+std::uint64_t Context::State::known_near(const Mentions& mentions) const {
+  // Where no more facts are taken, those that are far away count, too.
+  constexpr std::size_t spare = 8;
+  if (clauses.size() + spare > most_clauses || rules.size() + spare > most_rules || std::max(inequalities.size(), apart.size()) + spare > most_facts) return now;
+  const Mentions near = reached(mentions, Through::clauses);
+  std::uint64_t name = 0;
+  for (const Undo& undo : log)
+    if (meet(undo.mentions, near)) name = named(name, undo.learnt);
+  // Trials are of the newest disjunctions, wherever these are.
+  for (std::size_t i = 0; i < std::min(clauses.size(), most_cases); ++i)
+    if (const Cond clause = clauses[clauses.size() - 1 - i]; meet(clause->mentions, near)) name = named(name, std::uint64_t{clause->index} << 8 | i);
+  return name;
 }
 
 bool Context::State::spend() {
@@ -148,7 +185,7 @@ Answer Context::State::decide_by_cases(Cond a) {
     if (clause->operands.size() > most_cases) continue;
     // An alternative that has nothing to do with the question leaves it open.
     const Mentions related = reached(a->mentions, Through::clauses, clause);
-    if (!std::ranges::all_of(clause->operands, [&](Cond alternative) { return (alternative->mentions & related) != 0; })) continue;
+    if (!std::ranges::all_of(clause->operands, [&](Cond alternative) { return meet(alternative->mentions, related); })) continue;
     bool first = true;
     for (Cond alternative : clause->operands) {
       const bool possible = assume(alternative);

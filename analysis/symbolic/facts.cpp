@@ -5,9 +5,6 @@
 namespace stepzero::symbolic {
 namespace {
 
-constexpr std::size_t most_clauses = 24; // disjunctions that are looked at again
-constexpr std::size_t most_facts = 256; // of one sort; further ones are known as truths only
-
 Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
 
 } // namespace
@@ -40,7 +37,7 @@ bool Context::State::assume(Cond condition) {
 bool Context::State::set_truth(Cond condition, bool value) {
   Answer& slot = assumed[condition->index];
   if (slot != Answer::unknown) return slot == answer(value);
-  note({Undo::What::truth, condition->index}, value ? 1 : 0);
+  note({Undo::What::truth, condition->index}, condition->mentions, value ? 1 : 0);
   slot = answer(value);
   return true;
 }
@@ -56,7 +53,7 @@ bool Context::State::learn(Cond condition) {
     return true;
   case Form::disjunction:
     if (clauses.size() < most_clauses && condition->size <= largest_trial) {
-      note({Undo::What::clause}, condition->index);
+      note({Undo::What::clause}, condition->mentions, condition->index);
       clauses.push_back(condition);
     }
     return true;
@@ -64,7 +61,7 @@ bool Context::State::learn(Cond condition) {
     Cond inner = condition->operands[0];
     if (!set_truth(inner, false)) return false;
     if (inner->form == Form::compare && inner->equal && apart.size() < most_facts) {
-      note({Undo::What::apart}, inner->polynomial->index);
+      note({Undo::What::apart}, inner->polynomial->mentions, inner->polynomial->index);
       apart.push_back(inner->polynomial);
     }
     return nudge_apart();
@@ -74,7 +71,7 @@ bool Context::State::learn(Cond condition) {
   if (condition->negation && !set_truth(condition->negation, false)) return false;
   if (condition->equal) return add_equation(condition->polynomial, 0, false) && nudge_apart();
   if (inequalities.size() < most_facts) {
-    note({Undo::What::inequality}, condition->polynomial->index);
+    note({Undo::What::inequality}, condition->polynomial->mentions, condition->polynomial->index);
     inequalities.push_back(condition->polynomial);
     std::vector<Int> meanings;
     for (const Term& term : condition->polynomial->terms)
@@ -82,7 +79,7 @@ bool Context::State::learn(Cond condition) {
     for (Int meaning : meanings) {
       if (inequalities.size() >= most_facts) break;
       if (std::find(inequalities.begin(), inequalities.end(), meaning) != inequalities.end()) continue;
-      note({Undo::What::inequality}, meaning->index);
+      note({Undo::What::inequality}, meaning->mentions, meaning->index);
       inequalities.push_back(meaning);
     }
   }
@@ -92,7 +89,7 @@ bool Context::State::learn(Cond condition) {
 bool Context::State::set_bounds(Int atom, Interval range) {
   const Interval old = known[atom->number], narrowed = intersect(old, range);
   if (narrowed != old) {
-    note({Undo::What::bound, atom->number, old}, static_cast<std::uint64_t>(narrowed.low), static_cast<std::uint64_t>(narrowed.high));
+    note({Undo::What::bound, atom->number, old}, atom->mentions, static_cast<std::uint64_t>(narrowed.low), static_cast<std::uint64_t>(narrowed.high));
     known[atom->number] = narrowed;
   }
   return !bounds(atom, Use::facts).empty();
@@ -136,10 +133,10 @@ bool Context::State::nudge_apart() {
 }
 
 Mentions Context::State::reached(Mentions from, Through through, Cond but) const {
-  for (Mentions before = 0; before != from;) {
+  for (Mentions before; before != from;) {
     before = from;
-    const auto reach = [&](Mentions fact) {
-      if (fact & from) from |= fact;
+    const auto reach = [&](const Mentions& fact) {
+      if (meet(fact, from)) from |= fact;
     };
     for (const Rule& rule : rules) reach(rule.monomial->mentions | rule.rest->mentions);
     for (Int inequality : inequalities) reach(inequality->mentions);
@@ -152,7 +149,7 @@ Mentions Context::State::reached(Mentions from, Through through, Cond but) const
 }
 
 // A disjunction of which all but one are false makes that one true.
-bool Context::State::propagate(Mentions learnt) {
+bool Context::State::propagate(const Mentions& learnt) {
   if (propagating || clauses.empty()) return true;
   propagating = true;
   ++nesting;
@@ -160,7 +157,7 @@ bool Context::State::propagate(Mentions learnt) {
   Mentions touched = reached(learnt, Through::facts);
   for (std::size_t i = 0; consistent && i < clauses.size();) {
     const Cond clause = clauses[i++];
-    if (!(clause->mentions & touched)) continue;
+    if (!meet(clause->mentions, touched)) continue;
     Cond open = nullptr;
     std::size_t undecided = 0;
     bool holds = false;

@@ -7,7 +7,6 @@ namespace stepzero::symbolic {
 namespace {
 
 constexpr int fuel_of_a_question = 400;
-constexpr std::size_t most_rules = 64;
 constexpr int most_rounds = 6;
 
 } // namespace
@@ -141,7 +140,7 @@ bool Context::State::solve(Int zero, bool quotient_of_itself) {
   Int rest = left_side ? sub(zero, left_side) : nullptr;
   if (rest && left.coefficient > 0) rest = scale(rest, -1);
   if (!rest || left.coefficient == Interval::unbounded_below) return false;
-  note({Undo::What::rule}, std::uint64_t{rest->index} << 32 | left_side->index);
+  note({Undo::What::rule}, left_side->mentions | rest->mentions, std::uint64_t{rest->index} << 32 | left_side->index);
   rules.push_back({left.monomial, left.coefficient < 0 ? -left.coefficient : left.coefficient, rest});
   return true;
 }

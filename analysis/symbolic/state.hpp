@@ -10,6 +10,7 @@
 #include "symbolic/interval.hpp"
 
 #include <array>
+#include <bitset>
 #include <deque>
 #include <memory_resource>
 #include <type_traits>
@@ -25,9 +26,15 @@ inline constexpr std::uint32_t largest_condition = 128;
 inline constexpr std::uint32_t deepest_condition = 10;
 // A condition is reasoned about by trial, or remembered as a clause, only up to this size.
 inline constexpr std::uint32_t largest_trial = 24;
+inline constexpr std::size_t most_clauses = 24; // disjunctions that are looked at again
+inline constexpr std::size_t most_rules = 64;
+inline constexpr std::size_t most_facts = 256;  // inequalities, or differences; further ones are known as truths only
 
-// The atoms and opaque conditions in an expression, each as one bit of 64: two that have no bit in common have nothing in common.
-using Mentions = std::uint64_t;
+// The atoms and opaque conditions in an expression, each as one bit of many: two that have no bit in common have nothing in common.
+// A long function has hundreds of them, and each question that is asked for nothing because two fell together costs more than the bits.
+using Mentions = std::bitset<128>;
+inline Mentions mention(std::size_t number) { return Mentions().set(number % Mentions().size()); }
+inline bool meet(const Mentions& a, const Mentions& b) { return (a & b).any(); }
 
 struct Factor {
   Int atom;
@@ -39,7 +46,7 @@ struct Monomial {
   std::span<const Factor> factors;
   std::uint32_t degree = 0;
   std::uint32_t hash = 0;
-  Mentions mentions = 0;
+  Mentions mentions{};
 };
 
 struct Term {
@@ -60,7 +67,7 @@ struct IntNode {
       0; // in order of creation: every order is made from it, so that none depends on addresses
   std::uint32_t number = 0; // of an atom: its place among the atoms
   std::uint32_t hash = 0;
-  Mentions mentions = 0; // also within operands
+  Mentions mentions;     // also within operands
   Interval bounds; // from the form alone
   std::span<const Term> terms;
   std::span<const Int> operands; // of floordiv, mod, min, max
@@ -84,7 +91,7 @@ struct CondNode {
   std::uint32_t size = 1;
   std::uint32_t index = 0;
   std::uint32_t hash = 0;
-  Mentions mentions = 0;
+  Mentions mentions{};
   Int polynomial = nullptr;
   // A comparison, or the negation of an equation, as it was first written; also rank < 1 for rank == 0.
   Compare written = Compare::eq;
@@ -161,6 +168,8 @@ struct Undo {
   std::uint32_t index = 0;
   Interval old{};
   std::uint64_t before = 0; // what `now` was
+  std::uint64_t learnt = 0; // names what is known by it
+  Mentions mentions{};
 };
 
 struct Context::State {
@@ -287,10 +296,15 @@ struct Context::State {
   static constexpr std::size_t first_decisions = 1 << 8, most_decisions = 1 << 13;
   std::vector<Decision> decisions;
   std::size_t decided = 0;
+  const Decision* made_before(std::uint64_t key) const; // null if it was not, or with other means
+  Answer charge(const Decision& made);
+  void remember(std::uint64_t key, Decision made);
+  // Names all that is known and has to do with what is mentioned: an answer depends on nothing else.
+  std::uint64_t known_near(const Mentions& mentions) const;
 
   bool assume(Cond condition);
   bool learn(Cond condition);
-  bool propagate(Mentions learnt);
+  bool propagate(const Mentions& learnt);
   // All that facts connect with what is mentioned, so that what is learnt of the one may tell of the other; also through disjunctions that
   // hold, but one.
   enum class Through : std::uint8_t { facts, clauses };
@@ -301,11 +315,13 @@ struct Context::State {
   bool add_equation(Int zero, int depth, bool quotient_of_itself);
   bool nudge_apart();
   bool solve(Int zero, bool quotient_of_itself); // adds the rule that replaces an atom or a product
-  // `content` and `more` say what is learnt.
-  void note(Undo undo, std::uint64_t content, std::uint64_t more = 0) {
+  // `content` and `more` say what is learnt, `about` of what.
+  void note(Undo undo, const Mentions& about, std::uint64_t content, std::uint64_t more = 0) {
     undo.before = now;
+    undo.mentions = about;
+    undo.learnt = named(named(static_cast<std::uint64_t>(undo.what) << 32 | undo.index, content), more);
     log.push_back(undo);
-    now = named(named(named(now, static_cast<std::uint64_t>(undo.what) << 32 | undo.index), content), more);
+    now = named(now, log.back().learnt);
   }
   void rewind(std::size_t mark);
   Int rewrite(Int a);

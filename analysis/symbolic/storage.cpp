@@ -61,7 +61,7 @@ IntNode* Context::State::new_atom(Kind kind, std::span<const Int> operands) {
   node->kind = kind;
   node->index = made_ints++;
   node->number = static_cast<std::uint32_t>(known.size());
-  node->mentions = Mentions{1} << (node->number % 64);
+  node->mentions = mention(node->number);
   for (Int operand : operands) node->mentions |= operand->mentions;
   const Factor factor{node, 1};
   node->own = {1, intern(std::span(&factor, 1))};
@@ -191,7 +191,7 @@ Cond Context::State::intern(const CondNode& draft) {
   auto* node = make<CondNode>();
   *node = draft;
   node->index = made_conds++;
-  if (node->form == Form::opaque) node->mentions = Mentions{1} << (63 - node->index % 64);
+  if (node->form == Form::opaque) node->mentions = mention(Mentions().size() - 1 - node->index % Mentions().size());
   if (node->polynomial) node->mentions |= node->polynomial->mentions;
   node->operands = keep(draft.operands);
   node->sorted = keep(draft.sorted);
