@@ -70,6 +70,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   }
   if (name == "getattr" && count >= 2) {
     if (!positional[1].is(Kind::string)) {
+      note_choice_by_text(positional[1]);
       if (positional[1].is(Kind::choice))
         return over_choices(positional[1], [&](Value side) {
           Arguments one = arguments;

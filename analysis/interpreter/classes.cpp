@@ -424,6 +424,7 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
   case Kind::module: return module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
     auto* unknown = object.as<values::Unknown>();
+    note_choice_by_text(object);
     if (const Value tensor = unknown->state.value; tensor.is(Kind::tensor)) return is_known(tensor) ? attribute(tensor, name, where) : heap().external("", where);
     return unknown_attribute(*unknown, name, where);
   }

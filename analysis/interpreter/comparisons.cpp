@@ -199,9 +199,17 @@ std::string_view spelled(CompareOp op) {
 }
 } // namespace
 
+void Interpreter::note_choice_by_text(Value word) {
+  if (in_roots_ || !word.is(Kind::unknown)) return;
+  const auto* unknown = word.as<values::Unknown>();
+  chosen_by_text_ = chosen_by_text_ || (unknown->is_option && unknown->default_value.is(Kind::string));
+}
+
 Value Interpreter::compare(CompareOp op, Value left, Value right) {
   left = resolve(left);
   right = resolve(right);
+  note_choice_by_text(left);
+  note_choice_by_text(right);
   auto& s = symbols();
   const auto negate_if = [&](bool negate, Cond condition) { return Value::of(negate ? s.logical_not(condition) : condition); };
   if (left.is(Kind::choice))

@@ -17,6 +17,7 @@ constexpr std::size_t largest_merged = 32;
 
 Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   if (key.is(Kind::choice)) return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
+  note_choice_by_text(key);
   const auto* state = values::Heap::dict_state(dict);
   const bool key_is_known = known_key(key);
   bool known = key_is_known;

@@ -324,6 +324,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   if (nested.too_deep()) return heap().external("", here(node));
   object = resolve(object);
   const Place where = here(node);
+  note_choice_by_text(resolve(index));
   record_window(object, resolve(index), where);
   switch (object.kind) {
   case Kind::tuple:

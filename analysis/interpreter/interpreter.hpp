@@ -47,6 +47,9 @@ struct Limits {
   const std::atomic<bool>* cancelled = nullptr;
   // Of the functions that nobody calls, and of classes, only these run. Null: all.
   const std::unordered_set<const syntax::Stmt*>* only = nullptr;
+  // The program where the command line gives nothing: what may be given has its default. Only findings come of it, and its root is among
+  // the record's default roots.
+  bool with_defaults = false;
   // A run whose shapes are shown and whose problems are not told: parameters begin with these shapes, what the program reaches is run on
   // symbols, too, and of several ranks that an operator takes it is the usual one. Null: an ordinary run.
   const AllGiven* given = nullptr;
@@ -183,7 +186,8 @@ public:
   const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
   bool with_defaults() const { return with_defaults_; }  // what may be given or left out is left out
-  void note_choice_by_text() { chosen_by_text_ = true; }  // its default decides, of what the program is made
+  // Its text decides what the program does: of a word that the command line may give the default does. Most of them only name a file.
+  void note_choice_by_text(Value word);
   // Are tensors made on the CPU where nothing else is said? What nobody calls may be called under any default.
   bool knows_default_device() const { return !in_roots_ && device_contexts_ == 0 && !default_device_set_; }
   void set_default_device() { default_device_set_ = true; }
@@ -538,6 +542,7 @@ private:
   // What holds of every call of a function is shown, whatever else calls it.
   bool reached(const syntax::FunctionStmt* stmt) { return !to_show() && reached_[stmt]; }
   std::optional<values::Shape> given_shape(const values::Function& function, const syntax::Parameter& parameter);
+  void tell_as_defaults();
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(stmt); }
   void run_root(values::Function& function, Value self, values::Class* owner);
@@ -551,7 +556,6 @@ private:
   // Models that the program makes and does not call are run on symbols, as they were made.
   void note_built(values::Instance& object);
   void run_built(std::size_t from);
-  void run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
   Value symbolic_parameter(const values::Function& function, const syntax::Parameter& parameter, std::size_t index);
   const values::LibrarySymbol* annotated_class(const syntax::Expr* annotation, const values::Function& function, bool& optional);
 
@@ -608,7 +612,7 @@ private:
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
-  bool with_defaults_ = false;      // parameters are their defaults
+  bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
   std::string defaults_;            // those that were taken
   bool chosen_by_text_ = false;     // the command line may give a word instead of a default that is one
   std::map<std::string, Int, std::less<>> annotated_names_;  // of the parameters of the root that begins

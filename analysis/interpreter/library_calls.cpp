@@ -130,6 +130,11 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   if (!row || is_replaced(outermost_globals(frame_), symbol_called.path)) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;
 
+  // Modes, reductions, devices.
+  if (row->op || symbol_called.path.starts_with(library_.types().layers) || symbol_called.path == library_.types().device) {
+    for (const Value& argument : arguments.positional) note_choice_by_text(argument);
+    for (const auto& [name, argument] : arguments.keywords) note_choice_by_text(argument);
+  }
   // Operations on operands that are not the same on every path are run for each of them.
   if (row->op) {
     if (self.is(Kind::choice))

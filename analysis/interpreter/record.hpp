@@ -224,6 +224,7 @@ public:
   // among `roots`. Null if it cannot. For readers, while the run's sources live.
   std::function<std::shared_ptr<Record>(const OneRank& rank, const std::unordered_set<const syntax::Stmt*>& roots)> as_rank;
   std::map<std::string, std::int64_t> by_defaults;  // see OneRank: those that were asked for, by name
+  bool open_to_defaults = false;  // the statements of the file leave something open that the defaults of the command line decide
   // Called when the statements of the file have been run, before what they did not reach. For readers that begin early; may be null.
   std::function<void()> on_statements;
   mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own

@@ -247,6 +247,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   for (const auto& [chunk, index] : replay_.chunks) move_chunk(index);
   for (const std::uint32_t index : replay_.copies)
     if (!record_.chunks[index].path.empty()) move_chunk(index);
+  tell_as_defaults();
   replay_.old_facts = record_.facts;
   replay_.old_roots = std::move(record_.roots);
   record_.roots.clear();
@@ -280,6 +281,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   replay_.old_roots.clear();
   replay_.old_default_roots.clear();
   replay_.old_units.clear();
+  tell_as_defaults();
   return !record_.cancelled;
 }
 

@@ -68,8 +68,7 @@ struct Replay {
   std::vector<const values::Object*> models;         // the same for objects whose forward ran
   std::vector<values::Instance*> built;              // by the statements: see Interpreter::built_
   std::unordered_map<const syntax::Chunk*, std::uint32_t> chunks;  // of the file, in the record
-  std::vector<std::uint32_t> copies;                 // the same chunks once more: of the run with the defaults of the command line
-  bool with_defaults_too = false;                    // the statements leave something open that the command line decides
+  std::vector<std::uint32_t> copies;                 // the same chunks once more: where another module imports the file
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
   std::size_t base_facts = 0;                        // of the symbols, where the file begins
   std::size_t doubts = 0;                            // the same

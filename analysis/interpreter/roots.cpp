@@ -78,12 +78,20 @@ void Interpreter::run_file(const std::string& path) {
   block_ = nullptr;
   run_roots(run_of, module);
   replay_.fresh_events = record_.events.size();
+  tell_as_defaults();
+}
+
+// The root of a run with the defaults of the command line goes to where rules look for such, and back for the next run.
+void Interpreter::tell_as_defaults() {
+  if (!limits_.with_defaults) return;
+  record_.roots.swap(record_.default_roots);
+  for (const auto& root : record_.default_roots) root->defaults = "the command line";
 }
 
 // What the statements of the file did not reach.
 void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
   if (!run_of.object->globals) return;
-  replay_.with_defaults_too = replay_.with_defaults_too || symbols().doubts() != replay_.doubts || chosen_by_text_;
+  record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts || chosen_by_text_;
   replay_.possible = replay_.possible && !record_.out_of_budget;
   replay_.end = moments();
   if (record_.on_statements) record_.on_statements();
@@ -111,33 +119,12 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
     if (!named_elsewhere)
       for (values::Class* cls : classes) run_class_roots(*cls);
   }
-  if (!limits_.only) {
+  if (!limits_.only)
     for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
-    if (replay_.with_defaults_too && !record_.out_of_budget) run_defaults([&] { run_unit({nullptr, true}, {}, [&] { run_module_with_defaults(run_of, module); }); });
-  }
   values::Writes writes = replay_.end.writes;
   for (const auto& [key, unit] : replay_.units) writes.widen(unit.writes);
   heap().set_writes(writes);  // who reads what any of them left
   doubtful_.clear();
-}
-
-// What the command line gives has its defaults now. Functions and classes are made anew, and only findings come of it.
-void Interpreter::run_module_with_defaults(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  auto* const globals = run_of.object->globals;
-  begin_root("module").defaults = "the command line";
-  step_limit_ = record_.steps + limits_.steps;
-  in_roots_ = false;
-  run_module(run_of, module, true);
-  run_of.object->globals = globals;
-  globals_ = globals;
-  in_roots_ = true;
-  path_.clear();
-  block_ = nullptr;
-  heap().settle(mark);  // rules ask what its objects hold
-  heap().rollback(mark);
-  symbols().rewind(facts);
 }
 
 Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {

@@ -53,6 +53,7 @@ void Memory::keep(std::unique_ptr<Run> run) {
   if (!rest(*run)) return;
   for (Run* each = run.get(); each; each = each->shown.get())
     if (each->shown && !rest(*each->shown)) each->shown.reset();
+  if (run->by_defaults && !rest(*run->by_defaults)) run->by_defaults.reset();
   std::erase_if(run->ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });
   run_ = std::move(run);
 }

@@ -43,6 +43,7 @@ struct Run {
   std::uint64_t steps = 0;  // its budget
   std::map<std::pair<int, int>, std::shared_ptr<Run>> ranks;  // the same file as a process of a small job runs it: by rank and world
   std::unordered_set<const syntax::Stmt*> roots_of_ranks;     // what these were asked to run of functions and classes
+  std::shared_ptr<Run> by_defaults;              // the same file where the command line gives nothing
   std::unique_ptr<interpreter::AllGiven> given;  // of a run to be shown: what its parameters begin with
   std::shared_ptr<Run> shown;                    // the same file to be shown, begun with what this run found
 };

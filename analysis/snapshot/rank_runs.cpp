@@ -2,9 +2,9 @@
 
 namespace stepzero::snapshot {
 
-void RankRuns::begin(int world) { begin(world, of_.roots_of_ranks); }
+void RankRuns::begin(int world, std::function<void()> behind) { begin(world, of_.roots_of_ranks, std::move(behind)); }
 
-RankRuns::World* RankRuns::begin(int world, Only only) {
+RankRuns::World* RankRuns::begin(int world, Only only, std::function<void()> behind) {
   if (!elsewhere_) return nullptr;
   const auto [it, fresh] = worlds_.try_emplace(world);
   World& begun = it->second;
@@ -15,12 +15,13 @@ RankRuns::World* RankRuns::begin(int world, Only only) {
     one.rank = rank;
     one.run = &of_.ranks[{rank, world}];  // the map itself is not touched elsewhere
   }
-  begun.working = elsewhere_([this, world, &begun] {
+  begun.working = elsewhere_([this, world, &begun, behind = std::move(behind)] {
     for (One& one : begun.ranks)
       if (!one.taken.exchange(true)) {
         make_(*one.run, one.rank, world, begun.only);
         one.made = true;
       }
+    if (behind) behind();
   });
   return &begun;
 }

@@ -23,7 +23,8 @@ public:
   RankRuns(Run& of, Make make, syntax::Elsewhere elsewhere) : of_(of), make_(std::move(make)), elsewhere_(std::move(elsewhere)) {}
 
   // Begins with all ranks of a world on the other core, if there is one, taking for granted that the same will be asked for as the last time.
-  void begin(int world);
+  // What else is to be done there comes `behind` them.
+  void begin(int world, std::function<void()> behind = {});
   std::shared_ptr<interpreter::Record> of(int rank, int world, const Only& only);
 
 private:
@@ -39,7 +40,7 @@ private:
     std::list<One> ranks;
     std::unique_ptr<syntax::Working> working;  // last: it ends before the rest goes; null: nothing is left to wait for
   };
-  World* begin(int world, Only only);
+  World* begin(int world, Only only, std::function<void()> behind = {});
 
   Run& of_;
   Make make_;

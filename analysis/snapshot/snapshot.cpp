@@ -3,6 +3,7 @@
 #include "interpreter/interpreter.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
+#include "snapshot/default_run.hpp"
 #include "snapshot/described.hpp"
 #include "snapshot/memory.hpp"
 #include "snapshot/rank_runs.hpp"
@@ -357,13 +358,31 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     if (one) return;
     run_rank(*(one = std::make_shared<Run>()), {rank, world}, only);
   };
+  // Is run again where an earlier one was kept.
+  static const RankRuns::Only nothing;
+  const auto by_defaults = [&](std::shared_ptr<Run>& one) {
+    if (one && !one->sources.agrees(sources, path)) one.reset();
+    if (one) {
+      one->sources.ask(&sources);
+      if (one->interpreter->run_again(options.cancelled, &nothing)) return;
+    }
+    one = std::make_shared<Run>();
+    interpreter::Limits bounds = limits;
+    bounds.with_defaults = true;
+    bounds.only = &nothing;
+    begin(*one, bounds);
+  };
   const bool wants_ranks = options.elsewhere && (options.want_schedule || compares_ranks(options));
   std::unique_ptr<Run> run;
-  std::unique_ptr<RankRuns> ranks;  // goes before the run that it works on
+  std::unique_ptr<DefaultRun> defaults;  // these go before the run that they work on
+  std::unique_ptr<RankRuns> ranks;
   const auto attend = [&] {
+    defaults = std::make_unique<DefaultRun>(*run, by_defaults);
     ranks = std::make_unique<RankRuns>(*run, as_rank, options.elsewhere);
     run->record.on_statements = [&] {
-      if (wants_ranks && rules::may_part(run->record)) ranks->begin(2);
+      const bool open = run->record.open_to_defaults;
+      if (wants_ranks && rules::may_part(run->record)) ranks->begin(2, open ? defaults->work() : nullptr);
+      else if (open && options.elsewhere) defaults->begin(options.elsewhere);
     };
   };
   if (options.memory) run = options.memory->take(sources, path, options.steps);
@@ -372,6 +391,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     run->sources.ask(&sources);
     if (!run->interpreter->run_again(options.cancelled)) {
       ranks.reset();
+      defaults.reset();
       run.reset();
     }
   }
@@ -388,22 +408,35 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     run_rank(*one, rank, only);
     return {one, &one->record};
   };
-  std::unordered_set<std::string_view> told;
-  for (const std::string& read : record.read)
-    if (told.insert(read).second) result.read.push_back(read);
   result.steps = record.steps;
   result.out_of_budget = record.out_of_budget;
   if (record.cancelled) {
     result.cancelled = true;
     return result;
   }
+  // What the statements alone make of the defaults is told of them, too.
+  const bool open = record.open_to_defaults && !record.out_of_budget;
+  const Run* const other = open ? defaults->get() : nullptr;
+  const Record* const with_defaults = other ? &other->record : nullptr;
+  if (with_defaults && with_defaults->cancelled) {
+    result.cancelled = true;
+    return result;
+  }
+  std::unordered_set<std::string_view> told;
+  for (const Record* const one : {static_cast<const Record*>(&record), with_defaults})
+    if (one)
+      for (const std::string& read : one->read)
+        if (told.insert(read).second) result.read.push_back(read);
   const Suppressions suppressions(*module);
   for (const rules::Rule& rule : rules::rules()) {
     if (named(options.ignore, rule.id) || (!options.select.empty() && !named(options.select, rule.id))) continue;
     std::vector<rules::Finding> findings;
-    rules::Report report(record, rule, findings);
     try {
-      rule.check(record, report);
+      for (const Record* const one : {static_cast<const Record*>(&record), with_defaults}) {
+        if (!one) continue;
+        rules::Report report(*one, rule, findings);
+        rule.check(*one, report);
+      }
     } catch (const std::exception& error) {
       result.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
       continue;
@@ -437,6 +470,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     }
   }
   ranks.reset();
+  defaults.reset();
   if (options.memory) options.memory->keep(std::move(run));
   return result;
 }

@@ -142,7 +142,6 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
   const std::string text = "args." + std::string(name);
   if (action == "set") return otherwise;
   if (call.run.with_defaults() && otherwise) return otherwise;
-  if (otherwise.is(Kind::string)) call.run.note_choice_by_text();
   if (action == "store_true" || action == "store_false") {
     const Value made = call.run.symbol(text, Sharing::uniform, call.place);
     return made.is(Kind::unknown) ? Value::of(call.run.symbols().opaque(text, Sharing::uniform)) : made;
@@ -151,6 +150,7 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
   if (!made.is(Kind::unknown)) return made;
   auto* unknown = made.as<values::Unknown>();
   unknown->default_value = otherwise;
+  unknown->is_option = true;
   if (type.is(Kind::library)) {
     const std::string_view path = type.as<values::LibrarySymbol>()->path;
     if (path == "builtins.float") unknown->is_real = true;

@@ -136,6 +136,7 @@ struct Unknown : Object {
   bool loaded = false;      // what a file held: reading parts of it is recorded
   bool blamed = false;      // what would have come of an operation that was proven to fail, or follows from it: see TensorState
   Int integer = nullptr;    // as an integer, once asked for
+  bool is_option = false;     // the command line gives it, or `default_value` stands for it
   bool only_compared = false; // so far it was only compared with integers: it need not be one
   Cond truth = nullptr;
   Cond is_none = nullptr;
