@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cctype>
 
 namespace stepzero::interpreter {
@@ -20,14 +21,23 @@ Interpreter::~Interpreter() = default;
 
 namespace {
 
-// Identifiers that stand more than once in the text: a function named once is called by nobody here.
-std::unordered_map<std::string_view, int> identifier_counts(const std::string& text) {
+// How often each of the names stands in a text: a function named once is called by nobody here.
+std::unordered_map<std::string_view, int> counts(const std::string& text, const std::vector<std::string_view>& names) {
   static const std::array<bool, 256> letters = [] {
     std::array<bool, 256> made{};
     for (int c = 0; c < 256; ++c) made[static_cast<std::size_t>(c)] = std::isalnum(c) || c == '_';
     return made;
   }();
-  std::unordered_map<std::string_view, int> counts;
+  std::unordered_map<std::string_view, int> found;
+  // Few identifiers begin and end like one of the names, and are as long.
+  std::bitset<1 << 12> alike;
+  const auto likeness = [&](std::string_view name) {
+    return (static_cast<unsigned char>(name.front()) * 31U + static_cast<unsigned char>(name.back()) * 7U + name.size() * 257U) % alike.size();
+  };
+  for (const std::string_view name : names) {
+    found.emplace(name, 0);
+    alike.set(likeness(name));
+  }
   for (std::size_t i = 0; i < text.size();) {
     const auto letter = [&](std::size_t at) { return letters[static_cast<unsigned char>(text[at])]; };
     if (!letter(i)) {
@@ -36,10 +46,12 @@ std::unordered_map<std::string_view, int> identifier_counts(const std::string& t
     }
     std::size_t end = i;
     while (end < text.size() && letter(end)) ++end;
-    ++counts[std::string_view(text).substr(i, end - i)];
+    const std::string_view name = std::string_view(text).substr(i, end - i);
+    if (alike[likeness(name)])
+      if (const auto it = found.find(name); it != found.end()) ++it->second;
     i = end;
   }
-  return counts;
+  return found;
 }
 
 bool annotated_as_tensor(const Expr* annotation) {
@@ -101,18 +113,18 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
   replay_.built = built_;
   run_unit({nullptr, false}, {}, [this] { run_built(0); });
-  std::unordered_map<std::string_view, int> counts;  // made when a function is asked about
-  const auto called_here = [&](const values::Function& function) {
-    if (counts.empty()) counts = identifier_counts(module->text->bytes());
-    const auto it = counts.find(function.name.text());
-    return it != counts.end() && it->second > 1;
-  };
-  const auto functions = function_order_;
+  std::vector<values::Function*> functions;
+  std::vector<std::string_view> names;
+  for (values::Function* function : function_order_)
+    if (function->closure && function->closure->globals == function->closure && !reached(function->stmt) && wanted(function->stmt)) {
+      functions.push_back(function);
+      names.push_back(function->name.text());
+    }
+  const auto named = counts(module->text->bytes(), names);
   const auto classes = classes_;
   for (const bool named_elsewhere : {false, true}) {
     for (values::Function* function : functions) {
-      const bool top_level = function->closure && function->closure->globals == function->closure;
-      if (!top_level || reached(function->stmt) || !wanted(function->stmt) || called_here(*function) != named_elsewhere) continue;
+      if (reached(function->stmt) || (named.at(function->name.text()) > 1) != named_elsewhere) continue;
       const auto run = [this, function] { run_root(*function, {}, nullptr); };
       if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
     }
