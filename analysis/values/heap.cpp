@@ -51,16 +51,23 @@ std::string_view Value::text() const { return as<Str>()->text; }
 
 constexpr std::size_t indexed_from = 12;
 
+Table& Table::operator=(const Table& other) {
+  birth = other.birth;
+  entries_ = other.entries_;
+  index_ = other.index_ ? std::make_unique<std::unordered_map<Name, Slot*>>(*other.index_) : nullptr;
+  return *this;
+}
+
 void Table::add(Name name, Slot* slot) {
   entries_.push_back({name, slot});
-  if (entries_.size() == indexed_from) index_.insert(entries_.begin(), entries_.end());
-  else if (entries_.size() > indexed_from) index_.emplace(name, slot);
+  if (entries_.size() == indexed_from) index_ = std::make_unique<std::unordered_map<Name, Slot*>>(entries_.begin(), entries_.end());
+  else if (index_) index_->emplace(name, slot);
 }
 
 Slot* Table::find(Name name) const {
-  if (entries_.size() >= indexed_from) {
-    const auto it = index_.find(name);
-    return it == index_.end() ? nullptr : it->second;
+  if (index_) {
+    const auto it = index_->find(name);
+    return it == index_->end() ? nullptr : it->second;
   }
   for (const auto& [key, slot] : entries_)
     if (key == name) return slot;

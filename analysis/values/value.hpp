@@ -8,6 +8,7 @@
 #include "values/graph.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -98,13 +99,18 @@ private:
 struct Slot {
   Value value;
   std::uint64_t birth = 0;
-  mutable std::uint64_t visited = 0;  // the Heap's: the last pass over slots that came here
-  bool refinement = false;  // something learned: after a join it is known only if both paths know it
+  mutable std::uint64_t visited : 63 = 0;  // the Heap's: the last pass over slots that came here
+  bool refinement : 1 = false;  // something learned: after a join it is known only if both paths know it
 };
 
 // Names to slots: attributes of an object, variables of a scope. Slots stay where they are once made.
 class Table {
 public:
+  Table() = default;
+  Table(const Table& other) { *this = other; }
+  Table(Table&&) noexcept = default;
+  Table& operator=(const Table& other);
+  Table& operator=(Table&&) noexcept = default;
   Slot* find(Name name) const;
   Value value(Name name) const;  // null where there is none
   // Every name ever given, in order; a slot may be absent.
@@ -114,7 +120,7 @@ public:
 
 private:
   std::vector<std::pair<Name, Slot*>> entries_;
-  std::unordered_map<Name, Slot*> index_;  // once there are many
+  std::unique_ptr<std::unordered_map<Name, Slot*>> index_;  // once there are many
 };
 
 // A type whose parts all lie in the heap says that it `owns_nothing`: it is not destroyed one by one.
@@ -135,9 +141,9 @@ struct Unknown : Object {
   bool is_gradient = false; // the gradient of something of which nothing is known
   bool loaded = false;      // what a file held: reading parts of it is recorded
   bool blamed = false;      // what would have come of an operation that was proven to fail, or follows from it: see TensorState
-  Int integer = nullptr;    // as an integer, once asked for
-  bool is_option = false;     // the command line gives it, or `default_value` stands for it
+  bool is_option = false;   // the command line gives it, or `default_value` stands for it
   bool only_compared = false; // so far it was only compared with integers: it need not be one
+  Int integer = nullptr;    // as an integer, once asked for
   Cond truth = nullptr;
   Cond is_none = nullptr;
   Value default_value;      // of the parameter that it stands for, if it has one
