@@ -32,8 +32,10 @@ std::unordered_map<std::string_view, int> counts(const std::string& text, const 
   // Few identifiers begin and end like one of the names, and are as long.
   std::bitset<1 << 12> alike;
   const auto likeness = [&](std::string_view name) {
+    if (name.empty()) return std::size_t{0};  // of a definition that is broken off
     return (static_cast<unsigned char>(name.front()) * 31U + static_cast<unsigned char>(name.back()) * 7U + name.size() * 257U) % alike.size();
   };
+  if (names.empty()) return found;
   for (const std::string_view name : names) {
     found.emplace(name, 0);
     alike.set(likeness(name));
