@@ -1,9 +1,12 @@
 // Runs independent pieces of work on all hardware threads. Knows nothing of the work.
 #pragma once
 
+#include "server/scheduler/cores.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -18,8 +21,17 @@ void parallel(std::size_t count, const Work& work) {
     for (std::size_t i = next++; i < count; i = next++) work(i);
   };
   const std::size_t hardware = std::max(1u, std::thread::hardware_concurrency());
+  std::latch begin(1);
   std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < std::min(hardware, count); ++i) others.emplace_back(run);
+  for (std::size_t i = 1; i < std::min(hardware, count); ++i) {
+    others.emplace_back([&] {
+      begin.wait();
+      run_on_any_core();
+      run();
+    });
+    keep_off_this_core(others.back().native_handle());
+  }
+  begin.count_down();
   run();
 }
 
