@@ -17,6 +17,12 @@ stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads:
 stepzero_floor(server USES protocol snapshot rules program syntax
                LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 ${YAML} Threads::Threads)
 
+set(TRAINING_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/examples/train_ddp.py)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TRAINING_SCRIPT_FILE})
+file(READ ${TRAINING_SCRIPT_FILE} TRAINING_SCRIPT)
+configure_file(server/lsp/training_script.hpp.in ${PROJECT_BINARY_DIR}/generated/server/lsp/training_script.hpp @ONLY)
+set_source_files_properties(server/lsp/warm_up.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
+
 set_source_files_properties(server/version.cpp PROPERTIES COMPILE_DEFINITIONS STEPZERO_VERSION="${PROJECT_VERSION}")
 
 add_executable(stepzero server/main.cpp)

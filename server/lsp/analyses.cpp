@@ -13,6 +13,8 @@
 namespace stepzero::server {
 namespace {
 
+const std::string key_between = "warm-up";  // no URI
+
 std::string hints_id(const std::vector<snapshot::Fact>& facts) {
   constexpr syntax::Span everything{0, std::numeric_limits<std::uint32_t>::max()};
   std::size_t hash = 0;
@@ -194,6 +196,19 @@ void Analyses::begin() {
   start_all();
 }
 
+void Analyses::between(std::function<void(const std::atomic<bool>& cancelled)> work) {
+  between_ = std::move(work);
+  start_between();
+}
+
+void Analyses::start_between() {
+  if (!between_) return;
+  scheduler_.request(key_between, Urgency::background, [this, work = between_](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+    work(cancelled);
+    return [this] { between_ = nullptr; };
+  });
+}
+
 void Analyses::start_all() {
   for (const auto& [uri, document] : documents_)
     if (document->python && document->draft)
@@ -224,6 +239,7 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
                        view->lenses_id = lenses_id(*view->analysis);
                        return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
                      });
+  scheduler_.drop(key_between);
 }
 
 bool Analyses::changed_since(Tick since, const std::string& path,
@@ -264,6 +280,7 @@ void Analyses::accept(const std::string& uri, std::shared_ptr<const View> view, 
     answer_waiters(*document, Which::all, view, Unanswered::nothing);
   else if (!scheduler_.busy(uri))
     start(*document, Urgency::dependent);
+  if (scheduler_.idle()) start_between();
 }
 
 void Analyses::answer_waiters(OpenDocument& document, Which which, std::shared_ptr<const View> view, Unanswered why) {

@@ -54,6 +54,8 @@ public:
   void outlook_changed(const std::function<void(Outlook&)>& change);
   // Until then documents are kept, but nothing runs.
   void begin();
+  // Work that nobody waits for, done once: it gives way to documents, and begins anew when they are analysed.
+  void between(std::function<void(const std::atomic<bool>& cancelled)> work);
 
   // Answers once the document's view is of now. `exact`: a change of the text makes the question void.
   void when_fresh(const std::string& uri, bool exact, Answer answer, Needs needs = Needs::facts);
@@ -84,7 +86,10 @@ private:
   void publish_open();
   void keep_cells(OpenDocument& document, std::shared_ptr<const Cells> cells);
 
+  void start_between();
+
   Scheduler& scheduler_;
+  std::function<void(const std::atomic<bool>& cancelled)> between_;
   Hooks hooks_;
   std::shared_ptr<const World> world_;
   std::shared_ptr<const Outlook> outlook_ = std::make_shared<Outlook>();

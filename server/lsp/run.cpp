@@ -3,7 +3,7 @@
 #include "protocol/transport.hpp"
 #include "server/lsp/rule_pages.hpp"
 #include "server/lsp/server.hpp"
-#include "server/scheduler/memory.hpp"
+#include "server/lsp/warm_up.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -11,13 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <thread>
 
 namespace stepzero::server {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_the_end{300};
-constexpr std::size_t memory_of_an_analysis = std::size_t{24} << 20;  // half of what a file of 1,500 lines takes: with more, who opens one at once waits for it
 
 // STEPZERO_LOG: trace, debug, info, warn, err or off. Standard output belongs to the protocol.
 void log_to_standard_error() {
@@ -52,9 +50,8 @@ int run_language_server(const LspOptions& options) {
     return 1;
   }
   int status = 1;
-  const std::jthread preparing([] { prepare_memory(memory_of_an_analysis); });
   LanguageServer server(loop, std::move(transport),
-                        {snapshot::analyze, Pool::default_size(), RulePages::installed_folder()});
+                        {snapshot::analyze, Pool::default_size(), RulePages::installed_folder(), warm_up});
   server.start([&](int given) {
     status = given;
     loop.stop();

@@ -85,6 +85,7 @@ LanguageServer::LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protoc
       diagnostics_(session_), notebooks_(session_, diagnostics_), configuration_(session_), workspace_(session_, configuration_),
       workspace_diagnostics_(session_), pages_(std::move(parts.pages)) {
   serve();
+  if (parts.warm_up && pool_.size() > 1) analyses_.between(std::move(parts.warm_up));
 }
 
 LanguageServer::~LanguageServer() {

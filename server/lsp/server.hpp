@@ -30,6 +30,8 @@ public:
     AnalyzeFunction analyze = snapshot::analyze;
     unsigned threads = Pool::default_size();
     std::string pages; // the folder of the rules' pages
+    // Done once while no document is to be analysed, on a pool of more than one thread.
+    std::function<void(const std::atomic<bool>& cancelled)> warm_up = nullptr;
   };
 
   LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protocol::Transport> transport, Parts parts);

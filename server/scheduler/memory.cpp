@@ -6,7 +6,7 @@
 
 namespace stepzero::server {
 
-void prepare_memory(std::size_t bytes) {
+void prepare_memory(std::size_t bytes, const std::atomic<bool>& cancelled) {
   struct Free {
     void operator()(char* block) const { std::free(block); }
   };
@@ -14,7 +14,7 @@ void prepare_memory(std::size_t bytes) {
   constexpr std::size_t large_page = std::size_t{2} << 20;
   constexpr std::size_t block = 2 * large_page;  // what jemalloc keeps with all else; it gives back larger ones at once
   std::vector<std::unique_ptr<char, Free>> blocks;
-  for (std::size_t taken = 0; taken < bytes; taken += block) {
+  for (std::size_t taken = 0; taken < bytes && !cancelled; taken += block) {
     auto* made = static_cast<char*>(std::aligned_alloc(large_page, block));
     if (!made) return;
     blocks.emplace_back(made);

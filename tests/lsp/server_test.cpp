@@ -246,3 +246,41 @@ TEST_CASE("shutdown answers what waits, and exit ends in mid-analysis") {
   CHECK(wire.published.empty());
   keeper.let_go();
 }
+
+TEST_CASE("what warms up gives way to a document, begins anew behind it, and counts as work until it was done once") {
+  std::atomic<int> begun = 0, cancelled = 0, done = 0;
+  std::latch may_end(1);
+  const auto warm_up = [&](const std::atomic<bool>& stop) {
+    if (begun++ == 0) {
+      while (!stop) std::this_thread::yield();
+      ++cancelled;
+      return;
+    }
+    may_end.wait();
+    ++done;
+  };
+  Wire wire(find_bugs, warm_up);
+  wire.start();
+  wire.run_until([&] { return begun == 1; });
+  wire.open(uri, "BUG\n");
+  wire.run_until([&] { return begun == 2; });
+  CHECK(wire.published.size() == 1);
+  CHECK(cancelled == 1);
+  CHECK(done == 0);
+  may_end.count_down();
+  wire.idle();
+  CHECK(done == 1);
+  wire.change(uri, 2, "BUG BUG\n");
+  wire.idle();
+  CHECK(begun == 2);
+}
+
+TEST_CASE("a server that warms up answers, and ends") {
+  std::atomic<bool> begun = false;
+  Wire wire(find_bugs, [&](const std::atomic<bool>& stop) {
+    begun = true;
+    while (!stop) std::this_thread::yield();
+  });
+  wire.start();
+  wire.run_until([&] { return begun.load(); });
+}

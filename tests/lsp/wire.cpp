@@ -63,11 +63,12 @@ AnalyzeFunction Gatekeeper::function() {
   };
 }
 
-Wire::Wire(AnalyzeFunction analyze) {
+Wire::Wire(AnalyzeFunction analyze, std::function<void(const std::atomic<bool>&)> warm_up) {
   auto [ours, theirs] = protocol::memory_transport(loop);
   LanguageServer::Parts parts;
   parts.analyze = std::move(analyze);
   parts.threads = 2;
+  parts.warm_up = std::move(warm_up);
   server = std::make_unique<LanguageServer>(loop, std::move(ours), std::move(parts));
   client = std::make_unique<protocol::Connection>(loop, std::move(theirs), protocol::Log(),
                                                   protocol::Role::client);

@@ -39,7 +39,7 @@ private:
 
 class Wire {
 public:
-  explicit Wire(AnalyzeFunction analyze = find_bugs);
+  explicit Wire(AnalyzeFunction analyze = find_bugs, std::function<void(const std::atomic<bool>&)> warm_up = nullptr);
   ~Wire(); // shuts down in order; no request may be left unanswered
 
   lsp::ClientFlags flags; // set before start()
