@@ -81,15 +81,19 @@ T* Lowering::make(T value) {
 }
 
 // Visits each child of the node at the cursor, comments left out; the cursor stands at the child during the
-// visit.
+// visit. Only a block behind its colon may have no bytes: any other child that ends where its parent ends is the
+// last, and to look for another is dear.
 template <class Visit>
 void Lowering::children(Visit visit) {
+  const std::uint32_t end = ts_node_end_byte(node());
   if (!ts_tree_cursor_goto_first_child(source_.cursor)) return;
+  TSNode child;
+  Node kind;
   do {
-    const TSNode child = node();
-    const Node kind = kind_of(child);
+    child = node();
+    kind = kind_of(child);
     if (kind != Node::extra) visit(child, kind);
-  } while (ts_tree_cursor_goto_next_sibling(source_.cursor));
+  } while ((ts_node_end_byte(child) != end || kind == Node::colon) && ts_tree_cursor_goto_next_sibling(source_.cursor));
   ts_tree_cursor_goto_parent(source_.cursor);
 }
 

@@ -1,6 +1,7 @@
 #include "syntax/tree.hpp"
 
 #include <bitset>
+#include <unordered_map>
 #include <vector>
 
 extern "C" const TSLanguage* tree_sitter_python(void);
@@ -193,18 +194,17 @@ constexpr Entry tokens[] = {
 
 // Indexed by TSSymbol.
 std::vector<Node> make_kinds() {
+  std::unordered_map<std::string_view, Node> nodes[2];  // by whether they are named
+  for (const Entry& entry : tokens) nodes[0].emplace(entry.name, entry.node);
+  for (const Entry& entry : named) nodes[1].emplace(entry.name, entry.node);
   const TSLanguage* language = tree_sitter_python();
   std::vector<Node> kinds(ts_language_symbol_count(language), Node::other);
-  const auto enter = [&](const Entry& entry, bool is_named) {
-    for (TSSymbol symbol = 0; symbol < kinds.size(); ++symbol) {
-      const TSSymbolType wanted = is_named ? TSSymbolTypeRegular : TSSymbolTypeAnonymous;
-      if (ts_language_symbol_type(language, symbol) == wanted &&
-          ts_language_symbol_name(language, symbol) == entry.name)
-        kinds[symbol] = entry.node;
-    }
-  };
-  for (const Entry& entry : named) enter(entry, true);
-  for (const Entry& entry : tokens) enter(entry, false);
+  for (TSSymbol symbol = 0; symbol < kinds.size(); ++symbol) {
+    const TSSymbolType type = ts_language_symbol_type(language, symbol);
+    if (type != TSSymbolTypeRegular && type != TSSymbolTypeAnonymous) continue;
+    const auto& of_type = nodes[type == TSSymbolTypeRegular];
+    if (const auto found = of_type.find(ts_language_symbol_name(language, symbol)); found != of_type.end()) kinds[symbol] = found->second;
+  }
   return kinds;
 }
 
