@@ -1,5 +1,7 @@
 #include "rules/settings.hpp"
 
+#include "rules/noted.hpp"
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -36,10 +38,10 @@ std::string says(const Setting& setting) {
 
 void each_settings(const Record& record, const std::function<void(const Settings&, Place, const interpreter::CallSite*)>& look) {
   std::unordered_set<const values::DictState*> seen;  // by another name
-  for (const interpreter::Fact& fact : record.facts) {
-    if (!fact.value.is(Kind::dict) || !record.in_file(fact.place)) continue;
-    const auto* dict = values::Heap::dict_state(fact.value);
-    if (seen.insert(dict).second) look(Settings(record, *dict, nullptr), fact.place, nullptr);
+  for (const interpreter::Fact* fact : Noted::of(record).dictionaries) {
+    if (!record.in_file(fact->place)) continue;
+    const auto* dict = values::Heap::dict_state(fact->value);
+    if (seen.insert(dict).second) look(Settings(record, *dict, nullptr), fact->place, nullptr);
   }
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;

@@ -2,6 +2,7 @@
 #include "rules/digits.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/noted.hpp"
 #include "rules/settings.hpp"
 #include "syntax/spelling.hpp"
 
@@ -185,13 +186,12 @@ void check(const Record& record, Report& report) {
     for (const auto& [key, inner] : settings.given().items)
       if (key.is(Kind::string) && Check::is_name(key.text())) look.look_at(inner, true, written_in(record, inner, at), &settings.given());
   });
-  for (const interpreter::Fact& fact : record.facts)
-    if (fact.value.is(Kind::dict)) {
-      const std::string_view text = record.text(fact.place);
-      const auto dot = text.rfind('.');
-      const std::string_view name = dot == std::string_view::npos ? text : text.substr(dot + 1);
-      look.look_at(fact.value, Check::is_name(name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"))), fact.place, nullptr);
-    }
+  for (const interpreter::Fact* fact : Noted::of(record).dictionaries) {
+    const std::string_view text = record.text(fact->place);
+    const auto dot = text.rfind('.');
+    const std::string_view name = dot == std::string_view::npos ? text : text.substr(dot + 1);
+    look.look_at(fact->value, Check::is_name(name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"))), fact->place, nullptr);
+  }
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);

@@ -5,6 +5,7 @@
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
 #include "rules/deadlock/slow_work.hpp"
+#include "rules/noted.hpp"
 
 #include <algorithm>
 
@@ -307,9 +308,9 @@ private:
     visit_roots(record_, [&](const Event& event) {
       if (event.kind == EventKind::branch) look(static_cast<const interpreter::BranchEvent&>(event).condition);
     });
-    for (const Fact& fact : record_.facts) {
-      if (fact.value.is(values::Kind::boolean)) look(fact.value.condition());
-      for (values::Value side = fact.value; side.is(values::Kind::choice); side = side.as<values::Choice>()->no) look(side.as<values::Choice>()->condition);
+    for (const Fact* fact : Noted::of(record_).conditions) {
+      if (fact->value.is(values::Kind::boolean)) look(fact->value.condition());
+      for (values::Value side = fact->value; side.is(values::Kind::choice); side = side.as<values::Choice>()->no) look(side.as<values::Choice>()->condition);
     }
     highest_named_ = highest;
     return highest;

@@ -1,6 +1,7 @@
 #include "rules/deadlock/runs.hpp"
 
 #include "rules/deadlock/acts.hpp"
+#include "rules/noted.hpp"
 #include "rules/report.hpp"
 
 #include <algorithm>
@@ -32,8 +33,6 @@ Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(b
       const auto& loop = static_cast<const LoopEvent&>(event);
       if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(loop.stmt);
     });
-  for (const Fact& fact : main_.facts)
-    if (!fact.tensor && fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_gradient) gradients_.push_back(&fact);
   for (const auto& root : main_.roots)
     if (note(root->block)) {
       if (root->function) roots_.insert(root->function->stmt);
@@ -48,7 +47,8 @@ bool Runs::differs(const RankRun& own, const Event& branch) const {
 
 bool Runs::asks_for_gradients(const BranchEvent& branch) const {
   const auto within = [&](const Fact& fact) { return fact.place.chunk == branch.place.chunk && fact.place.span.begin >= branch.place.span.begin && fact.place.span.end <= branch.place.span.end; };
-  if (std::none_of(gradients_.begin(), gradients_.end(), [&](const Fact* fact) { return within(*fact); })) return false;
+  const auto& gradients = Noted::of(main_).gradients;
+  if (std::none_of(gradients.begin(), gradients.end(), [&](const Fact* fact) { return within(*fact); })) return false;
   return std::none_of(main_.facts.begin(), main_.facts.end(), [&](const Fact& fact) {
     if (!within(fact) || fact.tensor || !fact.value.is(values::Kind::unknown)) return false;
     const auto& unknown = *fact.value.as<values::Unknown>();

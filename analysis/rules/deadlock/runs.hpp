@@ -92,7 +92,6 @@ private:
   std::unordered_set<Spot> fallible_;    // operations
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
-  std::vector<const interpreter::Fact*> gradients_;
   std::set<const syntax::FunctionStmt*> functions_;
   std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes

@@ -1,0 +1,24 @@
+#include "rules/noted.hpp"
+
+#include <memory>
+#include <typeindex>
+
+namespace stepzero::rules {
+
+using values::Kind;
+
+const Noted& Noted::of(const interpreter::Record& record) {
+  auto& known = record.derived[std::type_index(typeid(Noted))];
+  if (!known) {
+    auto made = std::make_shared<Noted>();
+    for (const interpreter::Fact& fact : record.facts) {
+      if (fact.value.is(Kind::dict)) made->dictionaries.push_back(&fact);
+      else if (fact.value.is(Kind::boolean) || fact.value.is(Kind::choice)) made->conditions.push_back(&fact);
+      else if (!fact.tensor && fact.value.is(Kind::unknown) && fact.value.as<values::Unknown>()->is_gradient) made->gradients.push_back(&fact);
+    }
+    known = std::move(made);
+  }
+  return *static_cast<const Noted*>(known.get());
+}
+
+} // namespace stepzero::rules
