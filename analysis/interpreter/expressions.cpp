@@ -54,6 +54,8 @@ template <class Frame> static bool runs_on_another(const Frame* frame) {
 }
 
 void Interpreter::note(Fact::Role role, Place where, Value value) {
+  // Of what is only called there is nothing to tell.
+  if (role == Fact::Role::expression && (value.is(Kind::library) || value.is(Kind::module) || value.is(Kind::bound) || value.is(Kind::super))) return;
   // Facts are shown, and the file's own run has those of all ranks.
   if (rehearsals_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;

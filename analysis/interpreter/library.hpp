@@ -216,7 +216,8 @@ struct Row {
   bool by_annotation = false;    // of a class: a parameter that is annotated with it is taken for an object of it
   bool exhausts = false;         // of an exception's class: one process has run out of something that others may have
   bool whole = false;            // of a class: its objects have no attributes but those of its rows, its bases' and what the program gives them
-  // Derived from `signature` when the table is built.
+  // Derived when the table is built.
+  const Row* base_row = nullptr;  // of `base`
   std::vector<Name> parameters;
   std::size_t positional = 0;    // of them, those that may be given by place
   std::vector<Constant> defaults;  // absent: required, or not a constant

@@ -108,15 +108,12 @@ values::Instance* Interpreter::make_native(std::string_view class_path, Place wh
 bool Interpreter::is_a(Value object, std::string_view class_path) const {
   if (!object.is(Kind::instance)) return false;
   const auto* instance = object.as<values::Instance>();
-  std::string_view at = instance->native ? instance->native->path
-                        : instance->cls && instance->cls->native ? instance->cls->native->path
-                                                                 : std::string_view{};
-  for (int i = 0; i < 8 && !at.empty(); ++i) {
-    if (at == class_path) return true;
-    const Row* row = library_.find(at);
-    if (!row) return false;
-    at = row->base;
-  }
+  const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
+  if (!native) return false;
+  if (native->path == class_path) return true;
+  const Row* row = native->row;
+  for (int i = 0; i < 8 && row; ++i, row = row->base_row)
+    if (row->path == class_path || row->base == class_path) return true;
   return false;
 }
 

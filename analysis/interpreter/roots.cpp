@@ -40,18 +40,18 @@ std::unordered_map<std::string_view, int> counts(const std::string& text, const 
     found.emplace(name, 0);
     alike.set(likeness(name));
   }
-  for (std::size_t i = 0; i < text.size();) {
-    const auto letter = [&](std::size_t at) { return letters[static_cast<unsigned char>(text[at])]; };
-    if (!letter(i)) {
-      ++i;
+  const char* const last = text.data() + text.size();
+  const auto letter = [table = letters.data()](const char* at) { return table[static_cast<unsigned char>(*at)]; };
+  for (const char* at = text.data(); at < last;) {
+    if (!letter(at)) {
+      ++at;
       continue;
     }
-    std::size_t end = i;
-    while (end < text.size() && letter(end)) ++end;
-    const std::string_view name = std::string_view(text).substr(i, end - i);
+    const char* const begin = at;
+    while (at < last && letter(at)) ++at;
+    const std::string_view name(begin, static_cast<std::size_t>(at - begin));
     if (alike[likeness(name)])
       if (const auto it = found.find(name); it != found.end()) ++it->second;
-    i = end;
   }
   return found;
 }
@@ -71,6 +71,8 @@ void Interpreter::run_file(const std::string& path) {
   const auto module = sources_.module(path);
   if (!module) return;
   step_limit_ = limits_.steps;
+  // About as many as there will be: where the vector grew, all of them would be moved again and again.
+  if (!limits_.as_rank && !limits_.with_defaults) record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));
   ModuleRun& run_of = modules_[path];
   run_of.path = path;
   run_of.is_package = path.ends_with("/__init__.py");

@@ -122,6 +122,8 @@ Leading leading(Op& op) {
 } // namespace
 
 void follow_rank(Op& op, Value made) {
+  // Most results are known: there is nothing to follow.
+  if (const TensorState* state = op.tensor(op.run.resolve(made)); state && (state->shape.rank_known || state->shape_value)) return;
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
   if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, last_part(op.call.row.path)) != std::end(pairwise))
     if (const auto [source, over] = leading(op); source) {

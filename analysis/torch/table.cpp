@@ -326,6 +326,8 @@ Table::Table() {
     read_signature(made);
     by_path_.emplace(made.path, &made);  // no path comes twice
   }
+  for (Row& made : rows_)
+    if (!made.base.empty()) made.base_row = find(made.base);
   give_roles(rows_);
 }
 

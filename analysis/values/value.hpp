@@ -343,27 +343,28 @@ struct Content : Object {
 
 // What is known of a tensor at one moment. Immutable: an in-place operation gives the Tensor a new state.
 struct TensorState : Object {
-  Shape shape;
+  // What takes little stands together: there are many of these.
   Dtype dtype = Dtype::unknown;
-  const Device* device = nullptr;
   Known requires_grad = Known::unknown;    // read by Heap::requires_grad, which knows what may have become of it since
-  std::uint64_t grad_writes = 0;           // the heap's, when it was found out
-  const Origin* cut = nullptr;             // of what needs no gradient: where something that it was computed from had one, and lost it
   Sharing sharing = Sharing::local;
   bool external = false;             // came from code that was not seen
+  bool is_gradient = false;                // the gradient of a tensor, or computed from one element by element
+  bool graph_complete = false;       // nothing else is in `graph`
+  // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
+  bool blamed = false;
+  bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
+  Shape shape;
+  const Device* device = nullptr;
+  std::uint64_t grad_writes = 0;           // the heap's, when `requires_grad` was found out
+  const Origin* cut = nullptr;             // of what needs no gradient: where something that it was computed from had one, and lost it
   const Object* crossed = nullptr;         // a difference of a column and a row of equal length, which is hardly meant: see torch/crossing.cpp
   const Instance* scaled_by = nullptr;     // the GradScaler whose scale() it went through
   const Instance* cast_by = nullptr;       // the autocast region that it, or something that it was computed from, was computed in
   const OutcomeOf* outcome = nullptr;      // of what it is the outcome, however it was arranged since
   const Origin* mean = nullptr;            // a mean that a loss function made, to which nothing but other losses was done since
-  bool is_gradient = false;                // the gradient of a tensor, or computed from one element by element
   Graph graph;                       // what it was computed from
-  bool graph_complete = false;       // nothing else is in it
   const Content* content = nullptr;  // of a small tensor whose elements are known
   const Made* made = nullptr;        // where it came from; null: not known, or from several paths
-  // An operation on it, or on what it was computed from, was proven to fail: what follows from that is not told again.
-  bool blamed = false;
-  bool maybe_array = false;          // only its shape was asked for: it may be an array of NumPy, whose methods are others
   std::vector<Dim> first;            // of a tensor whose rank is not known: what its first dimensions were found to be
   // How many elements lie between neighbours along each dimension, where that is known: the elements are then dense, in this or another
   // order of the dimensions. Else empty.
