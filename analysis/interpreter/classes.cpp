@@ -505,7 +505,7 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
         return;
       }
     }
-    if (const Value part = resolve(value); part.is(Kind::instance)) {
+    if (const Value part = resolve(value); part.is(Kind::instance) || part.is(Kind::unknown) || part.is(Kind::choice)) {
       const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
       if (const Row* row = native ? method_row(native->path, "__setattr__") : nullptr)
         if (resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr))) return;

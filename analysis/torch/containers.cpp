@@ -117,12 +117,30 @@ template <bool of_dict> Value part_by_name(Call& call) {
   const bool open = of_dict ? values::Heap::dict_state(own)->open : values::Heap::list_state(own)->open;
   return open ? call.run.heap().external("", call.place) : Value{};
 }
+// What is not known to be a module may be one.
+bool may_be_module(Call& call, Value value) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::choice)) return may_be_module(call, value.as<values::Choice>()->yes) || may_be_module(call, value.as<values::Choice>()->no);
+  if (value.is(Kind::instance)) return call.run.is_a(value, module_class) || (value.as<Instance>()->cls && value.as<Instance>()->cls->open);
+  if (!value.is(Kind::unknown)) return false;
+  const auto& unknown = *value.as<values::Unknown>();
+  return !unknown.is_number && !unknown.is_real && (!unknown.integer || unknown.only_compared) && !unknown.state.value;
+}
 // A module that is set as an attribute of a container is one of its parts.
 Value set_part(Call& call) {
   const Value name = call.run.resolve(call.at(0));
   const Value list = kept(call, "$items");
-  if (!name.is(Kind::string) || !list.is(Kind::list) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
+  if (!name.is(Kind::string) || !list.is(Kind::list)) return {};
   values::ListState state = *values::Heap::list_state(list);
+  if (!call.run.is_a(call.run.resolve(call.at(1)), module_class)) {
+    if (may_be_module(call, call.at(1))) {
+      state.open = true;
+      state.length = nullptr;
+      state.rest = call.run.heap().merge(state.rest, call.run.heap().external(""), Sharing::uniform);
+      call.run.heap().set_list(list, std::move(state));
+    }
+    return {};
+  }
   const Value names = kept(call, "$names");
   std::vector<Value> texts;
   for (std::size_t i = 0; i < state.items.size(); ++i) {
@@ -157,7 +175,22 @@ Value module_dict_init(Call& call) {
 }
 Value set_dict_part(Call& call) {
   const Value dict = kept(call, "$dict");
-  if (!dict.is(Kind::dict) || !call.run.is_a(call.run.resolve(call.at(1)), module_class)) return {};
+  if (!dict.is(Kind::dict)) return {};
+  if (call.run.is_a(call.run.resolve(call.at(1)), module_class)) {
+    call.run.dict_set(dict, call.at(0), call.at(1));
+    return Value::none();
+  }
+  if (may_be_module(call, call.at(1))) {
+    values::DictState state = *values::Heap::dict_state(dict);
+    state.open = true;
+    state.rest = call.run.heap().merge(state.rest, call.run.heap().external(""), Sharing::uniform);
+    call.run.heap().set_dict(dict, std::move(state));
+  }
+  return {};
+}
+Value set_dict_item(Call& call) {
+  const Value dict = kept(call, "$dict");
+  if (!dict.is(Kind::dict)) return {};
   call.run.dict_set(dict, call.at(0), call.at(1));
   return Value::none();
 }
@@ -222,7 +255,7 @@ std::vector<Row> container_rows() {
       row("torch.nn.ModuleDict", class_, "modules=None", module_dict_init, "torch.nn.Module"),
       row("torch.nn.ModuleDict.__getattr__", method, "name", part_by_name<true>),
       row("torch.nn.ModuleDict.__setattr__", method, "name, value", set_dict_part),
-      row("torch.nn.ModuleDict.__setitem__", method, "name, value", set_dict_part),
+      row("torch.nn.ModuleDict.__setitem__", method, "name, value", set_dict_item),
       row("torch.nn.ModuleDict.__getitem__", method, "key", dict_item),
       row("torch.nn.ModuleDict.__len__", method, "", dict_length),
       row("torch.nn.ModuleDict.__contains__", method, "key", dict_has),

@@ -237,7 +237,7 @@ Value loader_len(Call& call) {
   }
   symbolic::AtomInfo info;
   info.lower = 0;
-  info.sharing = Sharing::local;
+  info.sharing = Sharing::unseen;
   return Value::of(s.fresh(info));
 }
 

@@ -3,6 +3,8 @@
 #include "rules/loop/training.hpp"
 #include "values/numbers.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -46,12 +48,29 @@ void tell(const Record& record, Report& report, const OperationEvent& event) {
   }
 }
 
+bool has_history(const OperationEvent& event) {
+  const values::TensorState* state = event.self_state();
+  return !has_no_backward(event.self) && (!state || state->requires_grad != Known::no);
+}
+
+// The loss is one of two, and the other has a history: not every run that comes here fails.
+bool is_one_of_two(const Scene& scene, const Happening& each) {
+  const auto is_other_way = [&](const Turn& turn) {
+    return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& own) { return own.branch == turn.branch && own.yes != turn.yes; });
+  };
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+    return other.event->place == each.event->place && other.event->calls == each.event->calls && std::any_of(other.turns.begin(), other.turns.end(), is_other_way) &&
+           has_history(*other.event);
+  });
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Scene& scene : Training::of(record).scenes())
     for (const Happening& each : scene.all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation == Operation::backward && !each.in_handler && !each.in_attempt && once(event.place)) tell(record, report, event);
+      if (event.row->operation != Operation::backward || each.in_handler || each.in_attempt || is_one_of_two(scene, each)) continue;
+      if (once(event.place)) tell(record, report, event);
     }
 }
 

@@ -83,6 +83,8 @@ void check(const Record& record, Report& report) {
     if (exponent->content && std::all_of(exponent->content->numbers.begin(), exponent->content->numbers.end(), [](const values::Number& one) { return !one.integer && one.high < least_overflow; })) continue;
     if (stays_small(record, exponent)) continue;
     const auto all = ancestors(exponent);
+    // What came from one place or another may have been shifted in both.
+    if (std::any_of(all.begin(), all.end(), [](const TensorState* state) { return !state->made && !state->external; })) continue;
     // Numbers that nothing but the program decides, as weights that fade.
     if (std::all_of(all.begin(), all.end(), [](const TensorState* state) { return state->made && (sense(state) == Sense::spaced || sense(state) == Sense::count_up || !inputs(*state->made).empty()); })) continue;
     // Something was taken off first: the largest, most often. Or it was turned negative, as a distance is.
