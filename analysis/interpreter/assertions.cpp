@@ -144,8 +144,11 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     for (const Expr* part : parts) tell(*part);
     for (const Expr* side : {&left, &right})
       if (side->kind == ExprKind::binary) tell(*side);
-    // `assert heads in (1, 2)`, `assert heads != -1`: whoever makes the object has to choose, and the default stands for no choice.
-    if (with_defaults_ && in_constructor && parts.size() == 1 && parts[0]->kind == ExprKind::name && (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left))) continue;
+    // `assert heads in (1, 2)`, `assert args.workers > 1`: whoever makes the object, or starts the program, has to choose, and the default stands
+    // for no choice.
+    const bool with_a_literal = parts.size() == 1 && (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left));
+    if (with_defaults_ && in_constructor && with_a_literal && parts[0]->kind == ExprKind::name) continue;
+    if (limits_.with_defaults && with_a_literal && (parts[0]->kind == ExprKind::name || parts[0]->kind == ExprKind::attribute)) continue;
     // How many of several things hold, say, is no size.
     if (std::none_of(parts.begin(), parts.end(), [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); })) continue;
     event->problem = values::ProblemKind::assertion;
