@@ -40,7 +40,9 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   if (name == "isinstance" && count == 2) {
     const auto answer = is_instance(first, positional[1]);
     if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
-    return Value::of(asked("isinstance", first, positional[1], heap().is_external(first) ? Sharing::unseen : heap().sharing(first)));
+    const Cond condition = asked("isinstance", first, positional[1], heap().is_external(first) ? Sharing::unseen : heap().sharing(first));
+    if (const Value object = resolve(first); object.is(Kind::instance) && object.as<values::Instance>()->native && !object.as<values::Instance>()->cls) of_unseen_class_.insert(condition);
+    return Value::of(condition);
   }
   if (name == "issubclass" && count == 2) {
     const auto answer = is_subclass(first, positional[1]);

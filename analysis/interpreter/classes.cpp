@@ -563,7 +563,8 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   const Value init = find_in_order(cls.order, Name("__init__"));
   if (init.is(Kind::function)) {
     call_function(*init.as<values::Function>(), std::move(arguments), where, self);
-    note_built(*object);
+    if (record_.steps < step_limit_) note_built(*object);
+    else lose_half_built(heap(), *object, *init.as<values::Function>());
   } else if (cls.is_dataclass) {
     fill_dataclass(*object, std::move(arguments), where);
   } else if (cls.holds != Kind::absent) {

@@ -182,6 +182,7 @@ public:
   void blame(const Call& call);
   // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
   Cond assumption();
+  bool says_unseen_class(Cond condition);
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
   const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
@@ -594,6 +595,7 @@ private:
   mutable std::unordered_map<Member, const Row*, MemberHash> method_rows_;  // owner: the text of the class's path
   std::unordered_map<Member, values::LibrarySymbol*, MemberHash> members_;  // owner: a LibrarySymbol
   Questions questions_;
+  std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are objects of classes that are not seen
   std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
 
   Frame* frame_ = nullptr;

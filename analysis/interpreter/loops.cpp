@@ -114,7 +114,7 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
   event->stmt = &stmt;
   event->unrolled = true;
   event->rounds.resize(items.size());
-  const std::size_t fact_count = record_.facts.size();
+  const std::size_t fact_count = record_.facts.size(), built_count = built_.size();
   LoopTarget target{mark, mark, depth, {}, {}};
   frame_->loops.push_back(&target);
   flow = Flow::normal;
@@ -147,6 +147,7 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
     path_.resize(depth);
     drop_exits(counts);
     record_.facts.resize(fact_count);
+    built_.resize(std::min(built_.size(), built_count));  // what is built in rounds that are taken back has no parts
     return false;
   }
   bool any = false;
@@ -318,7 +319,7 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
   const std::size_t depth = path_.size();
   const auto counts = exit_counts();
   const std::uint64_t from = record_.steps;
-  const std::size_t fact_count = record_.facts.size();
+  const std::size_t fact_count = record_.facts.size(), built_count = built_.size();
   Block* const block = block_;
   auto* event = record_.event<LoopEvent>();
   event->place = {chunk_, stmt.header};
@@ -358,6 +359,7 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
     path_.resize(depth);
     drop_exits(counts);
     record_.facts.resize(fact_count);
+    built_.resize(std::min(built_.size(), built_count));  // what is built in rounds that are taken back has no parts
     return false;
   }
   event->rounds = std::move(rounds);

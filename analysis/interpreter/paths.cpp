@@ -34,6 +34,13 @@ Interpreter::Exit Interpreter::make_exit(values::Mark mark, std::size_t depth, V
   return {heap().capture(mark), path_since(depth), value};
 }
 
+bool Interpreter::says_unseen_class(Cond condition) {
+  if (of_unseen_class_.empty() || of_unseen_class_.contains(symbols().logical_not(condition))) return false;
+  if (of_unseen_class_.contains(condition)) return true;
+  const auto parts = symbols().operands(condition);
+  return std::any_of(parts.begin(), parts.end(), [&](Cond part) { return of_unseen_class_.contains(part); });
+}
+
 Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
                        const std::function<Flow()>& no) {
   const Answer decided = symbols().decide(condition);
@@ -79,7 +86,11 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
     if (frame_) learn_ranks(*this, frame_->scope->names, holds);
     return run();
   };
+  // A layer of the library that is an object of a class that was not seen is not what it is known to be.
+  const bool another = says_unseen_class(condition);
+  guards_ += another;
   const Flow first = side(condition, yes);
+  guards_ -= another;
   const Cond held_first = first == Flow::normal ? held() : nullptr;
   values::Delta delta;
   if (first == Flow::normal) delta = heap().capture(mark);

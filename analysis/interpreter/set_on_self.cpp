@@ -156,6 +156,9 @@ void lose_half_built(values::Heap& heap, values::Instance& object, const values:
   if (constructor.stmt && !constructor.parameters->list.empty()) set_on_self(constructor.stmt->body, constructor.parameters->list[0].name, changes);
   object.open = true;
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
+    // The parts that it holds itself: others may come.
+    if (slot->value && name.text() == "$items") heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot->value && name.text() == "$dict") heap.set(*slot, heap.dict({}, true, heap.external("")));
     if (!slot->value || name.text().starts_with('$')) continue;
     // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the program, may not be whole.
     const auto* layer = slot->value.is(Kind::instance) ? slot->value.as<values::Instance>() : nullptr;
