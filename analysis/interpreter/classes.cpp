@@ -407,6 +407,9 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
   }
   note_part(heap(), made, object);
   if (object.blamed && made.is(Kind::unknown)) made.as<values::Unknown>()->blamed = true;
+  // What a module that was imported holds is a module, a class or a function like itself: `tf.nn`.
+  if (const values::Slot* imported = object.attributes.find(Name("$imported")); imported && imported->value.is(Kind::none) && made.is(Kind::unknown))
+    heap().slot_of(made.as<values::Unknown>()->attributes, Name("$imported")).value = Value::none();
   heap().slot_of(object.attributes, name).value = made;  // it was always there: no write
   return made;
 }
