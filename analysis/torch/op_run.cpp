@@ -166,10 +166,21 @@ void describe_results(Op& op, Value result, const std::vector<const TensorState*
 
 Value run_described(Call& call, Op& op);
 
+// An object of a class of the program may take the operator over, and do with it what it likes.
+bool is_taken_over(const Call& call) {
+  static const syntax::Name hook("__torch_function__");
+  return std::any_of(call.arguments.begin(), call.arguments.end(), [&](const Value& argument) {
+    const Value object = call.run.resolve(argument);
+    const values::Class* cls = object.is(Kind::instance) && !(object == call.self) ? object.as<values::Instance>()->cls : nullptr;
+    return cls && (cls->open || call.run.find_in_order(cls->order, hook));
+  });
+}
+
 } // namespace
 
 Value run_operator(Call& call) {
   Op op(call);
+  if (is_taken_over(call)) return call.run.heap().external("", call.place);
   if (call.self.is(Kind::instance) && op.kept("$failed")) {  // its constructor raised
     op.blame();
     return op.unknown();
