@@ -245,10 +245,17 @@ export class Workbench {
   }
 
   async goTo(line, column = 1) {
-    await this.page.keyboard.press("Control+G");
     const input = this.page.locator(".quick-input-widget input");
-    await input.waitFor();
-    await input.fill(`:${line}:${column}`);
+    // A window that is still coming up may take the focus away, and the input goes with it: it is asked for again.
+    for (let attempts = 1; ; ++attempts) {
+      await this.page.keyboard.press("Control+G");
+      try {
+        await input.fill(`:${line}:${column}`, { timeout: 5000 });
+        break;
+      } catch (error) {
+        if (attempts === 3) throw error;
+      }
+    }
     await this.page.keyboard.press("Enter");
     await input.waitFor({ state: "hidden" });
   }
