@@ -182,7 +182,6 @@ public:
   void blame(const Call& call);
   // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
   Cond assumption();
-  bool says_unseen_class(Cond condition);
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
   const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
@@ -596,6 +595,8 @@ private:
   std::unordered_map<Member, values::LibrarySymbol*, MemberHash> members_;  // owner: a LibrarySymbol
   Questions questions_;
   std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are objects of classes that are not seen
+  // Where it holds, a layer of the library is of a class that was not seen, and not what it is known to be.
+  bool says_unseen_class(Cond condition);
   std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
 
   Frame* frame_ = nullptr;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <latch>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -24,11 +25,15 @@ void parallel(std::size_t count, const Work& work) {
   std::latch begin(1);
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < std::min(hardware, count); ++i) {
-    others.emplace_back([&] {
-      begin.wait();
-      run_on_any_core();
-      run();
-    });
+    try {
+      others.emplace_back([&] {
+        begin.wait();
+        run_on_any_core();
+        run();
+      });
+    } catch (const std::system_error&) {
+      break;  // no more threads can be had: those that wait for the word, and this one, do it all
+    }
     keep_off_this_core(others.back().native_handle());
   }
   begin.count_down();
