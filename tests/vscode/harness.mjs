@@ -215,28 +215,45 @@ export class Workbench {
     await this.page.screenshot({ path, clip });
   }
 
+  // Presses `key`, types `text` into the input that comes up, waits for `row` of its list, accepts it and waits until
+  // `done` is there. An editor or a page that is still coming up may take the focus in any of these moments: then the
+  // input is gone, or it stays and does not hear Enter, and it is asked for again.
+  async pick(key, text, row, done) {
+    const input = this.page.locator(".quick-input-widget input");
+    const soon = { timeout: 5000 };
+    for (let attempts = 1; ; ++attempts) {
+      await this.page.keyboard.press(key);
+      try {
+        await input.fill(text, soon);
+        await row.first().waitFor(soon);
+        const focused = await input.evaluate((it) => (it.focus(), document.activeElement === it));
+        if (!focused) throw new Error(`the input for ${text} is not there any more`);
+        await this.page.keyboard.press("Enter");
+        await input.waitFor({ state: "hidden", ...soon });
+        await done?.waitFor(soon);
+        return;
+      } catch (error) {
+        if (attempts === 5) throw error;
+        if (await input.isVisible()) await input.press("Escape", soon).catch(() => undefined); // it may just have gone
+      }
+    }
+  }
+
+  rows(text, focused = "") {
+    return this.page.locator(`.quick-input-list .monaco-list-row${focused}`, { hasText: text });
+  }
+
   // A command of the palette, by its whole title.
   async command(title) {
-    await this.page.keyboard.press("F1");
-    const input = this.page.locator(".quick-input-widget input");
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: title }).first().waitFor();
-    await this.page.keyboard.press("Enter");
-    await input.waitFor({ state: "hidden" });
+    await this.pick("F1", `>${title}`, this.rows(title));
   }
 
   // Opens a file of the workspace and waits until it is the active editor.
   async open(path) {
+    const name = path.split("/").pop();
     await this.page.keyboard.press("Escape");
     await this.page.keyboard.press("Control+1");
-    await this.page.keyboard.press("Control+P");
-    const input = this.page.locator(".quick-input-widget input");
-    await input.waitFor();
-    await input.fill(path);
-    await this.page.locator(".quick-input-list .monaco-list-row.focused", { hasText: path.split("/").pop() }).waitFor();
-    await this.page.keyboard.press("Enter");
-    await this.tab(path.split("/").pop()).waitFor();
+    await this.pick("Control+P", path, this.rows(name, ".focused"), this.tab(name));
   }
 
   // The tab in front, if it has this name.
@@ -245,19 +262,8 @@ export class Workbench {
   }
 
   async goTo(line, column = 1) {
-    const input = this.page.locator(".quick-input-widget input");
-    // A window that is still coming up may take the focus away, and the input goes with it: it is asked for again.
-    for (let attempts = 1; ; ++attempts) {
-      await this.page.keyboard.press("Control+G");
-      try {
-        await input.fill(`:${line}:${column}`, { timeout: 5000 });
-        break;
-      } catch (error) {
-        if (attempts === 3) throw error;
-      }
-    }
-    await this.page.keyboard.press("Enter");
-    await input.waitFor({ state: "hidden" });
+    const there = this.page.locator("[id='status.editor.selection']", { hasText: `Ln ${line}, Col ${column}` });
+    await this.pick("Control+G", `:${line}:${column}`, this.rows(`Go to line ${line} and character ${column}`), there);
   }
 
   // The whole text of the active editor becomes this, as by a paste: nothing completes or indents it.
