@@ -34,13 +34,40 @@ struct Groups {
   bool known = true;
 };
 
-void judge(Report& report, const Groups& groups) {
+// Is a group kept in one name alone, which the next round gives another one? Groups in a list, or in a name for each kind,
+// stay what they are.
+bool is_lost_in_next_round(const Record& record, const OperationEvent& made) {
+  const auto& chunk = record.chunk(made.place);
+  if (!chunk.chunk || !chunk.chunk->stmt) return false;
+  const auto path = enclosing(*chunk.chunk->stmt, made.place.span);
+  const auto loop = std::find_if(path.rbegin(), path.rend(), [](const Enclosing& around) { return around.stmt->kind == syntax::StmtKind::for_; });
+  if (loop == path.rend() || path.back().stmt->kind != syntax::StmtKind::assign) return false;
+  const auto& made_here = syntax::as<syntax::AssignStmt>(*path.back().stmt);
+  if (made_here.targets.size() != 1 || made_here.targets[0]->kind != syntax::ExprKind::name || made_here.value->span.begin != made.place.span.begin) return false;
+  const syntax::Name name = syntax::as<syntax::NameExpr>(*made_here.targets[0]).id;
+  const auto is_it = [&](const syntax::Expr& expr) { return expr.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(expr).id == name; };
+  std::size_t reads = 0, kept = 0;
+  for_each_expression(*loop->stmt, [&](const syntax::Expr& expr) { reads += is_it(expr); });
+  std::set<std::string_view> keepers;
+  for_each_statement(*loop->stmt, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind != syntax::StmtKind::assign) return;
+    const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+    if (!is_it(*assign.value)) return;
+    ++kept;
+    for (const syntax::Expr* target : assign.targets)
+      keepers.insert(target->kind == syntax::ExprKind::name || target->kind == syntax::ExprKind::attribute ? record.text({made.place.chunk, target->span}) : std::string_view{});
+  });
+  return reads == kept && keepers.size() <= 1 && !keepers.contains(std::string_view{});
+}
+
+void judge(const Record& record, Report& report, const Groups& groups) {
   if (!groups.known || groups.lists.size() < 2) return;
+  const bool is_lost = is_lost_in_next_round(record, *groups.first);
   std::map<std::int64_t, std::size_t> group_of;
   for (std::size_t i = 0; i < groups.lists.size(); ++i)
     for (const std::int64_t rank : groups.lists[i]) {
       const auto [found, is_new] = group_of.emplace(rank, i);
-      if (is_new || found->second == i) continue;
+      if (is_new || found->second == i || !is_lost) continue;
       report.add(Severity::warning, groups.first->place, groups.first->calls,
                  "Rank " + std::to_string(rank) + " is in two of the groups that are made here, " + list_text(groups.lists[found->second]) + " and " + list_text(groups.lists[i]) +
                      ": it keeps the later one, and the others of the first wait for it.");
@@ -157,7 +184,7 @@ void check(const Record& record, Report& report) {
     }
     groups.lists.push_back(std::move(ranks));
   });
-  for (const auto& [place, groups] : by_place) judge(report, groups);
+  for (const auto& [place, groups] : by_place) judge(record, report, groups);
 }
 
 } // namespace
@@ -172,7 +199,8 @@ constexpr Rule world_size = complete({
              "assert tp * pp * dp == world_size                 # 32\n",
     .right = "world_size, tp, pp, dp = 16, 4, 2, 2\n"
              "assert tp * pp * dp == world_size\n",
-    .silent = "Sizes that are not known, or come from the command line or the environment. Groups from different loops, where each rank is in one of each kind.",
+    .silent = "Sizes that are not known, or come from the command line or the environment. Groups from different loops, where each rank is in one of each kind; groups that overlap "
+              "and are all kept, in a list or in a name for each kind.",
     .fix = "None: which of the sizes is meant is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,
