@@ -11,14 +11,6 @@ namespace {
 
 using Sizes = std::vector<Dim>;
 
-int bytes_of(Dtype dtype) {
-  switch (dtype) {
-  case Dtype::float64: case Dtype::int64: return 8;
-  case Dtype::float32: case Dtype::int32: return 4;
-  case Dtype::float16: case Dtype::int16: return 2;
-  default: return 1;
-  }
-}
 bool is_known(Dtype dtype) { return dtype != Dtype::unknown && dtype != Dtype::complex64 && dtype != Dtype::complex128 && dtype != Dtype::bfloat16; }
 
 // The type that two arrays come to.
@@ -28,14 +20,14 @@ Dtype common(Dtype a, Dtype b) {
   if (a == Dtype::boolean) return b;
   if (b == Dtype::boolean) return a;
   const bool first = values::is_floating(a), second = values::is_floating(b);
-  if (first && second) return bytes_of(a) > bytes_of(b) ? a : b;
+  if (first && second) return values::width(a) > values::width(b) ? a : b;
   if (first != second) {
     const Dtype real = first ? a : b, whole = first ? b : a;
-    if (bytes_of(whole) >= 4) return Dtype::float64;
-    return bytes_of(whole) < bytes_of(real) ? real : Dtype::unknown;
+    if (values::width(whole) >= 4) return Dtype::float64;
+    return values::width(whole) < values::width(real) ? real : Dtype::unknown;
   }
-  if (a == Dtype::uint8 || b == Dtype::uint8) return bytes_of(a) == bytes_of(b) ? Dtype::int16 : bytes_of(a) > bytes_of(b) ? a : b;
-  return bytes_of(a) > bytes_of(b) ? a : b;
+  if (a == Dtype::uint8 || b == Dtype::uint8) return values::width(a) == values::width(b) ? Dtype::int16 : values::width(a) > values::width(b) ? a : b;
+  return values::width(a) > values::width(b) ? a : b;
 }
 // A number of Python raises the type only where it is of a higher kind.
 Dtype with_number(Dtype array, bool real) {

@@ -7,7 +7,15 @@ namespace stepzero::torch {
 
 Value setting(const Op& op, std::string_view name) { return op.call.self.is(Kind::instance) ? op.kept(name) : op.argument(name); }
 
+// A program may have put a weight in the place of the layer's own of which not even the dimensions are known.
+bool has_unknown_weight(const Op& op) {
+  const Value weight = op.kept("weight");
+  const TensorState* state = weight ? op.tensor(weight) : nullptr;
+  return weight && (!state || !state->shape.rank_known);
+}
+
 Dim setting_dim(const Op& op, std::string_view name) {
+  if (has_unknown_weight(op)) return {};
   const Value value = setting(op, name);
   const Int size = value.is(Kind::integer) || value.is(Kind::unknown) ? op.run.to_int(value) : nullptr;
   return size ? known_dim(op.run, size, op.born(), name) : Dim{};
@@ -53,7 +61,7 @@ bool in_autocast(const Op& op) { return op.run.casting(); }
 
 namespace {
 Dtype declared_dtype(const Op& op, bool surely) {
-  if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return changed.dtype();
+  if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return to_dtype(changed);
   if (const Value given = op.kept("dtype")) return to_dtype(given);
   // A model that nobody makes here may be converted by whoever makes it.
   if ((surely && op.run.of_any_use()) || op.run.default_dtype_set()) return Dtype::unknown;

@@ -18,8 +18,8 @@ Value linear(Op& op) {
   Dim in = setting_dim(op, "in_features"), out = setting_dim(op, "out_features");
   if (const TensorState* weight = op.tensor(op.kept("weight")); weight && weight->shape.rank_known && weight->shape.dims.size() == 2) {
     // Another layer's weight may stand there: what it is decides.
-    if (weight->shape.dims[1].size) in = {weight->shape.dims[1].size, in.origin, nullptr};
-    if (weight->shape.dims[0].size) out = {weight->shape.dims[0].size, out.origin, nullptr};
+    in = weight->shape.dims[1].size ? Dim{weight->shape.dims[1].size, in.origin, nullptr} : Dim{};
+    out = weight->shape.dims[0].size ? Dim{weight->shape.dims[0].size, out.origin, nullptr} : Dim{};
   }
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.empty()) {
@@ -112,12 +112,13 @@ Value embed(Op& op, std::string_view weight) {
     if (table->shape.rank_known && table->shape.dims.size() != 2)
       return op.fail(ProblemKind::layer_input, op.name(weight) + " of an embedding has 2 dimensions, and this is " + op.words(table->shape));
     if (const Dim of_table = from_right(table->shape, 0); of_table.size) width = {of_table.size, width.origin ? width.origin : of_table.origin, nullptr};
+    else width = {};
     dtype = table->dtype;
   }
   Shape shape = op.shape("input");
   Dim rows = op.call.self.is(Kind::instance) ? setting_dim(op, "num_embeddings") : Dim{};
   if (const TensorState* table = op.tensor(op.call.self.is(Kind::instance) ? op.kept(weight) : op.argument(weight)))
-    if (const Dim of_table = from_right(table->shape, 1); of_table.size) rows = {of_table.size, rows.origin ? rows.origin : of_table.origin, nullptr};
+    rows = from_right(table->shape, 1).size ? Dim{from_right(table->shape, 1).size, rows.origin ? rows.origin : from_right(table->shape, 1).origin, nullptr} : Dim{};
   if (const Int beyond = rows.size ? number_outside(op, op.argument("input"), op.s.constant(0), rows.size) : nullptr) {
     op.fail(ProblemKind::index, called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " holds the index " + op.words(op.dim(beyond)), {rows});
     std::int64_t most = -1;

@@ -243,7 +243,7 @@ Value to(Call& call) {
     switch (value.kind) {
     case Kind::dtype:
       wanted.changes_dtype = true;
-      wanted.dtype = value.dtype();
+      wanted.dtype = to_dtype(value);
       return;
     case Kind::string:
     case Kind::device:

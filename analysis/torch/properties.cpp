@@ -43,23 +43,9 @@ Value is_tensor(Op& op) {
   return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance) ? unknown_of(op, Sharing::uniform)
                                                                                                  : op.run.heap().boolean(false);
 }
-std::int64_t bytes_of(Dtype of) {
-  switch (of) {
-  case Dtype::complex128: return 16;
-  case Dtype::float64:
-  case Dtype::int64:
-  case Dtype::complex64: return 8;
-  case Dtype::float32:
-  case Dtype::int32: return 4;
-  case Dtype::float16:
-  case Dtype::bfloat16:
-  case Dtype::int16: return 2;
-  default: return 1;
-  }
-}
 Value element_size(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return state && state->dtype != Dtype::unknown ? op.run.heap().integer(bytes_of(state->dtype)) : unknown_of(op, Sharing::uniform);
+  return state && state->dtype != Dtype::unknown ? op.run.heap().integer(values::width(state->dtype)) : unknown_of(op, Sharing::uniform);
 }
 Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
 Value item(Op& op) {
@@ -150,7 +136,7 @@ void convert(Op& op, TensorState& state, Value value) {
   value = op.run.resolve(value);
   if (value.is(Kind::boolean) || value.is(Kind::none) || !value) return;
   const Dtype own = to_dtype(value);
-  if (own != Dtype::unknown) {
+  if (own != Dtype::unknown || value.is(Kind::dtype)) {
     state.dtype = own;
   } else if (value.is(Kind::device) || value.is(Kind::string) || value.is(Kind::integer)) {
     state.device = device_of(op, value);
@@ -163,7 +149,7 @@ void convert(Op& op, TensorState& state, Value value) {
     state.dtype = Dtype::unknown;
   } else {
     state.device = nullptr;
-    if (value.is(Kind::unknown) || value.is(Kind::choice)) state.dtype = Dtype::unknown;
+    state.dtype = Dtype::unknown;
   }
 }
 Value to(Op& op) {

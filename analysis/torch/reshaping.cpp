@@ -259,20 +259,6 @@ Value reshape_to(Op& op, std::string_view name) {
 }
 Value reshape(Op& op) { return reshape_to(op, "shape"); }
 
-// Bytes of one element; 0 if the dtype is not known.
-int width(Dtype dtype) {
-  using enum Dtype;
-  switch (dtype) {
-  case float64: case int64: case complex64: return 8;
-  case float32: case int32: return 4;
-  case float16: case bfloat16: case int16: return 2;
-  case int8: case uint8: case boolean: return 1;
-  case complex128: return 16;
-  case unknown: break;
-  }
-  return 0;
-}
-
 // view(dtype): the same bytes read as another type.
 Value view(Op& op) {
   Value type = op.argument("dtype");
@@ -281,7 +267,7 @@ Value view(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const Dtype wanted = to_dtype(type);
-  const int before = width(input->dtype), after = width(wanted);
+  const int before = values::width(input->dtype), after = values::width(type.is(Kind::dtype) ? type.dtype() : wanted);
   Shape shape = input->shape;
   if (!before || !after) {
     if (!shape.dims.empty()) shape.dims.back() = Dim{};

@@ -292,7 +292,7 @@ std::optional<std::size_t> dim_index(Interpreter& run, Value dim, const Shape& s
 }
 
 Dtype to_dtype(Value value) {
-  if (value.is(Kind::dtype)) return value.dtype();
+  if (value.is(Kind::dtype)) return value.dtype() > Dtype::complex128 ? Dtype::unknown : value.dtype();
   // Python's own types stand for dtypes.
   const std::string_view path = value.is(Kind::library) ? value.as<values::LibrarySymbol>()->path : std::string_view{};
   return path == "builtins.float" ? Dtype::float64

@@ -281,6 +281,17 @@ std::vector<Row> training_rows() {
       row("torch.int8", constant, "", dtype_value<Dtype::int8>),
       row("torch.uint8", constant, "", dtype_value<Dtype::uint8>),
       row("torch.bool", constant, "", dtype_value<Dtype::boolean>),
+      row("torch.complex32", constant, "", dtype_value<Dtype::complex32>),
+      row("torch.chalf", constant, "", dtype_value<Dtype::complex32>),
+      row("torch.uint16", constant, "", dtype_value<Dtype::uint16>),
+      row("torch.uint32", constant, "", dtype_value<Dtype::uint32>),
+      row("torch.uint64", constant, "", dtype_value<Dtype::uint64>),
+      row("torch.float8_e4m3fn", constant, "", dtype_value<Dtype::float8_e4m3fn>),
+      row("torch.float8_e4m3fnuz", constant, "", dtype_value<Dtype::float8_e4m3fnuz>),
+      row("torch.float8_e5m2", constant, "", dtype_value<Dtype::float8_e5m2>),
+      row("torch.float8_e5m2fnuz", constant, "", dtype_value<Dtype::float8_e5m2fnuz>),
+      row("torch.float8_e8m0fnu", constant, "", dtype_value<Dtype::float8_e8m0fnu>),
+      row("torch.float4_e2m1fn_x2", constant, "", dtype_value<Dtype::float4_e2m1fn_x2>),
   };
   for (const std::string_view path : {"torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler", "torch.utils.data.SubsetRandomSampler",
                                       "torch.utils.data.WeightedRandomSampler"})

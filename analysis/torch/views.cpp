@@ -84,8 +84,10 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
     // One number, or all of them in a tuple.
     if (!op.run.resolve(unknown->default_value).is(Kind::integer)) return std::nullopt;
     items.push_back(first);
-  } else if (first) {
+  } else if (first.is(Kind::integer) || op.tensor(first) || (first && !call.rest.empty())) {
     items.push_back(first);
+  } else if (first) {
+    return std::nullopt;  // it may be a tuple, or a dtype
   } else if (!call.rest.empty()) {
     return std::nullopt;  // None in the first place
   }

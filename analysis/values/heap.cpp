@@ -39,8 +39,24 @@ Shape merge_shape(const Shape& a, const Shape& b) {
 
 std::string_view name(Dtype dtype) {
   constexpr std::string_view names[] = {"",      "float64", "float32", "float16", "bfloat16", "int64",     "int32",
-                                        "int16", "int8",    "uint8",   "bool",    "complex64", "complex128"};
+                                        "int16", "int8",    "uint8",   "bool",    "complex64", "complex128",
+                                        "complex32", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e4m3fnuz",
+                                        "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2"};
   return names[static_cast<int>(dtype)];
+}
+
+int width(Dtype dtype) {
+  using enum Dtype;
+  switch (dtype) {
+  case complex128: return 16;
+  case float64: case int64: case uint64: case complex64: return 8;
+  case float32: case int32: case uint32: case complex32: return 4;
+  case float16: case bfloat16: case int16: case uint16: return 2;
+  case int8: case uint8: case boolean: case float8_e4m3fn: case float8_e4m3fnuz: case float8_e5m2: case float8_e5m2fnuz: case float8_e8m0fnu:
+  case float4_e2m1fn_x2: return 1;
+  case unknown: break;
+  }
+  return 0;
 }
 
 bool is_floating(Dtype dtype) {

@@ -51,8 +51,11 @@ struct Scope; struct Tensor; struct Device; struct Iterator; struct Choice; stru
 
 enum class Dtype : std::uint8_t {
   unknown, float64, float32, float16, bfloat16, int64, int32, int16, int8, uint8, boolean, complex64, complex128,
+  // Of these only the name and the width are known: a tensor of one of them has the dtype `unknown`.
+  complex32, uint16, uint32, uint64, float8_e4m3fn, float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float4_e2m1fn_x2,
 };
 std::string_view name(Dtype dtype);  // "float32"; empty if unknown
+int width(Dtype dtype);              // bytes of one element; 0 if unknown
 bool is_floating(Dtype dtype);
 
 class Value {
