@@ -78,6 +78,7 @@ Int Interpreter::to_int(Value value) {
       info.name = std::string(unknown->name);
       info.sharing = unknown->sharing;
       info.varies = unknown->of_many && building();
+      info.made = unknown->attributes.birth;
       if (unknown->default_value.is(Kind::integer)) info.usual = symbols().value(unknown->default_value.integer());
       unknown->integer = symbols().fresh(info);
     }

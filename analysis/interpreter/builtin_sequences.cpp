@@ -183,8 +183,12 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
       for (const Value& item : results) any = heap().merge(any, item, Sharing::uniform);
       return heap().open_list(any ? any : heap().external(""), nullptr, ListKind::iterator);
     }
+    const std::size_t atoms = symbols().atoms_made();
+    const std::uint64_t began = heap().mark().clock;
     const Value item = element(source, where);
-    return heap().open_list(name == "map" ? apply(item) : item, nullptr, ListKind::iterator);
+    const Value any = name == "map" ? apply(item) : item;
+    symbols().note_rounds(atoms, began);
+    return heap().open_list(any, nullptr, ListKind::iterator);
   }
   if (name == "next" && count >= 1) return next_of(first, count > 1 ? positional[1] : Value{}, where);
   if (name == "slice" && count >= 1) {

@@ -531,7 +531,11 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
     return;
   case Kind::function: heap().set(heap().slot_of(object.as<values::Function>()->attributes, name), value); return;
   case Kind::library: note_replaced(heap(), outermost_globals(frame_), library_.canonical(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(name.text()))); return;
-  case Kind::unknown: heap().set(heap().slot_of(object.as<values::Unknown>()->attributes, name), value); return;
+  case Kind::unknown:
+    heap().set(heap().slot_of(object.as<values::Unknown>()->attributes, name), value);
+    // Who calls that object reaches this one as well.
+    if (const Value held = resolve(value); held.is(Kind::instance) && !is_a(held, library_.types().module)) escape(held);
+    return;
   case Kind::choice: {
     // Each side gets the value only if its condition holds.
     const auto* choice = object.as<values::Choice>();

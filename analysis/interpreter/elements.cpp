@@ -280,6 +280,7 @@ Int Interpreter::length_of_slice(Int size, const values::SliceObject& slice) {
 Value Interpreter::one_of_many(Value element) {
   element = resolve(element);
   switch (element.kind) {
+  case Kind::integer: return symbols().is_of_round(element.integer()) ? Value::of(symbols().another(element.integer())) : element;
   case Kind::unknown: {
     const auto* all = element.as<values::Unknown>();
     const Value one = heap().unknown(all->name, all->sharing, all->born);
@@ -298,7 +299,13 @@ Value Interpreter::one_of_many(Value element) {
     values::TensorState state = *all->now();
     const bool complete = state.shape.rank_known && std::ranges::all_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
     state.shape_value = {};  // what is found out of the one's is not so of another's
-    return all->role != values::TensorRole::plain || complete ? element : heap().tensor(std::move(state), all->born);
+    bool own_sizes = false;
+    for (values::Dim& dim : state.shape.dims)
+      if (symbols().is_of_round(dim.size)) {
+        dim.size = symbols().another(dim.size);
+        own_sizes = true;
+      }
+    return all->role != values::TensorRole::plain || (complete && !own_sizes) ? element : heap().tensor(std::move(state), all->born);
   }
   case Kind::tuple: {
     const auto* all = element.as<values::Tuple>();

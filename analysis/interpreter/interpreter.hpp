@@ -307,6 +307,7 @@ private:
   void run_import(const syntax::ImportStmt& stmt);
   void run_import_from(const syntax::ImportFromStmt& stmt);
   void run_assign(const syntax::Expr& target, Value value);
+  void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);  // object[index] = value
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
   // annotations.cpp

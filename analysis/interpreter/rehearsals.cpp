@@ -109,6 +109,8 @@ Value without_own_sizes(values::Heap& heap, Value state) {
 } // namespace
 
 Value for_a_round(values::Heap& heap, Value element, int depth) {
+  // What rounds left in a list as one number is another one in each round that goes through the list.
+  if (element.is(Kind::integer)) return heap.symbols().is_of_round(element.integer()) ? Value::of(heap.symbols().another(element.integer())) : element;
   if (element.is(Kind::tensor)) {
     const auto* tensor = element.as<values::Tensor>();
     const values::TensorState* state = tensor->now();
@@ -296,6 +298,12 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   Block* const block = block_;
   const auto counts = exit_counts();
   const auto facts = symbols().mark();
+  struct Rounds {
+    symbolic::Context& symbols;
+    const std::uint64_t began;
+    const std::size_t first = symbols.atoms_made();
+    ~Rounds() { symbols.note_rounds(first, began); }
+  } const rounds{symbols(), heap().mark().clock};
   ++generic_depth_;
   std::unordered_set<values::Slot*> widened;  // what a round changes
   std::vector<const ProblemEvent*> failures;  // of the first round, whose state is known best

@@ -270,6 +270,64 @@ bool is_either_integer(Value value) {
 }
 } // namespace
 
+void Interpreter::store_subscript(Value object, Value index, Value value, const Expr& target) {
+  object = resolve(object);
+  // Each side gets the item only if its condition holds.
+  if (object.is(Kind::choice)) {
+    const auto store = [&](Value side) {
+      store_subscript(side, index, value, target);
+      return Value::none();
+    };
+    over_choices(object, store, here(target));
+    return;
+  }
+  // Containers of modules hold their parts in a list or a dict, where the class has no way of its own.
+  if (object.is(Kind::instance) && !(object.as<values::Instance>()->cls && find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
+    for (const std::string_view parts : {"$items", "$dict"})
+      if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
+        object = resolve(slot->value);
+        break;
+      }
+  if (object.is(Kind::dict)) dict_set(object, index, value);
+  else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) store_item(*this, *object.as<values::Unknown>(), index, value);
+  else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
+  else if (object.is(Kind::list)) {
+    values::ListState state = *values::Heap::list_state(object);
+    const Value place_of = resolve(index);
+    const auto at = to_constant(place_of);
+    const auto size = static_cast<std::int64_t>(state.items.size());
+    if (at && !state.open && *at < size && *at >= -size) state.items[static_cast<std::size_t>(*at < 0 ? *at + size : *at)] = value;
+    else if (place_of.is(Kind::slice) && !state.open) {
+      const auto picked = slice_of(size, *place_of.as<values::SliceObject>());
+      const auto items = take(value, here(target));
+      const Value by = resolve(place_of.as<values::SliceObject>()->step);
+      const bool plain = !by || by.is(Kind::none) || to_constant(by) == 1;
+      if (picked && items && plain) {
+        const auto lower = place_of.as<values::SliceObject>()->lower;
+        std::int64_t from = picked->empty() ? (resolve(lower).is(Kind::none) ? 0 : to_constant(lower).value_or(0)) : picked->front();
+        if (from < 0) from += size;
+        from = std::clamp<std::int64_t>(from, 0, size);
+        state.items.erase(state.items.begin() + from, state.items.begin() + from + static_cast<std::ptrdiff_t>(picked->size()));
+        state.items.insert(state.items.begin() + from, items->begin(), items->end());
+      } else if (picked && items && picked->size() == items->size()) {
+        for (std::size_t i = 0; i < picked->size(); ++i) state.items[static_cast<std::size_t>((*picked)[i])] = (*items)[i];
+      } else {
+        state.rest = heap().merge(element(object, here(target)), element(value, here(target)), Sharing::uniform);
+        state.items.clear();
+        state.open = true;
+        state.length = nullptr;
+      }
+    } else {
+      for (Value& item : state.items) item = heap().merge(item, value, Sharing::uniform);
+      if (state.open) state.rest = heap().merge(state.rest, value, Sharing::uniform);
+    }
+    heap().set_list(object, std::move(state));
+  } else if (object.is(Kind::instance)) {
+    if (const Value method = find_method(object.as<values::Instance>(), Name("__setitem__")))
+      call(method, {{index, value}, {}, false}, here(target));
+  }
+}
+
 void Interpreter::run_assign(const Expr& target, Value value) {
   // To be shown, it goes by the name that the program gives it.
   if (to_show() && in_roots_ && value.is(Kind::choice) && rehearsals_ == 0 && (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
@@ -298,53 +356,8 @@ void Interpreter::run_assign(const Expr& target, Value value) {
   }
   case ExprKind::subscript: {
     const auto& subscript_target = as<SubscriptExpr>(target);
-    Value object = resolve(evaluate(*subscript_target.object));
-    const Value index = evaluate(*subscript_target.index);
-    // Containers of modules hold their parts in a list or a dict, where the class has no way of its own.
-    if (object.is(Kind::instance) && !(object.as<values::Instance>()->cls && find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
-      for (const std::string_view parts : {"$items", "$dict"})
-        if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
-          object = resolve(slot->value);
-          break;
-        }
-    if (object.is(Kind::dict)) dict_set(object, index, value);
-    else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) store_item(*this, *object.as<values::Unknown>(), index, value);
-    else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
-    else if (object.is(Kind::list)) {
-      values::ListState state = *values::Heap::list_state(object);
-      const Value place_of = resolve(index);
-      const auto at = to_constant(place_of);
-      const auto size = static_cast<std::int64_t>(state.items.size());
-      if (at && !state.open && *at < size && *at >= -size) state.items[static_cast<std::size_t>(*at < 0 ? *at + size : *at)] = value;
-      else if (place_of.is(Kind::slice) && !state.open) {
-        const auto picked = slice_of(size, *place_of.as<values::SliceObject>());
-        const auto items = take(value, here(target));
-        const Value by = resolve(place_of.as<values::SliceObject>()->step);
-        const bool plain = !by || by.is(Kind::none) || to_constant(by) == 1;
-        if (picked && items && plain) {
-          const auto lower = place_of.as<values::SliceObject>()->lower;
-          std::int64_t from = picked->empty() ? (resolve(lower).is(Kind::none) ? 0 : to_constant(lower).value_or(0)) : picked->front();
-          if (from < 0) from += size;
-          from = std::clamp<std::int64_t>(from, 0, size);
-          state.items.erase(state.items.begin() + from, state.items.begin() + from + static_cast<std::ptrdiff_t>(picked->size()));
-          state.items.insert(state.items.begin() + from, items->begin(), items->end());
-        } else if (picked && items && picked->size() == items->size()) {
-          for (std::size_t i = 0; i < picked->size(); ++i) state.items[static_cast<std::size_t>((*picked)[i])] = (*items)[i];
-        } else {
-          state.rest = heap().merge(element(object, here(target)), element(value, here(target)), Sharing::uniform);
-          state.items.clear();
-          state.open = true;
-          state.length = nullptr;
-        }
-      } else {
-        for (Value& item : state.items) item = heap().merge(item, value, Sharing::uniform);
-        if (state.open) state.rest = heap().merge(state.rest, value, Sharing::uniform);
-      }
-      heap().set_list(object, std::move(state));
-    } else if (object.is(Kind::instance)) {
-      if (const Value method = find_method(object.as<values::Instance>(), Name("__setitem__")))
-        call(method, {{index, value}, {}, false}, here(target));
-    }
+    const Value object = evaluate(*subscript_target.object);
+    store_subscript(object, evaluate(*subscript_target.index), value, target);
     return;
   }
   case ExprKind::starred: return run_assign(*as<StarredExpr>(target).value, value);

@@ -24,6 +24,28 @@ bool Context::varies(Int a) const {
   return found;
 }
 
+std::size_t Context::atoms_made() const { return state_->infos.size(); }
+void Context::note_rounds(std::size_t first, std::uint64_t began) {
+  for (std::size_t i = first; i < state_->infos.size(); ++i)
+    if (state_->infos[i].made > began) state_->infos[i].of_round = true;
+}
+bool Context::is_of_round(Int a) const {
+  if (!a || value(a)) return false;
+  bool found = false;
+  atoms(a, [&](Int atom) { found = found || (atom->info && atom->info->of_round); });
+  return found;
+}
+Int Context::another(Int a) {
+  AtomInfo info;
+  if (const AtomInfo* known = atom_info(a)) info = *known;
+  info.lower = lower(a);
+  info.upper = upper(a);
+  info.sharing = sharing(a);
+  info.role = Role::none;
+  info.of_round = false;
+  return fresh(std::move(info));
+}
+
 bool Context::has_stand_in(Int a) const {
   const AtomInfo* info = a ? atom_info(a) : nullptr;
   return info && info->stand_in;

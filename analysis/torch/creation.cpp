@@ -184,18 +184,24 @@ void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget
     if (dtype == Dtype::unknown) found.dtype_known = false;
     else found.dtype = found.dtype == Dtype::unknown ? dtype : promote(found.dtype, dtype);
   };
+  // Rows side by side have one length: what is not known of one of them is not known of all.
+  const auto at_depth = [&](Int size) {
+    if (found.sizes.size() == depth) return found.sizes.push_back(size);
+    const Int other = found.sizes[depth];
+    const Answer same = size && other ? op.s.compare(symbolic::Compare::eq, other, size) : Answer::unknown;
+    if (same == Answer::no) found.ragged = true;
+    else if (same == Answer::unknown) found.sizes[depth] = nullptr;
+  };
   if (data.is(Kind::list) || data.is(Kind::tuple)) {
     const auto items = op.run.elements(data, op.call.place);
     if (!items) {
       // So many, of which one stands for all.
       const auto* list = data.is(Kind::list) ? values::Heap::list_state(data) : nullptr;
-      if (found.sizes.size() == depth) found.sizes.push_back(list ? list->length : nullptr);
+      at_depth(list ? list->length : nullptr);
       look_into(op, op.run.element(data, op.call.place), found, depth + 1, budget);
       return;
     }
-    const Int size = op.s.constant(static_cast<std::int64_t>(items->size()));
-    if (found.sizes.size() == depth) found.sizes.push_back(size);
-    else if (found.sizes[depth] != size) found.ragged = true;
+    at_depth(op.s.constant(static_cast<std::int64_t>(items->size())));
     for (std::size_t i = 0; i < items->size(); ++i) {
       // Long data: one row stands for the others.
       if (i >= 64 && budget < 2000) break;
@@ -352,6 +358,7 @@ Value from_array(Op& op) {
   return result(op.call, std::move(state));
 }
 // torch.Tensor(2, 3) and torch.FloatTensor([1, 2]): sizes, or data.
+// A tensor keeps its dtype in torch.Tensor, and has to be of the type that another constructor names.
 Value old_constructor(Op& op, Dtype dtype) {
   if (op.call.row.path.starts_with("torch.cuda.")) return op.result({}, dtype);
   const Value data = op.argument("data");
@@ -362,12 +369,12 @@ Value old_constructor(Op& op, Dtype dtype) {
   // Of a tensor it is an alias, which has its history.
   if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) {
     TensorState alias = *state;
-    alias.dtype = dtype;
+    if (op.title() != "Tensor") alias.dtype = dtype;
     return result(op.call, std::move(alias));
   }
   // Arrays are computed with as numbers are.
   if (data.is(Kind::unknown) && op.call.rest.empty()) {
-    TensorState any = *op.tensor(op.fresh({}, dtype));
+    TensorState any = *op.tensor(op.fresh({}, op.title() == "Tensor" ? Dtype::unknown : dtype));
     any.requires_grad = Known::unknown;
     any.graph_complete = false;
     return result(op.call, std::move(any));
