@@ -139,7 +139,7 @@ void Interpreter::judge_annotation(const Expr* annotation, std::uint32_t chunk, 
   event->problem = values::ProblemKind::annotation;
   event->place = where;
   event->calls = site_;
-  event->guarded = guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_);
+  event->guarded = may_not_fail();
   event->assumption = assumption();
   const Place declared{chunk, annotation->span};
   event->text = std::string(what) + " is annotated as " + std::string(record_.text(declared)) + ", and is [" + text + "]";

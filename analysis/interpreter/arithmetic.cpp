@@ -51,6 +51,7 @@ Value Interpreter::symbol(std::string_view name, Sharing sharing, Place born) {
       object->name = heap().keep(std::string(name));
       return Value::of(Kind::instance, object);
     }
+    if (presumed->of_each) return heap().unknown(name, Sharing::unseen, born);
     return Value::of(role(presumed->role));
   }
   return heap().unknown(name, sharing, born);

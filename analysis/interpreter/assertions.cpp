@@ -155,7 +155,7 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     event->place = here(*stmt.test);
     event->calls = site_;
     event->node = stmt.test;
-    event->guarded = guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_);
+    event->guarded = may_not_fail();
     event->text = "This assertion never holds: " + (text.empty() ? std::string(record_.text(here(*test))) + " is false" : text);
     append(event);
     return;

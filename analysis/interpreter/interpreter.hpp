@@ -108,6 +108,8 @@ public:
   // The class's attribute or method, as found on an object of it; absent if there is none.
   Value find_method(values::Instance* object, syntax::Name name);
   Value library_symbol(std::string_view path);
+  // What `import a.b as c` would bind; external where nothing of the name is found.
+  Value import_named(std::string_view dotted);
   // A new object of a library class; its constructor is not run.
   values::Instance* make_native(std::string_view class_path, Place place);
   bool is_a(Value object, std::string_view class_path) const;  // an instance of a library class or of one derived from it
@@ -354,6 +356,7 @@ private:
   // where no rule looks at the single round: in rehearsals, for one rank, to show.
   bool rest_is_alike(const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round);
   Flow run_while(const syntax::WhileStmt& stmt);
+  Flow run_else(syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
   bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow, std::vector<Block>& first);
   struct LoopShape {
     const syntax::Stmt* stmt = nullptr;  // null for a comprehension
@@ -509,7 +512,7 @@ private:
   Value lazy_name(ModuleRun& module, syntax::Name name);
   const std::vector<syntax::Name>& exports(ModuleRun& module);
   std::optional<program::Target> find_import(std::span<const std::string_view> names, const std::string& from);
-  Value import_dotted(syntax::List<syntax::Name> path, bool whole);
+  Value import_dotted(std::span<const syntax::Name> path, bool whole);
   Value module_attribute(values::ModuleObject& module, syntax::Name name, Place place);
   void run_module(ModuleRun& module, std::shared_ptr<const syntax::Module> syntax, bool as_main);
   void run_items(ModuleRun& module, const std::shared_ptr<const syntax::Module>& syntax, std::size_t first, std::size_t last);
@@ -563,6 +566,8 @@ private:
   Value frozen(Value value, int depth = 0);
   void note(Fact::Role role, Place place, Value value);
   bool step(std::uint64_t cost = 1);  // false: out of budget
+  // Is what fails here caught, or expected? Where a callee was broken off, it may have gone another way, too.
+  bool may_not_fail() const { return guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) || record_.steps >= step_limit_; }
   void append(const Event* event) { block_->events.push_back(event); }
   Cond mark_external(Cond condition, bool external) {
     if (external) record_.external.insert(condition);

@@ -254,6 +254,7 @@ struct Presumption {
   symbolic::Role role = symbolic::Role::none;
   bool is_main = false;  // true on the first rank only
   std::string_view class_path = {};  // or: an object of this library class
+  bool of_each = false;  // or: each process has its own, and nobody says which
 };
 
 // The library's names of the values that the interpreter knows. All live as long as the process.

@@ -291,7 +291,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->self = called.self;
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
-  event->guarded = guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) || again || asked_by_callee();
+  event->guarded = may_not_fail() || again || asked_by_callee();
   event->assumption = assumption();
   const Cond chosen = event->assumption ? event->assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
   if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;

@@ -46,6 +46,26 @@ bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop 
   });
 }
 
+// Has the body of a loop a `break` of its own?
+bool has_break(syntax::Block body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt* stmt) {
+    switch (stmt->kind) {
+    case StmtKind::break_: return true;
+    case StmtKind::if_: return has_break(as<IfStmt>(*stmt).body) || has_break(as<IfStmt>(*stmt).orelse);
+    case StmtKind::with: return has_break(as<WithStmt>(*stmt).body);
+    case StmtKind::for_: return has_break(as<ForStmt>(*stmt).orelse);
+    case StmtKind::while_: return has_break(as<WhileStmt>(*stmt).orelse);
+    case StmtKind::match: return std::ranges::any_of(as<MatchStmt>(*stmt).cases, [](const MatchCase& one) { return has_break(one.body); });
+    case StmtKind::try_: {
+      const auto& attempt = as<TryStmt>(*stmt);
+      return has_break(attempt.body) || has_break(attempt.orelse) || has_break(attempt.finally) ||
+             std::ranges::any_of(attempt.handlers, [](const ExceptHandler& handler) { return has_break(handler.body); });
+    }
+    default: return false;
+    }
+  });
+}
+
 // `any` stands for any one of several, of which `one` is one: the conditions under which a part of it is of one kind or another. Each
 // kind is that of some of them.
 void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector<Cond>& found, int& budget, int depth = 0) {
@@ -307,8 +327,14 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
         problem.assumption = nullptr;
     }
   }
-  if (flow == Flow::normal && !stmt.orelse.empty()) return run_block(stmt.orelse);
-  return flow;
+  return run_else(stmt.body, stmt.orelse, flow);
+}
+
+// What stands behind `else` is left out where a round broke off.
+Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
+  if (flow != Flow::normal || orelse.empty()) return flow;
+  if (!has_break(body)) return run_block(orelse);
+  return fork(symbols().opaque("no break", Sharing::unseen), nullptr, {}, [&] { return run_block(orelse); }, [] { return Flow::normal; });
 }
 
 // Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not known, or it
@@ -395,8 +421,7 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
     path_.push_back(holds);
     return run_block(stmt.body);
   });
-  if (flow == Flow::normal && !stmt.orelse.empty()) return run_block(stmt.orelse);
-  return flow;
+  return run_else(stmt.body, stmt.orelse, flow);
 }
 
 } // namespace stepzero::interpreter

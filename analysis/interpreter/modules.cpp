@@ -189,7 +189,7 @@ Value imported(values::Heap& heap, std::string_view name, Place where, std::stri
 }
 } // namespace
 
-Value Interpreter::import_dotted(List<Name> path, bool whole) {
+Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
   if (path.empty()) return heap().external("");
   std::string dotted;
   for (const Name name : path) dotted += (dotted.empty() ? "" : ".") + std::string(name.text());
@@ -211,6 +211,17 @@ Value Interpreter::import_dotted(List<Name> path, bool whole) {
     if (!first) first = last;
   }
   return whole ? last : first;
+}
+
+Value Interpreter::import_named(std::string_view dotted) {
+  std::vector<Name> path;
+  for (std::size_t from = 0; from <= dotted.size();) {
+    const std::size_t dot = std::min(dotted.find('.', from), dotted.size());
+    if (dot == from) return heap().external("");  // a relative name
+    path.emplace_back(dotted.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return import_dotted(path, true);
 }
 
 Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Place where) {

@@ -413,6 +413,9 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
     for (const Name name : changes.changed)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) escape(slot->value);
+    for (const Name name : changes.changed_within)
+      if (const values::Slot* slot = object->attributes.find(name); slot && resolve(slot->value).is(Kind::dict))
+        for (const auto& [key, item] : std::vector(values::Heap::dict_state(resolve(slot->value))->items)) escape(item);
     for (const auto& [outer, inner] : changes.changed_in)
       if (const values::Slot* slot = object->attributes.find(outer); slot && slot->value)
         if (const Value part = resolve(slot->value); part.is(Kind::instance))

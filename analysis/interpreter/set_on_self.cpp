@@ -22,6 +22,14 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     return is_self(attribute.object) ? &attribute : nullptr;
   };
   const auto changed = [&](const Expr* held) {
+    // self.runs[i].append(one): what the container holds changes.
+    const Expr* whole = held;
+    while (whole->kind == ExprKind::subscript) whole = as<SubscriptExpr>(*whole).object;
+    if (const auto* attribute = whole != held ? attribute_of_self(whole) : nullptr) {
+      changes.changed.push_back(attribute->attribute);
+      changes.changed_within.push_back(attribute->attribute);
+      return;
+    }
     if (const auto* attribute = attribute_of_self(held)) changes.changed.push_back(attribute->attribute);
     else if (held->kind == ExprKind::attribute)
       if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
@@ -138,6 +146,8 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
       if (!slot && each->body) slot = each->body->names.find(name);
     if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
   }
+  for (const Name name : changes.changed_within)
+    if (values::Slot* slot = object.attributes.find(name); slot && slot->value.is(Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.external("")));
 }
 
 void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {

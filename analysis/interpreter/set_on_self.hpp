@@ -11,6 +11,7 @@ namespace stepzero::interpreter {
 // objects in its attributes: self.optimizer.pending[param] = future.
 struct Changes {
   std::vector<syntax::Name> set, changed;
+  std::vector<syntax::Name> changed_within;  // of `changed` those whose items are changed: self.runs[i].append(one)
   std::vector<std::pair<syntax::Name, syntax::Name>> changed_in;
   bool any = false;  // setattr with a name that is computed
   syntax::Name cls;  // the class as its methods may name it

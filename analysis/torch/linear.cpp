@@ -306,7 +306,7 @@ Value pairwise_distance(Op& op) {
 // ---------------------------------------------------------------- rows
 
 constexpr std::string_view table_made =
-    "num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False, _weight=None, device=None, dtype=None";
+    "num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False, _weight=None, _freeze=False, device=None, dtype=None";
 constexpr std::string_view bag_made =
     "num_embeddings, embedding_dim, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode='mean', sparse=False, _weight=None, "
     "include_last_offset=False, padding_idx=None, device=None, dtype=None";

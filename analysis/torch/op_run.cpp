@@ -34,6 +34,10 @@ bool fits(Op& op) {
   // A method of something that was only presumed to be a tensor: that it does not fit says that it is none.
   const bool presumed = call.row.self_first && !op.tensor(call.at(0));
   const auto& parameters = call.row.parameters;
+  // So says a tensor in the place of a dimension: `lib.softmax(x, -1)` is a function of a module.
+  constexpr std::string_view no_tensors[] = {"dim", "dims", "dim0", "dim1", "axis", "dtype", "keepdim", "diagonal"};
+  for (std::size_t i = 1; presumed && i < parameters.size(); ++i)
+    if (call.given[i] && std::ranges::find(no_tensors, parameters[i].text()) != std::end(no_tensors) && op.tensor(call.at(i))) return false;
   // `torch.Tensor.shape` names the property itself.
   if (call.row.kind == RowKind::property && !call.at(0)) return false;
   if (!call.options.empty() && !call.row.takes_options) {

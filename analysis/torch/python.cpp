@@ -56,6 +56,12 @@ Value random_real(Call& call) {
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
+// importlib.import_module("torch"), pytest.importorskip("torch")
+Value module_named(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const std::string text(name.is(Kind::string) ? name.text() : std::string_view{});
+  return text.empty() ? call.run.heap().external("", call.place) : call.run.import_named(text);
+}
 Value expects_failure(Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }
 Value unseen(Call& call) { return call.run.heap().external("", call.place); }
 // Whether there is a file: all ranks see the same folders, mostly, unless the name is another one on each.
@@ -255,6 +261,8 @@ std::vector<Row> python_rows() {
       row("random.seed", function, "a=None, *more", seeded),
       row("socket.gethostname", function, "", per_rank),
       row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
+      row("importlib.import_module", function, "name, package=None", module_named),
+      row("pytest.importorskip", function, "modname, minversion=None, reason=None, *, exc_type=None", module_named),
       row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),
       row("unittest.TestCase", class_, "*arguments", nullptr),
       row("unittest.TestCase.assertRaises", method, "*exceptions, **options", expects_failure),

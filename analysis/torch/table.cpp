@@ -142,6 +142,13 @@ constexpr std::array rank_names = {
     RankName{"is_rank0", {Role::none, true}},
     RankName{"is_global_zero", {Role::none, true}},
     RankName{"is_chief", {Role::none, true}},
+    // The parts of a pipeline that a process runs.
+    RankName{"stage_id", {Role::none, false, {}, true}},
+    RankName{"stage_ids", {Role::none, false, {}, true}},
+    RankName{"stage_idx", {Role::none, false, {}, true}},
+    RankName{"stage_index", {Role::none, false, {}, true}},
+    RankName{"pipeline_stage", {Role::none, false, {}, true}},
+    RankName{"pp_stage", {Role::none, false, {}, true}},
 };
 
 struct MethodName {

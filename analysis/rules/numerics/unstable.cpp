@@ -27,6 +27,7 @@ std::optional<Fix> one_call(const Record& record, const Made& log, const Made& s
 }
 
 constexpr int most_operations = 16;  // that are looked back through
+constexpr std::string_view of_probabilities[] = {"logprob", "log_prob", "logp", "log_p"};
 
 // Does it only move, repeat or leave out numbers?
 bool carries(Sense by) {
@@ -78,6 +79,11 @@ void check(const Record& record, Report& report) {
     if (sense(above) != Sense::exp || sense(below) != Sense::sum || behind(input(*below->made)) != above) continue;
     const TensorState* exponent = input(*above->made);
     if (!exponent) continue;
+    // What was computed in a way that is not known may have been shifted there; the program may call it the logarithms of probabilities.
+    const Value exponents = argument(*above->made, "input");
+    if (exponents.is(values::Kind::unknown) && exponents.as<values::Unknown>()->name.empty()) continue;
+    const std::string_view text = record.text(above->made->born);
+    if (std::ranges::any_of(of_probabilities, [&](std::string_view name) { return text.find(name) != std::string_view::npos; })) continue;
     // Numbers that the program itself writes down, and small enough.
     constexpr double least_overflow = 11;
     if (exponent->content && std::all_of(exponent->content->numbers.begin(), exponent->content->numbers.end(), [](const values::Number& one) { return !one.integer && one.high < least_overflow; })) continue;
@@ -126,7 +132,7 @@ constexpr Rule unstable = complete({
            "norm is nan where the vector is 0. Each of these runs for hours before the first such number comes along; PyTorch has a function that computes the same safely.",
     .wrong = "loss = -torch.log(F.softmax(logits, dim=-1)).gather(1, y)\n",
     .right = "loss = -F.log_softmax(logits, dim=-1).gather(1, y)\n",
-    .silent = "An epsilon inside the logarithm or the root; exponents from which something was taken off or that are clamped; roots of what has no gradient; norms that are clamped or have "
+    .silent = "An epsilon inside the logarithm or the root; exponents from which something was taken off or that are clamped, or that are called log-probabilities; roots of what has no gradient; norms that are clamped or have "
               "something added.",
     .fix = "log of a softmax becomes log_softmax, where both stand in one expression. The others need a decision.",
     .fix_kind = FixKind::always_right,
