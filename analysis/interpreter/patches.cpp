@@ -49,8 +49,11 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
     } else if (owner.is(Kind::class_)) {
       found = static_cast<bool>(find_in_order(owner.as<values::Class>()->order, wanted));
     } else if (owner.is(Kind::instance)) {
-      const auto* object = owner.as<values::Instance>();
-      found = object->attributes.find(wanted) || (object->cls && find_in_order(object->cls->order, wanted));
+      // Past the object's own ways to set an attribute: it may be one of them that is called here.
+      auto* object = owner.as<values::Instance>();
+      if (object->attributes.find(wanted) || (object->cls && find_in_order(object->cls->order, wanted)))
+        heap().set(heap().slot_of(object->attributes, wanted), heap().external(attribute, where));
+      return;
     }
     if (found) set_attribute(owner, wanted, heap().external(attribute, where), where);
   };

@@ -173,6 +173,20 @@ def test_nothing_a_file_holds_does_harm(stepzero, write, name):
     assert stepzero("check", "--format", "json", "-", stdin=HARMFUL[name]).status in (0, 1)
 
 
+@pytest.mark.parametrize("before", range(8))
+def test_a_budget_that_ends_in_a_setter(stepzero, write, before):
+    """Which of three steps is the last one depends on how many come before."""
+    write(
+        "target.py",
+        "".join(f"x{i} = {i}\n" for i in range(before))
+        + "class A:\n    count = 0\n\n"
+        + "    def __setattr__(self, name, value):\n        object.__setattr__(self, name, value)\n\n\n"
+        + "def burn(a, k):\n" + "".join(f"    a.count = k + {i}\n" for i in range(400))
+        + "\n\ndef main(a):\n" + "".join(f"    burn(a, {i})\n" for i in range(3000)) + "\n\nmain(A())\n",
+    )
+    assert stepzero("check", "target.py").status == 0
+
+
 def test_50_megabytes(stepzero, write):
     write("large.py", b"x = 1\n" * 8_000_000)
     outcome = stepzero("check", "large.py", timeout=120)
