@@ -68,6 +68,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
       for (const auto& [key, value] : values::Heap::dict_state(members)->items)
         if (key.is(Kind::string)) heap().set(heap().slot_of(cls->body->names, Name(key.text())), value);
     if (!members.is(Kind::dict) || values::Heap::dict_state(members)->open) cls->open = true;
+    if (cls->is_named_tuple || cls->is_dataclass) inherit_fields(*cls);
     return Value::of(Kind::class_, cls);
   }
   if (name == "getattr" && count >= 2) {

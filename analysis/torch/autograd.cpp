@@ -22,6 +22,10 @@ Value with_own_gradient(Call& call, Value value, const Arguments& given) {
     for (const Value& item : value.as<values::Tuple>()->items) items.push_back(with_own_gradient(call, item, given));
     return call.run.heap().tuple(std::move(items));
   }
+  if (value.is(Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    return call.run.heap().choose(choice->condition, with_own_gradient(call, choice->yes, given), with_own_gradient(call, choice->no, given));
+  }
   const TensorState* state = tensor_state(call.run, value);
   if (!state) return value;
   TensorState made = *state;

@@ -98,9 +98,9 @@ Value log_probability(Call& call) {
   const auto both = value ? broadcast(call.run, batch->shape, value->shape, nullptr) : std::nullopt;
   return of_shape(call, {kept(call, batch_name), call.at(0)}, both ? *both : Shape{}, batch->dtype);
 }
-Value like_batch(Call& call) {
+template <Dtype dtype = Dtype::unknown> Value like_batch(Call& call) {
   const TensorState* batch = batch_of(call);
-  return batch ? of_shape(call, {kept(call, batch_name)}, batch->shape, batch->dtype) : unknown_of(call);
+  return batch ? of_shape(call, {kept(call, batch_name)}, batch->shape, dtype == Dtype::unknown ? batch->dtype : dtype) : unknown_of(call);
 }
 
 struct Named {
@@ -108,9 +108,10 @@ struct Named {
   Value (*make)(Call&);
   Value (*draw)(Call&);
   Value (*draw_with_gradient)(Call&);
+  Value (*mode)(Call&) = like_batch<>;
 };
 constexpr Named distributions[] = {
-    {"torch.distributions.Categorical", "probs=None, logits=None, validate_args=None", by_probability<true>, sample<false, Dtype::int64>, nullptr},
+    {"torch.distributions.Categorical", "probs=None, logits=None, validate_args=None", by_probability<true>, sample<false, Dtype::int64>, nullptr, like_batch<Dtype::int64>},
     {"torch.distributions.Bernoulli", "probs=None, logits=None, validate_args=None", by_probability<false>, sample<false, Dtype::unknown>, nullptr},
     {"torch.distributions.Normal", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
     {"torch.distributions.LogNormal", "loc, scale, validate_args=None", by_two, sample<false, Dtype::unknown>, sample<true, Dtype::unknown>},
@@ -137,8 +138,9 @@ std::vector<Row> distribution_rows() {
     rows.push_back(row(path("sample"), method, "sample_shape=None", each.draw));
     if (each.draw_with_gradient) rows.push_back(row(path("rsample"), method, "sample_shape=None", each.draw_with_gradient));
     rows.push_back(row(path("log_prob"), method, "value", log_probability));
-    rows.push_back(row(path("entropy"), method, "", like_batch));
-    for (const std::string_view name : {"mean", "stddev", "variance", "mode"}) rows.push_back(row(path(name), property, "", like_batch));
+    rows.push_back(row(path("entropy"), method, "", like_batch<>));
+    for (const std::string_view name : {"mean", "stddev", "variance"}) rows.push_back(row(path(name), property, "", like_batch<>));
+    rows.push_back(row(path("mode"), property, "", each.mode));
   }
   return rows;
 }

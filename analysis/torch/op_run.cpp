@@ -26,13 +26,21 @@ bool is_slip_of(std::string_view written, std::string_view meant) {
   return syntax::letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
 
+// Is it a tensor because methods were called on it, or an annotation says so? Others have some of these methods, too: a TensorDict.
+bool is_presumed(const TensorState* state) {
+  constexpr int most_methods = 16;
+  for (int i = 0; i < most_methods && state && state->made && state->made->row && state->made->row->self_first; ++i)
+    state = state->made->states.empty() ? nullptr : state->made->states[0];
+  return !state || (state->external && !state->made);
+}
+
 // The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters have other names, and
 // get new ones with each release of PyTorch: a name that looks like none of theirs says nothing, and makes the result unknown.
 bool fits(Op& op) {
   const Call& call = op.call;
   if (call.spread) return true;
   // A method of something that was only presumed to be a tensor: that it does not fit says that it is none.
-  const bool presumed = call.row.self_first && !op.tensor(call.at(0));
+  const bool presumed = call.row.self_first && is_presumed(op.tensor(call.at(0)));
   const auto& parameters = call.row.parameters;
   // So says a tensor in the place of a dimension: `lib.softmax(x, -1)` is a function of a module.
   constexpr std::string_view no_tensors[] = {"dim", "dims", "dim0", "dim1", "axis", "dtype", "keepdim", "diagonal"};
