@@ -106,6 +106,26 @@ Value without_own_sizes(values::Heap& heap, Value state) {
   return Value::of(Kind::state, other);
 }
 
+// Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i == 6: first = x`.
+void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
+  constexpr int most_choices = 8;
+  std::unordered_set<const values::Object*> held;
+  const auto apart = [&](Value value, int depth, const auto& again) -> Value {
+    switch (value.kind) {
+    case Kind::choice: {
+      const auto* choice = value.as<values::Choice>();
+      if (depth >= most_choices) return value;
+      const Value yes = again(choice->yes, depth + 1, again), no = again(choice->no, depth + 1, again);
+      return yes == choice->yes && no == choice->no ? value : run.heap().choose(choice->condition, yes, no);
+    }
+    case Kind::tensor: return value.as<values::Tensor>()->state.birth <= began || held.insert(value.object()).second ? value : run.one_of_many(value);
+    case Kind::unknown: return value.as<values::Unknown>()->attributes.birth <= began || held.insert(value.object()).second ? value : run.one_of_many(value);
+    default: return value;
+    }
+  };
+  for (auto& [slot, value] : left) value = apart(value, 0, apart);
+}
+
 } // namespace
 
 Value for_a_round(values::Heap& heap, Value element, int depth) {
@@ -464,8 +484,9 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
   if (shape.endless) {
     flow = Flow::dead;
   } else {
-    const values::Delta last = heap().capture(mark);
+    values::Delta last = heap().capture(mark);
     heap().rollback(mark);
+    part_rounds(*this, last, mark.clock);
     if (flow == Flow::normal) heap().join(mark, last, nullptr, shape.trips);
     flow = Flow::normal;
   }
