@@ -453,6 +453,16 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     unknown->only_compared = before;
     return integer;
   };
+  // What was found to be above 1 is not 1, also where it was not taken for an integer then.
+  if ((op == CompareOp::eq || op == CompareOp::ne) && left.is(Kind::unknown) && right.is(Kind::integer))
+    if (const auto asked = s.value(right.integer()))
+      for (const std::int64_t bound : {0, 1}) {
+        const Cond above = questions_.find(left.as<values::Unknown>(), ">" + std::to_string(bound)), below = questions_.find(left.as<values::Unknown>(), "<" + std::to_string(bound));
+        const auto is = [&](Cond question, symbolic::Answer answer) { return question && s.decide(question) == answer; };
+        if ((is(above, symbolic::Answer::yes) && *asked <= bound) || (is(above, symbolic::Answer::no) && *asked > bound) || (is(below, symbolic::Answer::yes) && *asked >= bound) ||
+            (is(below, symbolic::Answer::no) && *asked < bound))
+          return heap().boolean(negative);
+      }
   if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external && !share)
     return Value::of(s.compared(ordering(op), compared_int(left), right.integer()));
   if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)

@@ -403,6 +403,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     fill_dataclass(*object, {{}, {}, true}, object->born);
   }
   if (constructor && record_.steps >= step_limit_) lose_half_built(heap(), *object, *constructor);
+  const bool refused = with_defaults_ && killed_;  // nobody has an object with these defaults
   killed_ = false;
   block_ = nullptr;
   path_.clear();
@@ -441,7 +442,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   const bool prepared = std::any_of(std::begin(preparing), std::end(preparing), [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
   casts_ += prepared;
   for (values::Function* method : methods) {
-    if (reached(method->stmt) || record_.cancelled || method == constructor) continue;
+    if (reached(method->stmt) || record_.cancelled || method == constructor || refused) continue;
     const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
     run_root(*method, bound_self, &cls);
   }
