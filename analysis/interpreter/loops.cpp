@@ -264,9 +264,11 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
     Flow flow;
     // What an early exit leaves in an iterator is not known.
+    const auto whole = is_iterator ? *values::Heap::list_state(iterable) : values::ListState{};
     if (is_iterator) heap().set_list(iterable, {});
     const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
+    if (is_iterator) heap().set_list(iterable, whole);
     if (items->size() > 1) first = resolve(items->front());
     // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of them.
     if (rehearsals_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) {
@@ -316,6 +318,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     run_assign(*stmt.target, for_a_round(heap(), each));
     return run_block(stmt.body);
   });
+  if (is_iterator && shape.length) heap().set_list(iterable, {});
   if (!kinds.empty() && block_->events.size() > so_far && block_->events[so_far]->kind == EventKind::loop &&
       !leaves_the_loop(static_cast<const LoopEvent*>(block_->events[so_far])->rounds[0])) {
     // Some round comes to each kind: what fails for one of them alone fails. Of one kind the first failure, from which others may follow.
