@@ -37,6 +37,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
       return value;
     }
     known = known && known_key(k);
+    if (!key_is_known) open_empty(v);
     if (!key_is_known && state->items.size() <= largest_merged) maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
   }
   auto* object = dict.as<values::Dict>();

@@ -177,10 +177,12 @@ Value Interpreter::element(Value iterable, Place where) {
     if (!state) return heap().external("", where);
     std::vector<Value> items = state->items;
     if (state->rest) items.push_back(state->rest);
+    for (const Value& item : items) open_empty(item);
     const Value any = any_of(items);
     return any ? any : heap().external("", where);
   }
   case Kind::tuple: {
+    for (const Value& item : iterable.as<values::Tuple>()->items) open_empty(item);
     const Value any = any_of(iterable.as<values::Tuple>()->items);
     return any ? any : heap().external("", where);
   }

@@ -441,6 +441,8 @@ private:
   void escape(Value value, int depth = 0);
   // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by somebody else.
   Value found_outside(Value found);
+  // Somebody holds one of several containers, and which is not known: those that are empty are there to be filled.
+  void open_empty(Value held, int depth = 0);
   // What the functions declare nonlocal or global is not known once unseen code may have called them.
   void lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt);
   bool may_rebind(const syntax::Stmt* stmt);  // does it say `global` or `nonlocal`, itself or within?

@@ -28,6 +28,23 @@ Value Interpreter::found_outside(Value found) {
   return found;
 }
 
+void Interpreter::open_empty(Value held, int depth) {
+  constexpr int deepest = 3;
+  held = resolve(held);
+  if (depth > deepest) return;
+  if (held.is(Kind::list)) {
+    const auto* state = values::Heap::list_state(held);
+    if (state->open) return;
+    if (state->items.empty()) return escape(held);
+    for (const Value& item : std::vector(state->items)) open_empty(item, depth + 1);
+  } else if (held.is(Kind::dict)) {
+    const auto* state = values::Heap::dict_state(held);
+    if (state->open) return;
+    if (state->items.empty()) return escape(held);
+    for (const auto& [key, item] : std::vector(state->items)) open_empty(item, depth + 1);
+  }
+}
+
 bool Interpreter::may_rebind(const syntax::Stmt* stmt) {
   using namespace syntax;
   const auto any = [this](syntax::Block block) { return std::ranges::any_of(block, [this](const Stmt* part) { return may_rebind(part); }); };
