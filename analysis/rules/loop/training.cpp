@@ -189,7 +189,8 @@ void Training::look_at(const Root& root) {
   });
 }
 
-Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
+namespace {
+Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
   const Value parameters = attribute(optimizer, "$parameters");
   if (parameters && loss && !loss->graph.empty()) {
@@ -210,7 +211,7 @@ Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
-Answer shares_parameters(const Scene& scene, Value given, Value optimizer) {
+Answer find_whether_shares(const Scene& scene, Value given, Value optimizer) {
   const Value parameters = attribute(optimizer, "$parameters");
   if (parameters && given) {
     Parts ours, theirs;
@@ -221,6 +222,27 @@ Answer shares_parameters(const Scene& scene, Value given, Value optimizer) {
     if (ours.complete && theirs.complete && !ours.found.empty() && !theirs.found.empty()) return Answer::no;
   }
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
+}
+
+// The object that a value is; null for numbers, None and the like.
+const Object* object_of(Value value) {
+  switch (value.kind) {
+  case Kind::list: case Kind::tuple: case Kind::dict: case Kind::tensor: case Kind::choice: case Kind::instance: case Kind::unknown: case Kind::iterator: return value.object();
+  default: return nullptr;
+  }
+}
+template <class Find> Answer once(std::map<std::pair<const void*, const void*>, Answer>& known, const void* first, const void* second, const Find& find) {
+  if (!first || !second) return find();
+  if (const auto it = known.find({first, second}); it != known.end()) return it->second;
+  return known[{first, second}] = find();
+}
+} // namespace
+
+Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
+  return once(scene.fed, &backward, object_of(optimizer), [&] { return find_whether_feeds(scene, backward, optimizer); });
+}
+Answer shares_parameters(const Scene& scene, Value given, Value optimizer) {
+  return once(scene.shared, object_of(given), object_of(optimizer), [&] { return find_whether_shares(scene, given, optimizer); });
 }
 
 bool reaches(const values::TensorState& loss, Value module) {

@@ -35,6 +35,8 @@ struct Scene {
   std::vector<Happening> all;         // in order
   std::set<const Object*> optimizers;
   bool handed_over = false;           // to a framework that runs the loop, or a part of it
+  // Which losses and parameters belong to which optimizer, as it was found out: many ways through the scene ask for the same.
+  mutable std::map<std::pair<const void*, const void*>, Answer> fed, shared;
 };
 
 // What is wrong about an operation.
