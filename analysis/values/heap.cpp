@@ -35,6 +35,12 @@ Shape merge_shape(const Shape& a, const Shape& b) {
   return merged;
 }
 
+// One of two named tuples has the names that both have.
+void keep_names(const Tuple& a, const Tuple& b, Tuple& one) {
+  if (a.cls == b.cls) one.cls = a.cls;
+  if (std::ranges::equal(a.fields, b.fields)) one.fields = a.fields;
+}
+
 } // namespace
 
 std::string_view name(Dtype dtype) {
@@ -364,7 +370,7 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
     for (std::size_t i = 0; i < yes.as<Tuple>()->items.size(); ++i)
       items.push_back(choose(condition, yes.as<Tuple>()->items[i], no.as<Tuple>()->items[i]));
     const Value both = tuple(std::move(items));
-    if (yes.as<Tuple>()->cls == no.as<Tuple>()->cls) both.as<Tuple>()->cls = yes.as<Tuple>()->cls;
+    keep_names(*yes.as<Tuple>(), *no.as<Tuple>(), *both.as<Tuple>());
     return both;
   }
   if (leaves(yes) + leaves(no) > max_leaves) {
@@ -459,7 +465,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     for (std::size_t i = 0; i < a.as<Tuple>()->items.size(); ++i)
       items.push_back(merge(a.as<Tuple>()->items[i], b.as<Tuple>()->items[i], how));
     const Value both = tuple(std::move(items));
-    if (a.as<Tuple>()->cls == b.as<Tuple>()->cls) both.as<Tuple>()->cls = a.as<Tuple>()->cls;
+    keep_names(*a.as<Tuple>(), *b.as<Tuple>(), *both.as<Tuple>());
     return both;
   }
   // Tuples of several lengths: any number of elements like these.
