@@ -453,7 +453,7 @@ Value Table::subscript(Interpreter& run, Value object, Value index, const syntax
   // What turns around in a slice is an array: tensors refuse it.
   const TensorState* before = tensor_state(run, object);
   const bool maybe_array = before && before->maybe_array;
-  if (maybe_array || (before && before->external)) {
+  if (maybe_array || (before && before->external && !before->made)) {
     const auto turns = [&](Value part) {
       part = run.resolve(part);
       if (!part.is(Kind::slice)) return false;
