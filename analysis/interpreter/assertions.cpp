@@ -147,8 +147,9 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     // `assert heads in (1, 2)`, `assert args.workers > 1`: whoever makes the object, or starts the program, has to choose, and the default stands
     // for no choice.
     const bool with_a_literal = parts.size() == 1 && (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left));
-    if (with_defaults_ && in_constructor && with_a_literal && parts[0]->kind == ExprKind::name) continue;
-    if (limits_.with_defaults && with_a_literal && (parts[0]->kind == ExprKind::name || parts[0]->kind == ExprKind::attribute)) continue;
+    if (with_defaults_ && with_a_literal && parts[0]->kind == ExprKind::name) continue;
+    const auto is_given = [&](const Expr& side) { return is_literal(side) || side.kind == ExprKind::name || side.kind == ExprKind::attribute; };
+    if (limits_.with_defaults && is_given(left) && is_given(right)) continue;
     // How many of several things hold, say, is no size.
     if (std::none_of(parts.begin(), parts.end(), [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); })) continue;
     event->problem = values::ProblemKind::assertion;

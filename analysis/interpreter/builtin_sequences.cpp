@@ -44,7 +44,7 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
   }
   if (!known || shortest == SIZE_MAX) {
     std::vector<Value> any;
-    for (const Value& iterable : iterables) any.push_back(element(iterable, where));
+    for (const Value& iterable : iterables) any.push_back(any_element(iterable, where));
     symbolic::AtomInfo info;
     info.lower = 0;
     info.sharing = trips;
@@ -112,7 +112,7 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
     }
     if (first.is(Kind::range) || (first.is(Kind::unknown) && limits_.as_rank))
       if (const Value size = length_of(first, where); size.is(Kind::integer)) length = size.integer();
-    return heap().open_list(element(first, where), is_set ? nullptr : length, kind);
+    return heap().open_list(any_element(first, where), is_set ? nullptr : length, kind);
   }
   if (name == "dict") {
     if (count == 0 && arguments.keywords.empty() && !arguments.spread) return heap().dict({});
@@ -140,6 +140,7 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
     symbolic::AtomInfo info;
     info.lower = 0;
     info.sharing = Sharing::uniform;
+    info.of_round = true;
     symbolic::AtomInfo length;
     length.lower = 0;
     length.sharing = trips_of(first);

@@ -318,7 +318,15 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     killed_ = !abstract;
     return heap().external("", where);
   }
-  const Value one = heap().one_of_alike(result);
+  Value one = heap().one_of_alike(result);
+  if (function.wrapped_unseen && one.is(Kind::tuple)) {
+    const auto* made = one.as<values::Tuple>();
+    const Value other = heap().tuple(made->items);
+    other.as<values::Tuple>()->fields = made->fields;
+    other.as<values::Tuple>()->cls = made->cls;
+    other.as<values::Tuple>()->seen_through = true;
+    one = other;
+  }
   return to_show() && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
@@ -373,6 +381,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
     const Value decorator = resolve(evaluate(**it));
     if (is_a(decorator, library_.types().context) || is_a(decorator, "$catches")) original->contexts.push_back(decorator);
+    if (decorator.is(Kind::unknown)) original->wrapped_unseen = true;
     if (!decorator.is(Kind::library) && !decorates(decorator)) continue;
     if (decorator.is(Kind::library)) {
       // What is still the function itself is marked in place.

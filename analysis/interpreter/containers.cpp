@@ -228,6 +228,7 @@ Value Interpreter::list_method(Value self, std::string_view name, Arguments& arg
     return -1;
   };
 
+  if (arguments.spread && (name == "extend" || name == "append" || name == "insert" || name == "add" || name.ends_with("update"))) return shuffle(heap().external(""));
   if ((name == "append" || name == "add" || name == "appendleft") && first) {
     if (name == "add") {
       const auto at = found_at(first);
@@ -346,7 +347,7 @@ Value Interpreter::list_method(Value self, std::string_view name, Arguments& arg
 
   if (is_set) {
     std::vector<std::vector<Value>> others;
-    bool known = !state.open && std::all_of(state.items.begin(), state.items.end(), [&](Value item) { return known_key(item); });
+    bool known = !state.open && !arguments.spread && std::all_of(state.items.begin(), state.items.end(), [&](Value item) { return known_key(item); });
     for (const Value& other : positional) {
       const auto items = take(other, where, true);
       known = known && items && std::all_of(items->begin(), items->end(), [&](Value item) { return known_key(resolve(item)); });
@@ -382,6 +383,7 @@ Value Interpreter::list_method(Value self, std::string_view name, Arguments& arg
       } else {
         Value any = state.items.empty() && !state.rest ? Value{} : element(self, where);
         for (const Value& other : positional) any = heap().merge(any, element(other, where), Sharing::uniform);
+        if (arguments.spread) any = heap().merge(any, heap().external(""), Sharing::uniform);
         made = heap().open_list(any ? any : heap().external(""), nullptr, ListKind::set);
       }
       if (!in_place) return made;

@@ -278,6 +278,14 @@ Int Interpreter::length_of_slice(Int size, const values::SliceObject& slice) {
   return s.max(s.constant(0), s.floordiv(s.add(s.sub(to, from), s.constant(*by - 1)), s.constant(*by)));
 }
 
+Value Interpreter::any_element(Value iterable, Place where) {
+  const std::size_t atoms = symbols().atoms_made();
+  const std::uint64_t began = heap().mark().clock;
+  const Value any = element(iterable, where);
+  symbols().note_rounds(atoms, began);
+  return any;
+}
+
 // One of the elements that a value stands for: what is learned of this one does not hold for the others.
 Value Interpreter::one_of_many(Value element) {
   element = resolve(element);

@@ -128,6 +128,7 @@ public:
   std::optional<std::vector<Value>> elements(Value iterable, Place place);
   // One that stands for itself alone, of an element that stands for many.
   Value one_of_many(Value element);
+  Value any_element(Value iterable, Place where);  // for a list of them: each has numbers of its own
   // The same, and an iterator is empty from then on. With `any_order` the elements of a set, too, in some order.
   std::optional<std::vector<Value>> take(Value iterable, Place place, bool any_order = false);
   // Any one element.
@@ -438,6 +439,9 @@ private:
   Value call_unknown(Value function, const Arguments& arguments, Place place);
   void lose_patched(const Arguments& arguments, Place where);  // what a call names may be another thing behind it
   void record_unseen(Value function, const Arguments& arguments, Place where);
+  // unseen_communication.cpp
+  bool may_communicate(const values::Function& function, int depth = 0);
+  void note_unseen_communication(Value function, const Arguments& arguments, Place where);
   void escape(Value value, int depth = 0);
   // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by somebody else.
   Value found_outside(Value found);
@@ -672,6 +676,8 @@ private:
   std::unordered_set<const values::Object*> run_models_;       // objects whose forward ran
   std::size_t built_runs_ = 0;
   std::unordered_map<const void*, bool> reached_;  // FunctionStmt
+  std::unordered_map<const syntax::FunctionStmt*, bool> communicating_;
+  std::unordered_set<const syntax::FunctionStmt*>* called_ = nullptr;  // by the constructor that runs as a root
   Int roles_[6] = {};               // the atoms made for roles so far: see Record::roles
   std::string main_path_;
   const values::Scope* globals_ = nullptr;  // of the analysed file

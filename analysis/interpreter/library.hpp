@@ -66,6 +66,7 @@ enum class Operation : std::uint8_t {
   refuses_autocast,  // it raises under autocast of CUDA to half precision
   framework,         // the loop, or a part of it, is handed to a library that does the rest
   unseen,            // something of which nothing is known is handed objects: the first argument is a tuple of them
+  unseen_communication,  // unseen code has what communicates, and may call it
   message,           // one rank sends, another receives
   await,             // waits until something that was started has ended
   poll,              // asks whether it has, or hands it on

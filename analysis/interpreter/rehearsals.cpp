@@ -252,6 +252,16 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto* a = dynamic_cast<values::ListState*>(wide.object());
     const auto* b = dynamic_cast<values::ListState*>(value.object());
     if (a && b) return a->open && (!b->rest || covers(a->rest, b->rest));
+    const auto* c = dynamic_cast<values::DictState*>(wide.object());
+    const auto* d = dynamic_cast<values::DictState*>(value.object());
+    if (c && d) {
+      const auto in_rest = [&](Value item) { return c->open && c->rest && covers(c->rest, item); };
+      if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
+      return std::ranges::all_of(d->items, [&](const auto& item) {
+        const auto held = std::ranges::find_if(c->items, [&](const auto& other) { return same_key(other.first, item.first); });
+        return held != c->items.end() ? covers(held->second, item.second) : in_rest(item.second);
+      });
+    }
     const auto* x = dynamic_cast<values::TensorState*>(wide.object());
     const auto* y = dynamic_cast<values::TensorState*>(value.object());
     if (x && y) return covers_history(*x, *y);

@@ -90,6 +90,7 @@ void Interpreter::note_change(const ItemRun& item) {
 }
 
 void Interpreter::note_reached(const FunctionStmt* stmt) {
+  if (called_) called_->insert(stmt);
   bool& reached = reached_[stmt];
   if (!reached) {
     reached = true;

@@ -289,6 +289,9 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   if (function.wrapped_guard)
     fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
   else body();
+  // Whoever enters it leaves it again: what one part waits for may come in the other.
+  if (function.name.text() == "__enter__" && self.is(Kind::instance) && !killed_)
+    if (const Value leave = find_method(self.as<values::Instance>(), Name("__exit__"))) call(leave, {{Value::none(), Value::none(), Value::none()}, {}, false}, {function.chunk, function.stmt->name_span});
   expected_ -= fails;
   killed_ = false;
   path_.clear();
@@ -383,6 +386,8 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   object->symbolic = true;
   object->open = cls.open;
   const Value self = Value::of(Kind::instance, object);
+  std::unordered_set<const FunctionStmt*> called;
+  called_ = &called;
   const values::Function* constructor = nullptr;  // what has run
   if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
     const auto& function = *init.as<values::Function>();
@@ -407,11 +412,13 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   killed_ = false;
   block_ = nullptr;
   path_.clear();
-  // What a method that did not run yet may set is not known in the others.
-  for (const values::Function* method : methods) {
-    if (reached(method->stmt) || method->is_static || method->parameters->list.empty() || method == constructor) continue;
+  called_ = nullptr;
+  // What a method may set that the constructor does not call is not known in the others. Those of the bases have not run on this object, though
+  // they may have on others.
+  const auto not_known_of = [&](const FunctionStmt& method) {
+    if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
     Changes changes;
-    set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
+    set_on_self(method.body, method.parameters->list[0].name, changes);
     for (const Name name : changes.changed)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) escape(slot->value);
     for (const Name name : changes.changed_within)
@@ -423,7 +430,8 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
           if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) escape(held->value);
     for (const Name name : changes.set)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
-  }
+  };
+  for (const values::Class* each : cls.order) each_method(*each, not_known_of);
   // An empty tensor holds the place of one that somebody else puts there.
   const auto placeholder = [&](Value value) {
     value = resolve(value);

@@ -77,7 +77,7 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
     switch (event->kind) {
     case EventKind::operation: {
       const values::Row& row = *static_cast<const OperationEvent*>(event)->row;
-      return !row.collective && !row.message && row.operation != values::Operation::await && row.operation != values::Operation::slow &&
+      return !row.collective && !row.message && row.operation != values::Operation::unseen_communication && row.operation != values::Operation::await && row.operation != values::Operation::slow &&
              row.operation != values::Operation::group_settings && row.operation != values::Operation::fallible && row.operation != values::Operation::backward;
     }
     case EventKind::branch: {

@@ -1,6 +1,7 @@
 #include "interpreter/set_on_self.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stepzero::interpreter {
 
@@ -34,9 +35,15 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     else if (held->kind == ExprKind::attribute)
       if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
   };
-  const auto target = [&](const Expr* expr) {
+  const auto target = [&](const auto& each, const Expr* expr) -> void {
+    if (!expr) return;
     if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
     if (expr->kind == ExprKind::subscript) changed(as<SubscriptExpr>(*expr).object);
+    if (expr->kind == ExprKind::starred) each(each, as<StarredExpr>(*expr).value);
+    if (expr->kind == ExprKind::tuple)
+      for (const Expr* part : as<TupleExpr>(*expr).elements) each(each, part);
+    if (expr->kind == ExprKind::list)
+      for (const Expr* part : as<ListExpr>(*expr).elements) each(each, part);
   };
   // self.parts.append(part), last = self.parts.pop()
   const auto called = [&](const Expr* expr) {
@@ -56,14 +63,14 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     switch (stmt->kind) {
     case StmtKind::expression: called(as<ExpressionStmt>(*stmt).value); break;
     case StmtKind::delete_:
-      for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(expr);
+      for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(target, expr);
       break;
     case StmtKind::assign:
-      for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(expr);
+      for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(target, expr);
       called(as<AssignStmt>(*stmt).value);
       break;
-    case StmtKind::aug_assign: target(as<AugAssignStmt>(*stmt).target); break;
-    case StmtKind::ann_assign: target(as<AnnAssignStmt>(*stmt).target); break;
+    case StmtKind::aug_assign: target(target, as<AugAssignStmt>(*stmt).target); break;
+    case StmtKind::ann_assign: target(target, as<AnnAssignStmt>(*stmt).target); break;
     case StmtKind::if_:
       inner(as<IfStmt>(*stmt).body);
       inner(as<IfStmt>(*stmt).orelse);
@@ -74,12 +81,23 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
       if (std::none_of(own.begin(), own.end(), [&](const Parameter& parameter) { return parameter.name == self; })) inner(as<FunctionStmt>(*stmt).body);
       break;
     }
-    case StmtKind::for_: inner(as<ForStmt>(*stmt).body); break;
-    case StmtKind::while_: inner(as<WhileStmt>(*stmt).body); break;
-    case StmtKind::with: inner(as<WithStmt>(*stmt).body); break;
+    case StmtKind::for_:
+      target(target, as<ForStmt>(*stmt).target);
+      inner(as<ForStmt>(*stmt).body);
+      inner(as<ForStmt>(*stmt).orelse);
+      break;
+    case StmtKind::while_:
+      inner(as<WhileStmt>(*stmt).body);
+      inner(as<WhileStmt>(*stmt).orelse);
+      break;
+    case StmtKind::with:
+      for (const WithItem& item : as<WithStmt>(*stmt).items) target(target, item.target);
+      inner(as<WithStmt>(*stmt).body);
+      break;
     case StmtKind::try_:
       inner(as<TryStmt>(*stmt).body);
       for (const ExceptHandler& handler : as<TryStmt>(*stmt).handlers) inner(handler.body);
+      inner(as<TryStmt>(*stmt).orelse);
       inner(as<TryStmt>(*stmt).finally);
       break;
     default: break;
@@ -87,17 +105,35 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
   }
 }
 
+void each_method(const values::Class& cls, const std::function<void(const FunctionStmt&)>& look) {
+  const auto is_static = [](const Expr* decorator) { return decorator->kind == ExprKind::name && as<NameExpr>(*decorator).id.text() == "staticmethod"; };
+  std::unordered_set<const FunctionStmt*> seen;
+  const auto meet = [&](const FunctionStmt* method) {
+    if (!seen.insert(method).second || method->parameters->list.empty() || std::any_of(method->decorators.begin(), method->decorators.end(), is_static)) return;
+    look(*method);
+  };
+  const auto in_block = [&](const auto& each, syntax::Block block) -> void {
+    for (const Stmt* stmt : block) {
+      if (stmt->kind == StmtKind::function) meet(&as<FunctionStmt>(*stmt));
+      if (stmt->kind != StmtKind::if_) continue;
+      each(each, as<IfStmt>(*stmt).body);
+      each(each, as<IfStmt>(*stmt).orelse);
+    }
+  };
+  if (cls.stmt) in_block(in_block, cls.stmt->body);
+  if (!cls.body) return;
+  for (const auto& [name, slot] : cls.body->names.entries())
+    if (slot->value.is(values::Kind::function) && slot->value.as<values::Function>()->stmt) meet(slot->value.as<values::Function>()->stmt);
+}
+
 namespace {
 Changes set_by(const values::Class& cls, bool constructors) {
   Changes changes;
   for (const values::Class* each : cls.order) {
-    if (!each->body) continue;
     changes.cls = each->name;
-    for (const auto& [name, slot] : each->body->names.entries()) {
-      if (!slot->value.is(values::Kind::function) || (!constructors && (name.text() == "__init__" || name.text() == "__new__"))) continue;
-      const auto* method = slot->value.as<values::Function>();
-      if (method->stmt && method->parameters && !method->is_static && !method->parameters->list.empty()) set_on_self(method->stmt->body, method->parameters->list[0].name, changes);
-    }
+    each_method(*each, [&](const FunctionStmt& method) {
+      if (constructors || (method.name.text() != "__init__" && method.name.text() != "__new__")) set_on_self(method.body, method.parameters->list[0].name, changes);
+    });
   }
   return changes;
 }
@@ -132,7 +168,10 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     case Kind::boolean:
     case Kind::integer:
     case Kind::real:
-    case Kind::string: heap.set(*slot, heap.external("self." + std::string(name.text()))); break;
+    case Kind::string:
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::dict: heap.set(*slot, heap.external("self." + std::string(name.text()))); break;
     default: break;
     }
   };

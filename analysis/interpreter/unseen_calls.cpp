@@ -330,6 +330,7 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++may_raise_;
   record_unseen(function, arguments, where);
+  note_unseen_communication(function, arguments, where);
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
   if (function.is(Kind::unknown))  // it may be one of several that are known

@@ -46,13 +46,20 @@ std::optional<Target> Imports::absolute(std::span<const std::string_view> names,
     }
     return found;
   };
-  // As Python runs a script: its own folder first; then the roots; then the folder above the file's top package.
-  if (auto found = look(folder_of(from))) return found;
-  for (const std::string& root : sources_.roots())
-    if (auto found = look(root)) return found;
-  std::string top = folder_of(from);
+  // As Python runs a script: its own folder first. Then the roots that the file lies in, the nearest first, and the folder above its top
+  // package: of several copies of a package in one repository it means its own. Then the other roots.
+  const std::string own = folder_of(from);
+  if (auto found = look(own)) return found;
+  std::vector<std::string_view> roots(sources_.roots().begin(), sources_.roots().end());
+  const auto around = std::stable_partition(roots.begin(), roots.end(), [&](std::string_view root) { return from.size() > root.size() && from.starts_with(root) && from[root.size()] == '/'; });
+  std::stable_sort(roots.begin(), around, [](std::string_view a, std::string_view b) { return a.size() > b.size(); });
+  for (auto root = roots.begin(); root != around; ++root)
+    if (auto found = look(std::string(*root))) return found;
+  std::string top = own;
   while (!top.empty() && top != "/" && sources_.is_file(top + "/__init__.py")) top = folder_of(top);
   if (auto found = look(top)) return found;
+  for (auto root = around; root != roots.end(); ++root)
+    if (auto found = look(std::string(*root))) return found;
   return folder;
 }
 

@@ -198,6 +198,14 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
   // Tuples that PyTorch made: shapes, and results of several parts.
   if (value.is(Kind::tuple) || (value.is(Kind::list) && !values::Heap::list_state(value)->open)) {
     const auto& items = value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items;
+    // How many requests a batch of messages gives back, the backend decides: with NCCL it is one for all.
+    const bool counted_elsewhere = (value.is(Kind::tuple) && value.as<values::Tuple>()->seen_through) ||
+                                   (!items.empty() && std::ranges::all_of(items, [&](Value item) { return run.is_a(run.resolve(item), "torch.distributed.Work"); }));
+    if (items.size() != names.size() && counted_elsewhere) {
+      std::vector<Value> parts;
+      for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(items.size() < names.size() || value.is(Kind::tuple) ? run.heap().external(std::string(names[i]), place) : items[i]);
+      return parts;
+    }
     if (items.size() != names.size())
       return fail(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count_of(names.size(), "name"));
   }

@@ -235,6 +235,7 @@ std::vector<Row> training_rows() {
       row("$casts_off", class_, "", nullptr, "torch.context", Operation::autocast_region),
       row("$grad_mode", class_, "", nullptr, "torch.context", Operation::grad_region),
       row("$unseen", function, "handed", nullptr, {}, Operation::unseen),
+      row("$unseen_communication", function, "", nullptr, {}, Operation::unseen_communication),
 
       row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),
       row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {}, Operation::scheduler_step),

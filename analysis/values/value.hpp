@@ -164,6 +164,7 @@ struct Tuple : Object {
   std::span<const std::string_view> fields;  // of a named tuple; the texts outlive the heap
   const Class* cls = nullptr;  // of a named tuple
   Value shape_of;              // the tensor whose shape it is
+  bool seen_through = false;   // unseen code around the function that made it may give back something else
 };
 
 // The elements: `items` first, then (if `open`) any number of values like `rest`.
@@ -215,6 +216,7 @@ struct Function : Object {
   std::vector<Value> defaults;           // by parameter; absent where there is none
   bool is_static = false, is_class_method = false, is_property = false, is_context_manager = false;
   bool is_cached = false;                // a property that runs once
+  bool wrapped_unseen = false;           // by a decorator of which nothing is known
   const Function* setter = nullptr;      // of a property
   Table attributes;                      // set on it by the program
   std::vector<Value> contexts;           // library managers that it is decorated with, outermost last

@@ -207,6 +207,20 @@ def test_import_cycles_and_link_loops(stepzero, write, tmp_path):
     assert stepzero("check", "--format=json", ".").json["files"] == 4
 
 
+def test_copies_of_a_package_mean_themselves(stepzero, write):
+    for project, parts in [("one", 2), ("two", 3)]:
+        write(f"{project}/setup.py", "")
+        write(f"{project}/pkg/__init__.py", "")
+        write(f"{project}/pkg/parts.py", f"def parts():\n    return {', '.join('1' * parts)}\n")
+        write(f"{project}/pkg/deep/__init__.py", "")
+        names = ", ".join("abc"[:parts])
+        write(f"{project}/pkg/deep/use.py", f"from pkg.parts import parts\n\n{names} = parts()\n")
+    assert stepzero("check", "--format=json", ".").json["diagnostics"] == []
+    write("two/pkg/deep/use.py", "from pkg.parts import parts\n\na, b = parts()\n")
+    (found,) = stepzero("check", "--format=json", ".").json["diagnostics"]
+    assert (found["path"], found["rule"]) == ("two/pkg/deep/use.py", "shape/unpack")
+
+
 def test_names_that_are_no_text(stepzero, tmp_path):
     for name in [b"new\nline.py", b"\xff\xfe.py", b"esc\x1b[2J.py", "形.py".encode()]:
         (open(os.path.join(os.fsencode(tmp_path), name), "wb")).close()

@@ -70,7 +70,7 @@ bool communicates_unless_expected(const OperationEvent& event) {
 } // namespace
 
 bool Acts::wanted(const OperationEvent& event) {
-  return event.row->operation == Operation::slow || event.row->operation == Operation::group_settings || communicates_unless_expected(event) || may_be_held_back(event);
+  return event.row->operation == Operation::unseen_communication || event.row->operation == Operation::slow || event.row->operation == Operation::group_settings || communicates_unless_expected(event) || may_be_held_back(event);
 }
 
 std::optional<std::int64_t> Acts::ranks_asked_for(const OperationEvent& event, const symbolic::Context& symbols) {
@@ -183,8 +183,9 @@ bool Acts::add(const OperationEvent& event, const std::vector<std::size_t>& turn
   made.rounds = rounds;
   made.decided = trace_.decisions.size();
   const bool expected = event.expected && communicates_unless_expected(event);
-  if (expected || may_be_held_back(event)) trace_.perhaps.push_back({trace_.acts.size(), made.site});
-  if (expected) return true;
+  const bool unseen = event.row->operation == Operation::unseen_communication;
+  if (expected || unseen || may_be_held_back(event)) trace_.perhaps.push_back({trace_.acts.size(), made.site});
+  if (expected || unseen) return true;
   if (event.row->operation == Operation::slow) {
     work(event, made);
   } else if (event.row->operation == Operation::group_settings) {

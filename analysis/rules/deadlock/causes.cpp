@@ -120,6 +120,8 @@ private:
       const Decision& mine = story_.trace(owner).decisions[turn];
       const Decision* theirs = decided(story_.trace(other), mine);
       if (!theirs) break;
+      // What the body of a try did before it failed did not hang on its failing.
+      if (mine.attempt && !mine.yes && extra.act < mine.handled_from) continue;
       if (theirs->yes != mine.yes) {
         guard = &mine;
         break;

@@ -33,6 +33,7 @@ struct Decision {
   const interpreter::BranchEvent* branch = nullptr;
   Place place;
   const interpreter::CallSite* own_calls = nullptr;  // in the rank's record
+  std::size_t handled_from = 0;  // of a try: how many acts there were before its handler
 };
 
 // One round of a loop around something.

@@ -440,6 +440,7 @@ private:
     if (may_run_out && fails) {
       fails_ = false;
       trace_.decisions[decision].yes = false;
+      trace_.decisions[decision].handled_from = trace_.acts.size();
       for (const Cond condition : attempt.exhausted_when) take_for_true(condition);
       const Left left = walk(*exhausted);
       turns_.pop_back();
@@ -456,6 +457,7 @@ private:
     if (!missing && !too_long) {
       if (left == Left::process && handles) {
         trace_.decisions[decision].yes = false;
+        trace_.decisions[decision].handled_from = trace_.acts.size();
         for (std::size_t i = exits; i < trace_.exits.size(); ++i)
           trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
         if (attempt.caught || fails) left = walk(attempt.handlers.back());

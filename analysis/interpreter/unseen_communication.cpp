@@ -1,0 +1,63 @@
+// Calls that are not run, of code that communicates or is handed some: a server that calls back, recursion that goes too deep. What the text of
+// a function calls decides; which ranks come to it, and how often, is not known.
+#include "interpreter/interpreter.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr int deepest = 3;  // functions that call functions
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+} // namespace
+
+bool Interpreter::may_communicate(const values::Function& function, int depth) {
+  if (!function.stmt) return false;
+  if (const auto known = communicating_.find(function.stmt); known != communicating_.end()) return known->second;
+  communicating_[function.stmt] = false;  // of one that calls itself the rest decides
+  const std::string_view text = record_.text({function.chunk, function.stmt->span});
+  bool found = false;
+  for (std::size_t i = 0; i < text.size() && !found; ++i) {
+    if (text[i] != '(') continue;
+    std::size_t begin = i;
+    while (begin > 0 && is_letter(text[begin - 1])) --begin;
+    if (begin == i) continue;
+    const std::string_view name = text.substr(begin, i - begin), before = text.substr(0, begin);
+    if (const Row* row = library_.find("torch.distributed." + std::string(name)); row && (row->collective || row->message)) found = true;
+    if (found || depth >= deepest) continue;
+    Value called;
+    if (before.ends_with("self.") && function.owner) called = find_in_order(function.owner->order, Name(name));
+    else if (!before.ends_with(".") && function.closure && function.closure->globals)
+      if (const values::Slot* slot = function.closure->globals->names.find(Name(name))) called = slot->value;
+    if (called.is(Kind::function) && called.as<values::Function>() != &function) found = may_communicate(*called.as<values::Function>(), depth + 1);
+  }
+  return communicating_[function.stmt] = found;
+}
+
+void Interpreter::note_unseen_communication(Value function, const Arguments& arguments, Place where) {
+  if (rehearsals_ > 0) return;
+  const std::function<bool(Value)> may = [&](Value value) {
+    value = resolve(value);
+    switch (value.kind) {
+    case Kind::function: return may_communicate(*value.as<values::Function>());
+    case Kind::bound: return may(value.as<values::Bound>()->function);
+    case Kind::partial: return may(value.as<values::Partial>()->function);
+    case Kind::instance: {
+      const auto* cls = value.as<values::Instance>()->cls;
+      return cls && cls->body && std::ranges::any_of(cls->body->names.entries(), [&](const auto& entry) {
+        return entry.second->value.is(Kind::function) && may_communicate(*entry.second->value.template as<values::Function>());
+      });
+    }
+    default: return false;
+    }
+  };
+  const bool any = may(function) || std::ranges::any_of(arguments.positional, may) || std::ranges::any_of(arguments.keywords, [&](const auto& named) { return may(named.second); });
+  if (!any) return;
+  if (OperationEvent* event = record_implied("$unseen_communication", {}, {}, {}, where)) append(event);
+}
+
+} // namespace stepzero::interpreter
