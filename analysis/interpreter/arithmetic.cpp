@@ -183,10 +183,10 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       const auto* a = values::Heap::list_state(left);
       const auto* b = values::Heap::list_state(right);
       if (a->items.size() + b->items.size() > longest_sequence)
-        return heap().open_list(heap().merge(element(left, here(node)), element(right, here(node)), Sharing::uniform));
+        return heap().open_list(heap().merge(element(left, here(node)), element(right, here(node)), Sharing::uniform), nullptr, left.as<values::List>()->kind);
       std::vector<Value> items = a->items;
       if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
-      const Value sum = heap().list(std::move(items));
+      const Value sum = heap().list(std::move(items), left.as<values::List>()->kind);
       auto* state = values::Heap::list_state(sum);
       state->open = a->open || b->open;
       state->rest = heap().merge(a->rest, b->rest, Sharing::uniform);
@@ -206,7 +206,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       return sequence.is(Kind::tuple) ? heap().tuple(std::move(items)) : heap().list(std::move(items));
     }
     if (known && known->size() == 1 && sequence.is(Kind::list)) return heap().open_list(known->front(), to_int(times));
-    return heap().open_list(element(sequence, here(node)));
+    return heap().open_list(element(sequence, here(node)), nullptr, sequence.is(Kind::tuple) ? values::ListKind::tuple : sequence.as<values::List>()->kind);
   }
   if (op == BinaryOp::mod && left.is(Kind::string)) {
     if (const auto text = format_percent(left.text(), right)) return heap().string(*text);

@@ -76,7 +76,7 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
   if (name == "len" && count == 1) return length_of(first, where);
   if (name == "list" || name == "tuple" || name == "set" || name == "frozenset" || name == "sorted" || name == "reversed" || name == "iter") {
     const bool is_set = name == "set" || name == "frozenset";
-    if (arguments.spread) return heap().open_list(heap().external("", where), nullptr, is_set ? ListKind::set : ListKind::list);
+    if (arguments.spread) return heap().open_list(heap().external("", where), nullptr, is_set ? ListKind::set : name == "tuple" ? ListKind::tuple : ListKind::list);
     if (count == 0) return name == "tuple" ? heap().tuple({}) : heap().list({}, is_set ? ListKind::set : ListKind::list);
     if (name == "iter") {
       if (first.is(Kind::iterator) || (first.is(Kind::list) && first.as<values::List>()->kind == ListKind::iterator)) return first;
@@ -89,7 +89,7 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
     }
     if (name == "reversed" && first.is(Kind::instance))
       if (const Value method = find_method(first.as<values::Instance>(), Name("__reversed__"))) return call(method, {}, where);
-    const ListKind kind = is_set ? ListKind::set : name == "reversed" || name == "iter" ? ListKind::iterator : ListKind::list;
+    const ListKind kind = is_set ? ListKind::set : name == "tuple" ? ListKind::tuple : name == "reversed" || name == "iter" ? ListKind::iterator : ListKind::list;
     if (auto items = name == "iter" ? elements(first, where) : take(first, where, is_set || name == "sorted")) {
       if (name == "reversed") std::reverse(items->begin(), items->end());
       if (name == "tuple") return heap().tuple(std::move(*items));

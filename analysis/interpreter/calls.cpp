@@ -170,7 +170,7 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
     if (parameter.kind == ParameterKind::var_positional) {
       std::vector<Value> rest;
       while (next < arguments.positional.size()) rest.push_back(arguments.positional[next++]);
-      bound[i] = arguments.spread ? heap().open_list(heap().external("")) : heap().tuple(std::move(rest));
+      bound[i] = arguments.spread ? heap().open_list(heap().external(""), nullptr, values::ListKind::tuple) : heap().tuple(std::move(rest));
     } else if (parameter.kind == ParameterKind::positional_only || parameter.kind == ParameterKind::normal) {
       if (next < arguments.positional.size()) bound[i] = arguments.positional[next++];
     }

@@ -275,7 +275,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
   }
 
   if (op == CompareOp::is || op == CompareOp::is_not || op == CompareOp::eq || op == CompareOp::ne) {
-    if (left == right && !left.is(Kind::tensor)) return heap().boolean(!negative);
+    if (left == right && (!left.is(Kind::tensor) || op == CompareOp::is || op == CompareOp::is_not)) return heap().boolean(!negative);
     if (left.is(Kind::instance) && right.is(Kind::instance)) {
       // Identity, unless the class says otherwise.
       auto* object = left.as<values::Instance>();

@@ -352,7 +352,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       const auto* state = values::Heap::list_state(object);
       if (const auto at = to_constant(index); at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
         return state->items[static_cast<std::size_t>(*at)];
-      if (index.is(Kind::slice)) return heap().open_list(element(object, where), limits_.as_rank && state->length ? length_of_slice(state->length, *index.as<values::SliceObject>()) : nullptr);
+      if (index.is(Kind::slice)) return heap().open_list(element(object, where), limits_.as_rank && state->length ? length_of_slice(state->length, *index.as<values::SliceObject>()) : nullptr, object.as<values::List>()->kind);
       return one_of_many(element(object, where));
     }
     const auto items = elements(object, where);
@@ -361,7 +361,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     if (index.is(Kind::slice)) {
       const auto picked = slice_of(size, *index.as<values::SliceObject>());
       if (!picked) {
-        return heap().open_list(element(object, where));
+        return heap().open_list(element(object, where), nullptr, object.is(Kind::tuple) ? values::ListKind::tuple : object.as<values::List>()->kind);
       }
       std::vector<Value> part;
       for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);

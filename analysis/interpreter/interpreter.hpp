@@ -452,6 +452,7 @@ private:
   bool may_rebind(const syntax::Stmt* stmt);  // does it say `global` or `nonlocal`, itself or within?
   // Does a callee ask whether it was given None, and was it given something of which nothing is known?
   bool asked_by_callee() const;
+  bool is_about_option(Cond given) const;
   void exclude_others(Cond holds);
   // The same question about the same object has the same answer.
   Cond asked(std::string_view question, Value object, Value of, Sharing sharing);

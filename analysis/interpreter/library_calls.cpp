@@ -280,6 +280,21 @@ void Interpreter::blame(const Call& called) {
   each_operand(called, [&](Value operand) { heap().blame(operand); });
 }
 
+// Does the condition say that somebody gave what may be left out?
+bool Interpreter::is_about_option(Cond given) const {
+  const auto parts = record_.symbols.operands(given);
+  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    for (const syntax::Parameter& parameter : frame->function->parameters->list) {
+      const values::Slot* slot = frame->scope->names.find(parameter.name);
+      if (!slot || !slot->value.is(Kind::unknown)) continue;
+      const auto* unknown = slot->value.as<values::Unknown>();
+      if (unknown->is_none && unknown->default_value.is(Kind::none) && std::ranges::find(parts, unknown->is_none) != parts.end()) return true;
+    }
+  }
+  return false;
+}
+
 ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called, Cond when) {
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
@@ -304,7 +319,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
     for (const Cond taken : path_) {
       if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
       const auto form = symbols().form(taken);
-      if (form == symbolic::Context::Form::opaque) choices.add(taken);
+      if (form == symbolic::Context::Form::opaque || (form == symbolic::Context::Form::negation && is_about_option(taken))) choices.add(taken);
       // One on this side of another choice, a second on the other.
       if (form == symbolic::Context::Form::disjunction) symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
     }

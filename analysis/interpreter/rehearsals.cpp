@@ -216,6 +216,18 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto& items = value.as<values::Tuple>()->items;
     return std::all_of(items.begin(), items.end(), [&](const Value& item) { return covers(any, item); });
   }
+  if (value.is(Kind::choice) && !wide.is(Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    return choice->yes && choice->no && covers(wide, choice->yes) && covers(wide, choice->no);
+  }
+  if (wide.is(Kind::list) && wide.as<values::List>()->kind == values::ListKind::tuple) {
+    const auto* any = values::Heap::list_state(wide);
+    const bool is_open = value.is(Kind::list) && value.as<values::List>()->kind == values::ListKind::tuple;
+    if (!any->open || !any->items.empty() || !any->rest || (!is_open && !value.is(Kind::tuple))) return false;
+    const auto* state = is_open ? values::Heap::list_state(value) : nullptr;
+    const auto& items = state ? state->items : value.as<values::Tuple>()->items;
+    return (!state || !state->rest || covers(any->rest, state->rest)) && std::ranges::all_of(items, [&](Value item) { return covers(any->rest, item); });
+  }
   if (wide.kind != value.kind) return false;
   switch (wide.kind) {
   case Kind::integer: return record_.symbols.is_atom(wide.integer());
@@ -255,11 +267,16 @@ bool Interpreter::covers(Value wide, Value value) const {
     const auto* c = dynamic_cast<values::DictState*>(wide.object());
     const auto* d = dynamic_cast<values::DictState*>(value.object());
     if (c && d) {
-      const auto in_rest = [&](Value item) { return c->open && c->rest && covers(c->rest, item); };
+      // Lists and objects that a round makes anew are changed in place, and have states of their own.
+      const auto stands_for = [&](Value held, Value item) {
+        const bool has_state = held.is(Kind::list) || held.is(Kind::dict) || held.is(Kind::instance);
+        return held && ((has_state && held.kind == item.kind) || covers(held, item));
+      };
+      const auto in_rest = [&](Value item) { return c->open && stands_for(c->rest, item); };
       if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
       return std::ranges::all_of(d->items, [&](const auto& item) {
         const auto held = std::ranges::find_if(c->items, [&](const auto& other) { return same_key(other.first, item.first); });
-        return held != c->items.end() ? covers(held->second, item.second) : in_rest(item.second);
+        return held != c->items.end() ? held->second == item.second || stands_for(held->second, item.second) : in_rest(item.second);
       });
     }
     const auto* x = dynamic_cast<values::TensorState*>(wide.object());

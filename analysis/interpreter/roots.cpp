@@ -153,7 +153,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
       return value;
     }
   }
-  if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born));
+  if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born), nullptr, values::ListKind::tuple);
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
   const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);
@@ -415,6 +415,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   called_ = nullptr;
   // What a method may set that the constructor does not call is not known in the others. Those of the bases have not run on this object, though
   // they may have on others.
+  bool inherited = false;
   const auto not_known_of = [&](const FunctionStmt& method) {
     if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
     Changes changes;
@@ -429,9 +430,18 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
         if (const Value part = resolve(slot->value); part.is(Kind::instance))
           if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) escape(held->value);
     for (const Name name : changes.set)
-      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) heap().set(*slot, heap().external("self." + std::string(name.text())));
+      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) {
+        const Value held = resolve(slot->value);
+        if (inherited && is_a(held, library_.types().module)) continue;
+        const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
+        heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : heap().external("self." + std::string(name.text())));
+      }
   };
-  for (const values::Class* each : cls.order) each_method(*each, not_known_of);
+  // A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.
+  for (const values::Class* each : cls.order) {
+    inherited = each != &cls;
+    each_method(*each, not_known_of);
+  }
   // An empty tensor holds the place of one that somebody else puts there.
   const auto placeholder = [&](Value value) {
     value = resolve(value);

@@ -158,6 +158,12 @@ bool returns_something(syntax::Block block) {
   });
 }
 
+Value another_of_its_kind(values::Heap& heap, Value container) {
+  using values::Kind;
+  if (container.is(Kind::dict)) return heap.dict({}, true, heap.external(""));
+  return heap.open_list(heap.external(""), nullptr, container.is(Kind::tuple) ? values::ListKind::tuple : container.as<values::List>()->kind);
+}
+
 void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
   using values::Kind;
   if (!object.cls) return;
@@ -168,10 +174,10 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     case Kind::boolean:
     case Kind::integer:
     case Kind::real:
-    case Kind::string:
+    case Kind::string: heap.set(*slot, heap.external("self." + std::string(name.text()))); break;
     case Kind::tuple:
     case Kind::list:
-    case Kind::dict: heap.set(*slot, heap.external("self." + std::string(name.text()))); break;
+    case Kind::dict: heap.set(*slot, another_of_its_kind(heap, slot->value)); break;
     default: break;
     }
   };

@@ -24,6 +24,8 @@ void each_method(const values::Class& cls, const std::function<void(const syntax
 Changes set_by_methods(const values::Class& cls);
 // Does it leave its function with a value, other than None and False, in its own lines?
 bool returns_something(syntax::Block block);
+// A tuple, list or dict of which nothing is known but that it is one.
+Value another_of_its_kind(values::Heap& heap, Value container);
 // Unseen code may have called any of them: the numbers, flags and texts that they set, and the lists that they change, are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);
 

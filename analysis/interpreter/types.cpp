@@ -51,13 +51,13 @@ std::optional<bool> is_abstractly(Kind kind, ListKind list, std::string_view typ
     return std::nullopt;
   }
   if (module != "typing" && module != "collections.abc" && module != "collections") return std::nullopt;
-  const bool sequence = kind == Kind::tuple || kind == Kind::string || kind == Kind::range || (kind == Kind::list && list == ListKind::list);
+  const bool sequence = kind == Kind::tuple || kind == Kind::string || kind == Kind::range || (kind == Kind::list && (list == ListKind::list || list == ListKind::tuple));
   const bool iterates = sequence || kind == Kind::tensor || kind == Kind::list || kind == Kind::dict || kind == Kind::iterator;
   if (name == "Iterable") return iterates;
   if (name == "Sequence") return sequence || (kind == Kind::list && list == ListKind::deque);
   if (name == "Mapping" || name == "MutableMapping" || name == "Dict") return kind == Kind::dict;
   if (name == "List" || name == "MutableSequence") return kind == Kind::list && list == ListKind::list;
-  if (name == "Tuple") return kind == Kind::tuple;
+  if (name == "Tuple") return kind == Kind::tuple || (kind == Kind::list && list == ListKind::tuple);
   if (name == "Callable")
     return kind == Kind::function || kind == Kind::bound || kind == Kind::partial || kind == Kind::class_;
   if (name == "Sized" || name == "Collection" || name == "Container") return iterates && kind != Kind::iterator && !(kind == Kind::list && list == ListKind::iterator);
@@ -82,6 +82,7 @@ Value Interpreter::type_of(Value value, Place where) {
   case Kind::list:
     switch (value.as<values::List>()->kind) {
     case ListKind::list: return builtin_type("list");
+    case ListKind::tuple: return builtin_type("tuple");
     case ListKind::set: return builtin_type("set");
     case ListKind::deque: return library_symbol("collections.deque");
     case ListKind::iterator: return heap().external("", where);
@@ -183,7 +184,9 @@ Answer Interpreter::is_instance(Value value, Value type) {
   case Kind::tuple:
     if (path == library_.types().size) return Answer::unknown;  // shapes are kept as tuples
     return of_own("tuple");
-  case Kind::list: return of_own(list == ListKind::list ? "list" : list == ListKind::set ? "set" : "deque");
+  case Kind::list:
+    if (list == ListKind::tuple && path == library_.types().size) return Answer::unknown;
+    return of_own(list == ListKind::list ? "list" : list == ListKind::tuple ? "tuple" : list == ListKind::set ? "set" : "deque");
   case Kind::dict:
     if (path == "collections.OrderedDict" || path == "collections.defaultdict" || path == "collections.Counter") return Answer::unknown;
     return of_own("dict");

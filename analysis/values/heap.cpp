@@ -481,6 +481,16 @@ Value Heap::merge(Value a, Value b, Sharing how) {
       return made;
     }
   }
+  const auto is_open_tuple = [](Value value) { return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple; };
+  if ((is_open_tuple(a) || is_open_tuple(b)) && (a.is(Kind::tuple) || is_open_tuple(a)) && (b.is(Kind::tuple) || is_open_tuple(b))) {
+    Value any;
+    for (const Value each : {a, b}) {
+      const ListState* state = each.is(Kind::list) ? list_state(each) : nullptr;
+      for (const Value& item : state ? state->items : each.as<Tuple>()->items) any = merge(any, item, how);
+      if (state) any = merge(any, state->rest, how);
+    }
+    return open_list(any ? any : external(""), nullptr, ListKind::tuple);
+  }
   if (const Value mine = held_state(a), theirs = held_state(b); mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
     const Value held = merge(mine, theirs, how);
     if (held.as<Tensor>()->now()->shape.rank_known) {

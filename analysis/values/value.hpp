@@ -175,7 +175,7 @@ struct ListState : Object {
   Int length = nullptr;  // of an open list, if known
 };
 // An iterator gives its first element to next() and is empty once it was read.
-enum class ListKind : std::uint8_t { list, set, deque, iterator };
+enum class ListKind : std::uint8_t { list, set, deque, iterator, tuple };  // a tuple: one of which it is not known how long it is
 struct List : Object {
   ListKind kind = ListKind::list;
   Int most = nullptr;  // of a deque: maxlen
