@@ -58,6 +58,12 @@ void add_word(Described& into, std::string_view word) {
 void add_words(Described& into, std::string_view text) {
   while (!text.empty()) {
     const auto space = std::min(text.find(' '), text.size());
+    // A sum that is written with blanks: how many sizes are meant cannot be told.
+    if (const std::string_view word = text.substr(0, space); word == "+" || word == "-" || word == "/" || word == "//" || word == "%") {
+      into = {};
+      into.open = true;
+      return;
+    }
     if (space > 0) add_word(into, text.substr(0, space));
     text.remove_prefix(std::min(space + 1, text.size()));
   }

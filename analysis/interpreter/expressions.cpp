@@ -299,12 +299,12 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
       const Value value = resolve(slot->value);
       if (!value.is(Kind::library)) note_used(scope, name);
-      return value ? (scope->parent ? value : found_outside(value)) : heap().external(name.text(), here(node));
+      return value ? (scope->parent ? value : found_global(*scope, name, value)) : heap().external(name.text(), here(node));
     }
   }
   if (const values::Scope* globals = frame_->scope->globals) {
     note_used(globals, name);
-    if (const values::Slot* slot = globals->names.find(name); slot && slot->value) return found_outside(resolve(slot->value));
+    if (const values::Slot* slot = globals->names.find(name); slot && slot->value) return found_global(*globals, name, resolve(slot->value));
   }
   if (!installed_.empty())
     if (ModuleRun* module = installed_module(frame_->scope->globals))

@@ -445,6 +445,8 @@ private:
   void escape(Value value, int depth = 0);
   // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by somebody else.
   Value found_outside(Value found);
+  // … and a flag, number or None that a function of the module sets is there to be set.
+  Value found_global(const values::Scope& globals, syntax::Name name, Value found);
   // Somebody holds one of several containers, and which is not known: those that are empty are there to be filled.
   void open_empty(Value held, int depth = 0);
   // What the functions declare nonlocal or global is not known once unseen code may have called them.
@@ -610,6 +612,7 @@ private:
   std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are objects of classes that are not seen
   // Where it holds, a layer of the library is of a class that was not seen, and not what it is known to be.
   bool says_unseen_class(Cond condition);
+  std::unordered_map<const values::Scope*, std::vector<syntax::Name>> set_by_functions_;  // of modules, as roots find them
   std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
 
   Frame* frame_ = nullptr;

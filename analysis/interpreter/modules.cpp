@@ -228,7 +228,7 @@ Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Pla
   load(module);
   note_used(module.globals, name);
   if (module.globals)
-    if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value) return found_outside(resolve(slot->value));
+    if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value) return found_global(*module.globals, name, resolve(slot->value));
   if (ModuleRun* installed = installed_module(module.globals))
     if (const Value found = lazy_name(*installed, name)) return found;
   const auto it = modules_.find(std::string(module.path));

@@ -112,6 +112,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   replay_.end = moments();
   if (record_.on_statements) record_.on_statements();
   in_roots_ = true;
+  set_by_functions_.clear();
   ran_.clear();
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));

@@ -18,6 +18,7 @@ namespace {
 struct Among {
   std::vector<Numbers> rows;
   bool in_order = false;
+  bool each = false;  // every element is the one number
 };
 
 bool is_some(const Op& op, const TensorState& state) {
@@ -37,7 +38,7 @@ Among among(const Op& op, const TensorState& state, int depth);
 // Rows and columns that a subscript of slices picks.
 Among picked_of(const Op& op, const values::Made& made, int depth) {
   Among found = among(op, *made.states[0], depth + 1);
-  if (found.rows.size() == 1 && found.rows[0].size() == 1 && !found.in_order) return found;  // every element is this
+  if (found.each) return found;
   const Value index = made.arguments.size() > 1 ? op.run.resolve(made.arguments[1]) : Value{};
   std::vector<Value> slices;
   if (index.is(Kind::tuple)) slices = index.as<values::Tuple>()->items;
@@ -58,7 +59,7 @@ Among picked_of(const Op& op, const values::Made& made, int depth) {
       if (!some) return {};
       row = std::move(*some);
     }
-  return {std::move(*rows), true};
+  return {std::move(*rows), true, false};
 }
 
 Among among(const Op& op, const TensorState& state, int depth) {
@@ -66,8 +67,8 @@ Among among(const Op& op, const TensorState& state, int depth) {
   if (const Content* content = held(op, state)) {
     const Numbers& numbers = content->numbers;
     const auto width = state.shape.dims.size() == 2 ? op.value(state.shape.dims[1]) : std::nullopt;
-    if (!width || *width < 1 || numbers.size() == 1 || numbers.size() % static_cast<std::size_t>(*width) != 0) return {{numbers}, false};
-    Among found{{}, true};
+    if (!width || *width < 1 || numbers.size() == 1 || numbers.size() % static_cast<std::size_t>(*width) != 0) return {{numbers}, false, numbers.size() == 1};
+    Among found{{}, true, false};
     for (std::size_t i = 0; i < numbers.size(); i += static_cast<std::size_t>(*width))
       found.rows.emplace_back(numbers.begin() + static_cast<std::ptrdiff_t>(i), numbers.begin() + static_cast<std::ptrdiff_t>(i) + *width);
     return found;
@@ -76,7 +77,7 @@ Among among(const Op& op, const TensorState& state, int depth) {
   if (!made || !made->row) return {};
   switch (sense_of(*made->row)) {
   case Sense::joined: {
-    Among found{{}, true};
+    Among found{{}, true, false};
     for (const TensorState* each : made->listed) {
       if (!each || found.rows.size() > 256) return {};
       Among more = among(op, *each, depth + 1);

@@ -242,7 +242,10 @@ std::optional<Shape> Transform::run(Shape* learned) {
     Dim dim;
     if (size.is(Kind::integer) || size.is(Kind::unknown))
       if (const Int length = op.run.to_int(size)) dim = op.made(length);
-    if (const auto constant = op.value(dim); constant && *constant <= 0) return wrong("'" + name + "' has the impossible size " + std::to_string(*constant));
+    // Repeated no times, a tensor is empty; what there is cannot be divided by 0.
+    const auto is_it = [&](const Axis& axis) { return axis.what == Axis::What::name && axis.name == name; };
+    const bool divides = std::ranges::any_of(left->groups, [&](const Group& group) { return std::ranges::any_of(group.axes, is_it); });
+    if (const auto constant = op.value(dim); constant && (*constant < 0 || (*constant == 0 && divides))) return wrong("'" + name + "' has the impossible size " + std::to_string(*constant));
     sizes[name] = dim;
   }
   // The dimensions, one for each group; the ellipsis takes what is left.

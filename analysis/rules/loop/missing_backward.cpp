@@ -35,7 +35,7 @@ void check(const Record& record, Report& report) {
         cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.event->self.object() == optimizer.object() && each.in(loop));
         if (each.event->row->operation == Operation::backward) fed = fed || feeds(scene, *each.event, optimizer) != Answer::no || !feeds_any(scene, *each.event);
         // What is handed the model, or anything else, may run a backward.
-        unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop));
+        unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) || each.event->row->operation == Operation::gradient_asked;
       }
       if (!cleared || fed || unseen || escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
