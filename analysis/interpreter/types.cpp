@@ -167,6 +167,12 @@ Answer Interpreter::is_instance(Value value, Value type) {
     if (std::find(cls->order.begin(), cls->order.end(), wanted) != cls->order.end()) return Answer::yes;
     return cls->open ? Answer::unknown : Answer::no;
   }
+  // numpy.float32, numpy.bool_: single numbers are of them, tensors with a dimension are not.
+  const auto has_dimension = [&] {
+    const values::Shape& shape = value.as<values::Tensor>()->now()->shape;
+    return shape.rank_known && !shape.dims.empty();
+  };
+  if (type.is(Kind::dtype) && value.is(Kind::tensor)) return has_dimension() ? Answer::no : Answer::unknown;
   if (!type.is(Kind::library)) return Answer::unknown;
   const std::string_view path = type.as<values::LibrarySymbol>()->path;
   if (path == "builtins.object") return Answer::yes;
@@ -198,6 +204,7 @@ Answer Interpreter::is_instance(Value value, Value type) {
       if (value.as<values::Tensor>()->role == values::TensorRole::parameter) return Answer::yes;
       return Answer::unknown;
     }
+    if (!type.as<values::LibrarySymbol>()->row && path.starts_with("numpy.") && has_dimension()) return Answer::no;
     // A class of another library that is known is no class of tensors.
     if (const Row* row = type.as<values::LibrarySymbol>()->row; row && row->kind == values::RowKind::class_ && !path.starts_with(library_.types().root) && library_.knows(path.substr(0, path.find('.'))))
       return Answer::no;

@@ -41,10 +41,12 @@ Value with_own_gradient(Call& call, Value value, const Arguments& given) {
 
 // Function.apply(x, …): runs forward(ctx, x, …), or forward(x, …) where setup_context is there.
 Value apply(Call& call) {
-  if (!call.self.is(Kind::class_)) return unknown_of(call);
+  // A forward that is not known may do with what it is given what it likes.
+  const auto not_known = [&] { return call.run.call(call.run.heap().external("apply"), {call.rest, call.options, call.spread}, call.place); };
+  if (!call.self.is(Kind::class_)) return not_known();
   const auto& cls = *call.self.as<values::Class>();
   const Value forward = call.run.find_in_order(cls.order, Name("forward"));
-  if (!forward.is(Kind::function) || !forward.as<values::Function>()->is_static) return unknown_of(call);
+  if (!forward.is(Kind::function) || !forward.as<values::Function>()->is_static) return not_known();
   Arguments arguments;
   if (!call.run.find_in_order(cls.order, Name("setup_context"))) {
     const Value context = Value::of(Kind::instance, call.run.make_native(context_class, call.place));

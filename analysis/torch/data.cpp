@@ -71,7 +71,10 @@ Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth
   info.name = "index";
   info.lower = 0;
   if (const Int length = length_of(run, dataset, place))
-    if (const auto number = run.symbols().value(length); number && *number > 0) info.upper = *number - 1;
+    if (const auto number = run.symbols().value(length)) {
+      if (*number <= 0) return {};  // nobody asks for one
+      info.upper = *number - 1;
+    }
   info.sharing = Sharing::local;
   const Int index = run.symbols().fresh(info);
   const Value made = run.call(method, {{Value::of(index)}, {}, false}, place);
