@@ -62,7 +62,7 @@ constexpr Rule missing_backward = complete({
              "    loss = loss_fn(model(x), y)\n"
              "    loss.backward()\n"
              "    optimizer.step()\n",
-    .silent = "A backward in a closure or in a function that the loop calls; gradients that are set by hand; loops that only draw a schedule "
+    .silent = "A backward in a closure or in a function that the loop calls, torch.autograd.backward; gradients that are set by hand; loops that only draw a schedule "
               "(`optimizer.step(); scheduler.step()`); code that is not seen and may run the backward; frameworks.",
     .fix = "None: which loss is meant is to be decided.",
     .fix_kind = FixKind::none,

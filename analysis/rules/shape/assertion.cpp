@@ -21,7 +21,7 @@ constexpr Rule assertion = complete({
     .right = "width, heads = 512, 8\n"
              "assert width % heads == 0\n",
     .silent = "`assert False` and other conditions without a size, which mark what must not be reached; conditions that may hold; "
-              "an option of the command line that is asked for by comparing its default with a number; "
+              "a default that is compared with a number as it stands, and an option of the command line that is with another: whoever calls or starts it has to choose; "
               "asserts in a try or in a test that expects them.",
     .fix = "None: which of the sizes is wrong cannot be seen.",
     .fix_kind = FixKind::none,
