@@ -2,6 +2,8 @@
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using namespace syntax;
@@ -65,15 +67,43 @@ Value Interpreter::evaluate_call(const CallExpr& expr) {
   return call(target, std::move(arguments), here(expr), &expr);
 }
 
+namespace {
+// What is called like an activation is taken to keep the size of what it is given. What follows from that is likely, and no proof: the function
+// lies in the graph of the result, with a mark.
+Value presumed_size(Interpreter& run, Value function, const CallExpr& expr, Value given, Value made, Place where) {
+  if (!function.is(Kind::unknown) || !made.is(Kind::unknown) || run.records_gradients() != values::Known::yes) return made;
+  const Expr& callee = *expr.function;
+  const std::string_view name = callee.kind == ExprKind::attribute ? as<AttributeExpr>(callee).attribute.text() : callee.kind == ExprKind::name ? as<NameExpr>(callee).id.text() : std::string_view();
+  const values::TensorState* from = given.as<values::Tensor>()->now();
+  if (name.empty() || from->blamed || from->shape.dims.empty() || !run.library().find("$keeps_size." + std::string(name))) return made;
+  values::TensorState state = *from;
+  state.content = nullptr;
+  state.extent = nullptr;
+  state.made = nullptr;
+  state.outcome = nullptr;
+  state.mean = nullptr;
+  state.crossed = nullptr;
+  state.first.clear();
+  state.strides.clear();
+  state.shape_value = {};
+  state.external = true;
+  state.requires_grad = values::Known::unknown;
+  state.graph_complete = false;
+  run.heap().slot_of(function.as<values::Unknown>()->attributes, Name("$keeps_size")).value = run.heap().boolean(true);
+  state.graph.push_back(function.object());
+  return run.heap().tensor(std::move(state), where);
+}
+} // namespace
+
 Value Interpreter::call(Value function, Arguments arguments, Place where, const CallExpr* expr) {
   function = resolve(function);
   if (!step(1 + arguments.positional.size() / 8) || arguments.positional.size() > most_arguments) return heap().external("", where);
   switch (function.kind) {
-  case Kind::function: return call_function(*function.as<values::Function>(), std::move(arguments), where, {});
+  case Kind::function: return call_function(*function.as<values::Function>(), std::move(arguments), where, {}, expr);
   case Kind::bound: {
     const auto* bound = function.as<values::Bound>();
     const Value inner = resolve(bound->function);
-    if (inner.is(Kind::function)) return call_function(*inner.as<values::Function>(), std::move(arguments), where, bound->self);
+    if (inner.is(Kind::function)) return call_function(*inner.as<values::Function>(), std::move(arguments), where, bound->self, expr);
     if (inner.is(Kind::library)) return call_library(*inner.as<values::LibrarySymbol>(), bound->self, std::move(arguments), where, expr);
     if (inner.is(Kind::string)) return call_method(bound->self, inner.text(), arguments, where);
     arguments.positional.insert(arguments.positional.begin(), bound->self);
@@ -117,7 +147,9 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
   default:
     if (expr && !arguments.spread) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
-    return call_unknown(function, arguments, where);
+    const Value given = arguments.positional.size() == 1 && arguments.keywords.empty() && !arguments.spread ? resolve(arguments.positional[0]) : Value{};
+    const Value made = call_unknown(function, arguments, where);
+    return expr && given.is(Kind::tensor) ? presumed_size(*this, function, *expr, given, made, where) : made;
   }
 }
 
@@ -216,10 +248,15 @@ bool Interpreter::recurs_too_far(const values::Function& function) {
   return !outermost || path_.size() > outermost->depth || generic_depth_ > outermost->generic_depth || record_.steps - outermost->steps > recursion_steps;
 }
 
-Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where, Value bound_self) {
+Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where, Value bound_self, const CallExpr* expr) {
+  if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
+  if (expr && refuses(function, arguments, bound_self, where, *expr)) {
+    const Value made_up = heap().unknown_from(arguments.positional, where);
+    made_up.as<values::Unknown>()->blamed = true;
+    return made_up;
+  }
   if (function.stmt) note_reached(function.stmt);
   if (bound_self.is(Kind::instance) && function.name.text() == library_.types().forward) note_model(bound_self.object());
-  if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
   if (!function.parameters || depth_ >= max_depth || recurs_too_far(function) || !step())
     return call_unknown(Value::of(Kind::function, &function), arguments, where);
   auto* scope = heap().make<values::Scope>();
@@ -380,13 +417,21 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
   auto* const original = value.as<values::Function>();
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
     const Value decorator = resolve(evaluate(**it));
+    const Value before = value;
+    bool keeps_signature = is_a(decorator, library_.types().context);
     if (is_a(decorator, library_.types().context) || is_a(decorator, "$catches")) original->contexts.push_back(decorator);
     if (decorator.is(Kind::unknown)) original->wrapped_unseen = true;
-    if (!decorator.is(Kind::library) && !decorates(decorator)) continue;
+    if (!decorator.is(Kind::library) && !decorates(decorator)) {
+      original->altered = original->altered || !keeps_signature;
+      continue;
+    }
     if (decorator.is(Kind::library)) {
       // What is still the function itself is marked in place.
       auto* function = value.is(Kind::function) ? value.as<values::Function>() : original;
       const std::string_view path = decorator.as<values::LibrarySymbol>()->path;
+      constexpr std::string_view keeping[] = {"builtins.staticmethod", "builtins.classmethod", "builtins.property", "functools.cached_property", "functools.lru_cache", "functools.cache",
+                                              "contextlib.contextmanager", "abc.abstractmethod", "typing.final", "typing.override"};
+      keeps_signature = keeps_signature || std::ranges::find(keeping, path) != std::end(keeping);
       if (path == "builtins.staticmethod") function->is_static = true;
       else if (path == "builtins.classmethod") function->is_class_method = true;
       else if (path == "builtins.property") function->is_property = true;
@@ -395,12 +440,15 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       else if (const Row* row = decorator.as<values::LibrarySymbol>()->row; row && row->run) {
         const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
         if (is_a(made, library_.types().context) || is_a(made, "$catches")) original->contexts.push_back(made);
+        keeps_signature = keeps_signature || made == before || is_a(made, library_.types().context);
         if (made.is(Kind::boolean)) function->wrapped_guard = made;  // the ranks that run it
         else if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound)) value = made;
       }
+      original->altered = original->altered || !keeps_signature;
       continue;
     }
     const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
+    original->altered = original->altered || !(keeps_signature || made == before);
     if (made.is(Kind::boolean) && value.is(Kind::function) && (decorator.is(Kind::partial) || (decorator.is(Kind::bound) && decorator.as<values::Bound>()->function.is(Kind::library)))) value.as<values::Function>()->wrapped_guard = made;
     if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound) || made.is(Kind::class_)) value = made;
     else if (made.is(Kind::instance) && made.as<values::Instance>()->cls) value = made;

@@ -1,6 +1,7 @@
 // Classes, objects and their attributes: inheritance, properties, bound methods, library bases, symbols' attributes.
 #include "interpreter/alike.hpp"
 #include "interpreter/abstract.hpp"
+#include "interpreter/declared_arguments.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/set_on_self.hpp"
@@ -238,6 +239,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
     return Value::of(Kind::bound, bound);
   }
   if (catching_ > 0 && has_attribute(self, name) == symbolic::Answer::no) return raise_builtin("AttributeError", where);
+  judge_declared(*this, object, name, where);
   // Not seen being set: one symbol for it from now on.
   const std::string base(object.name.empty() ? "self" : object.name);
   const bool uncertain = object.native && !object.symbolic;
@@ -568,11 +570,20 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   if (cls.holds == Kind::dict) heap().set(heap().slot_of(object->attributes, Name("$dict")), heap().dict({}));
   if (cls.holds == Kind::list) heap().set(heap().slot_of(object->attributes, Name("$items")), heap().list({}));
   const Value init = find_in_order(cls.order, Name("__init__"));
+  const bool judged = expr && std::ranges::all_of(cls.order, [](const values::Class* each) { return each->stmt && each->stmt->decorators.empty() && each->stmt->keywords.empty(); });
+  const auto refused = [&] {
+    const Value made_up = heap().unknown_from(arguments.positional, where);
+    made_up.as<values::Unknown>()->blamed = true;
+    return made_up;
+  };
   if (init.is(Kind::function)) {
-    call_function(*init.as<values::Function>(), std::move(arguments), where, self);
+    arguments.positional.insert(arguments.positional.begin(), self);
+    if (judged && refuses(*init.as<values::Function>(), arguments, self, where, *expr, &cls)) return refused();
+    call_function(*init.as<values::Function>(), std::move(arguments), where, {});
     if (record_.steps < step_limit_) note_built(*object);
     else lose_half_built(heap(), *object, *init.as<values::Function>());
   } else if (cls.is_dataclass) {
+    if (expr && refuses_fields(cls, arguments, where, *expr)) return refused();
     fill_dataclass(*object, std::move(arguments), where);
   } else if (cls.holds != Kind::absent) {
     hold(*object, arguments, where);
@@ -580,6 +591,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
     const Row* init_row = constructor_row(cls.native->path);
     call_library(*library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
   } else {
+    if (judged && refuses_all(cls, arguments, where, *expr)) return refused();
     for (const auto& [name, value] : arguments.keywords) heap().set(heap().slot_of(object->attributes, name), value);
     if (cls.native) heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(arguments.positional));
     else if (!arguments.keywords.empty() || !arguments.positional.empty()) object->open = true;

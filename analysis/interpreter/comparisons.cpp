@@ -428,6 +428,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     state.graph.clear();
     state.scaled_by = nullptr;
     state.content = nullptr;
+    state.extent = nullptr;
     state.sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
     return heap().tensor(state, {});
   }

@@ -226,6 +226,7 @@ Value Interpreter::element(Value iterable, Place where) {
     if (state.shape.rank_known && !state.shape.dims.empty()) state.shape.dims.erase(state.shape.dims.begin());
     else state.shape = {};
     state.content = nullptr;
+    state.extent = nullptr;
     state.made = nullptr;
     return heap().tensor(state, where);
   }

@@ -181,6 +181,8 @@ public:
   void record_operation(const Call& call, Value result, Value extra_self = {});
   // Under the assumption of the path and, if there is one, `when`.
   ProblemEvent* problem(values::ProblemKind kind, const Call& call, Cond when = nullptr);
+  // The same of what no row of the library is called for.
+  ProblemEvent* problem_at(values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text);
   // The call is proven to fail: what follows from that is not told again. See values::TensorState::blamed.
   void blame(const Call& call);
   // What both sides of the choices around have in common with the present operation: see ProblemEvent::assumption.
@@ -428,11 +430,21 @@ private:
   std::vector<Value> evaluate_defaults(const syntax::Parameters& parameters);
 
   // calls.cpp
-  Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self);
+  // `expr`: the call, where the program itself makes it.
+  Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self, const syntax::CallExpr* expr = nullptr);
   Value run_function(const values::Function& function, values::Scope* scope, Place place,
                      std::function<Value(Value)>* on_yield);
   bool recurs_too_far(const values::Function& function);
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
+
+  // own_calls.cpp
+  bool can_be_judged(const values::Function& function, const syntax::CallExpr& expr) const;
+  bool may_be_another(const values::Function& function, Value self, const syntax::CallExpr& expr) const;
+  std::string misfit(const values::Function& function, const Arguments& arguments, const syntax::CallExpr& expr, std::string_view called, bool bound) const;
+  bool refuses(const values::Function& function, const Arguments& arguments, Value self, Place where, const syntax::CallExpr& expr, const values::Class* made = nullptr);
+  bool refuses_fields(const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
+  bool refuses_all(const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
+  void settle(ProblemEvent& event, Cond when, bool again);
   Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place, const syntax::CallExpr* expr);
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
                      const syntax::CallExpr* expr);

@@ -94,12 +94,21 @@ enum class ProblemKind : std::uint8_t {
   device,
   unpack,
   assertion,
+  own_call,          // a function of the program is called with arguments that it does not take
+  process_text,      // what another process gets as text is none, or cannot be what it has to be: variables, arguments, ports
+  leaf_written,      // a tensor that is trained is written in place while gradients are recorded
+  array_of_history,  // an array of NumPy is asked of a tensor that requires a gradient
+  not_scalar,        // backward of more than one number
+  overwritten,       // backward needs the numbers of a tensor that were written over
+  undeclared,        // the command line has no such argument
+  state,             // a state is loaded into a module with other names or sizes
   // These run, and are hardly what was meant.
   suspicious_broadcast,
   first_without_failure = suspicious_broadcast,
   empty_slice,
   annotation,
   batch_mismatch,
+  truth_of_text,     // an argument of the command line is read with bool, which takes every text for true
   // Told to who compares ranks only: a process comes to a name of its function (`text`) that it never bound.
   unbound,
 };

@@ -3,6 +3,7 @@
 
 #include "interpreter/set_on_self.hpp"
 #include "interpreter/unseen.hpp"
+#include "syntax/spelling.hpp"
 
 #include <algorithm>
 
@@ -194,6 +195,17 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
       }
     }
 
+  // What communicates takes what its signature says: Python raises before any message.
+  const bool communicates = row->message || (row->collective && !row->collective->hidden);
+  if (communicates && !made.options.empty() && !row->takes_options && row->kind == values::RowKind::function && row->path.starts_with(library_.types().root)) {
+    const std::string_view written = made.options.front().first.text(), name = row->path.substr(row->path.rfind('.') + 1);
+    std::string meant;
+    for (const Name parameter : row->parameters)
+      if (syntax::letters_between(written, parameter.text()) <= (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u)) meant = parameter.text();
+    problem(values::ProblemKind::argument, made)->text = "`" + std::string(name) + "` has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+    return heap().external("", where);
+  }
+
   if (row->kind == values::RowKind::class_) {
     const bool is_init = static_cast<bool>(self);
     if (!is_init) {
@@ -295,6 +307,29 @@ bool Interpreter::is_about_option(Cond given) const {
   return false;
 }
 
+// Who may catch it, and under which condition it happens.
+void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
+  event.guarded = may_not_fail() || again || asked_by_callee();
+  event.assumption = assumption();
+  const Cond chosen = event.assumption ? event.assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
+  if (when) event.assumption = event.assumption ? symbols().logical_and(event.assumption, when) : when;
+  // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that they are ever chosen together.
+  if (chosen && in_test()) event.guarded = true;
+  // What fails of anything but nothing is right where the program asks whether there is nothing.
+  if (when) event.guarded = event.guarded || std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
+  if (chosen && !event.guarded) {
+    Choices choices(symbols(), chosen);
+    for (const Cond taken : path_) {
+      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
+      const auto form = symbols().form(taken);
+      if (form == symbolic::Context::Form::opaque || (form == symbolic::Context::Form::negation && is_about_option(taken))) choices.add(taken);
+      // One on this side of another choice, a second on the other.
+      if (form == symbolic::Context::Form::disjunction) symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
+    }
+    event.guarded = choices.count() > 1;
+  }
+}
+
 ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called, Cond when) {
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
@@ -306,27 +341,32 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   event->self = called.self;
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
-  event->guarded = may_not_fail() || again || asked_by_callee();
-  event->assumption = assumption();
-  const Cond chosen = event->assumption ? event->assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
-  if (when) event->assumption = event->assumption ? symbols().logical_and(event->assumption, when) : when;
-  // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that they are ever chosen together.
-  if (chosen && in_test()) event->guarded = true;
-  // What fails of anything but nothing is right where the program asks whether there is nothing.
-  if (when) event->guarded = event->guarded || std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
-  if (chosen && !event->guarded) {
-    Choices choices(symbols(), chosen);
-    for (const Cond taken : path_) {
-      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
-      const auto form = symbols().form(taken);
-      if (form == symbolic::Context::Form::opaque || (form == symbolic::Context::Form::negation && is_about_option(taken))) choices.add(taken);
-      // One on this side of another choice, a second on the other.
-      if (form == symbolic::Context::Form::disjunction) symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
-    }
-    event->guarded = choices.count() > 1;
+  settle(*event, when, again);
+  if (!event->guarded) {
+    each_operand(called, [&](Value operand) {
+      const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now() : nullptr;
+      if (state && !event->overridable)
+        for (const values::Object* source : state->graph)
+          if (const auto* function = dynamic_cast<const values::Unknown*>(source); function && function->attributes.find(Name("$keeps_size"))) {
+            event->overridable = true;
+            event->evidence.emplace_back(function->born, "taken to keep the size of what it is given");
+          }
+    });
   }
-  if (again || (!event->guarded && !event->assumption && kind < values::ProblemKind::first_without_failure)) blame(called);
+  if (again || (!event->guarded && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure)) blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
+  if (rehearsals_ <= 1) append(event);
+  return event;
+}
+
+ProblemEvent* Interpreter::problem_at(values::ProblemKind kind, Place where, const syntax::Expr* node, std::string text) {
+  auto* event = record_.event<ProblemEvent>();
+  event->problem = kind;
+  event->place = where;
+  event->calls = site_;
+  event->node = node;
+  event->text = std::move(text);
+  settle(*event, nullptr, false);
   if (rehearsals_ <= 1) append(event);
   return event;
 }

@@ -121,6 +121,7 @@ struct ProblemEvent : Event {
   // The operation fails only where this holds, because an operand has other values elsewhere. Null: always.
   Cond assumption = nullptr;
   bool guarded = false;                 // inside a try that may catch it, or a test that expects it
+  bool overridable = false;             // an object of a derived class may have another method there: not every run fails
 };
 
 struct BranchEvent : Event {

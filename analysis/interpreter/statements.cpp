@@ -291,6 +291,9 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
   // os.environ["WORLD_SIZE"] = ...: who communicates from here on is not as the job was started.
   if (const Value key = resolve(index); object.is(Kind::library) && key.is(Kind::string) && library_.find(std::string(object.as<values::LibrarySymbol>()->path) + "[" + std::string(key.text()) + "]"))
     if (OperationEvent* event = record_implied("$unseen_communication", {}, {}, {}, here(target))) append(event);
+  if (object.is(Kind::library))
+    if (const Row* setter = library_.find(std::string(object.as<values::LibrarySymbol>()->path) + ".__setitem__"); setter && setter->kind == values::RowKind::function)
+      call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), {}, {{index, value}, {}, false}, here(target), nullptr);
   if (object.is(Kind::dict)) dict_set(object, index, value);
   else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) store_item(*this, *object.as<values::Unknown>(), index, value);
   else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));

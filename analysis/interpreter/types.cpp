@@ -365,6 +365,7 @@ void Interpreter::store_in_tensor(Value object, Name name, Value value, Place wh
       heap().note_write(&state);
       state.shape = {};
       state.content = nullptr;
+    state.extent = nullptr;
       state.external = true;
       heap().set(object.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
     }

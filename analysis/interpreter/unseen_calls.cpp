@@ -209,7 +209,9 @@ void Interpreter::escape(Value value, int depth) {
     lose_counted(value, 0);
     if (is_a(value, library_.types().module))
       if (const Row* row = method_row(library_.types().module, "$out_of_sight")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
-    if (object->cls && !object->symbolic && !is_a(value, library_.types().module) && !object->attributes.find(handed_out))
+    // A namespace of arguments, and the parser that makes it, may be given further ones.
+    const bool declares = !object->cls && object->attributes.find(Name("$declared"));
+    if (((object->cls && !object->symbolic && !is_a(value, library_.types().module)) || declares) && !object->attributes.find(handed_out))
       heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
     return;
   }
@@ -262,6 +264,7 @@ void Interpreter::escape(Value value, int depth) {
     state.external = true;
     state.sharing = Sharing::unseen;
     state.content = nullptr;
+    state.extent = nullptr;
     heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
     return;
   }

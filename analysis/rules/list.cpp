@@ -32,11 +32,21 @@ std::span<const Rule> rules() {
       rope_scaling,
       attention_scale,
 
+      in_place_leaf,
+      non_scalar_backward,
+      numpy_of_history,
+      overwritten,
+
+      call_arguments,
+
       all_ranks,
       incomplete,
       checkpoint_keys,
       map_location,
       not_atomic,
+
+      bool_argument,
+      undeclared_argument,
 
       drop_last,
       data_leak,
@@ -56,6 +66,8 @@ std::span<const Rule> rules() {
       unmatched_p2p,
       unwaited,
 
+      environment,
+
       accumulation_step,
       clip_after_step,
       detached_loss,
@@ -69,6 +81,7 @@ std::span<const Rule> rules() {
       missing_zero_grad,
       scheduler_order,
       set_epoch,
+      target_history,
       wrong_parameters,
       zero_grad_order,
 

@@ -26,12 +26,25 @@ extern const Rule rope;
 extern const Rule rope_scaling;
 extern const Rule attention_scale;
 
+// autograd
+extern const Rule in_place_leaf;
+extern const Rule non_scalar_backward;
+extern const Rule numpy_of_history;
+extern const Rule overwritten;
+
+// call
+extern const Rule call_arguments;
+
 // checkpoint
 extern const Rule all_ranks;
 extern const Rule incomplete;
 extern const Rule checkpoint_keys;
 extern const Rule map_location;
 extern const Rule not_atomic;
+
+// config
+extern const Rule bool_argument;
+extern const Rule undeclared_argument;
 
 // data
 extern const Rule drop_last;
@@ -53,6 +66,9 @@ extern const Rule uneven_loop;
 extern const Rule unmatched_p2p;
 extern const Rule unwaited;
 
+// launch
+extern const Rule environment;
+
 // loop
 extern const Rule accumulation_step;
 extern const Rule clip_after_step;
@@ -67,6 +83,7 @@ extern const Rule missing_step;
 extern const Rule missing_zero_grad;
 extern const Rule scheduler_order;
 extern const Rule set_epoch;
+extern const Rule target_history;
 extern const Rule wrong_parameters;
 extern const Rule zero_grad_order;
 

@@ -164,6 +164,19 @@ constexpr Operator operators[] = {
 
 } // namespace
 
-std::vector<Row> activation_rows() { return rows_of(layers, operators); }
+// What programs call an activation that is chosen elsewhere. A gated one halves the size, and is called so: it is none of these.
+constexpr std::string_view keep_size[] = {
+    "$keeps_size.act",         "$keeps_size.act1",          "$keeps_size.act2",       "$keeps_size.act3",         "$keeps_size.act_fn",  "$keeps_size.act_func",
+    "$keeps_size.activ",       "$keeps_size.activation",    "$keeps_size.activation1", "$keeps_size.activation2", "$keeps_size.activation_fn", "$keeps_size.activation_func",
+    "$keeps_size.activation_function", "$keeps_size.nonlinearity", "$keeps_size.non_linearity", "$keeps_size.nonlin", "$keeps_size.relu", "$keeps_size.gelu",
+    "$keeps_size.silu",        "$keeps_size.swish",         "$keeps_size.tanh",       "$keeps_size.sigmoid",      "$keeps_size.leaky_relu", "$keeps_size.lrelu",
+    "$keeps_size.elu",         "$keeps_size.mish",          "$keeps_size.prelu",
+};
+
+std::vector<Row> activation_rows() {
+  std::vector<Row> rows = rows_of(layers, operators);
+  for (const std::string_view name : keep_size) rows.push_back(row(name, RowKind::constant, "", nullptr));
+  return rows;
+}
 
 } // namespace stepzero::torch

@@ -5,6 +5,7 @@
 #include "torch/sense.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace stepzero::torch {
 
@@ -73,6 +74,7 @@ Among among(const Op& op, const TensorState& state, int depth) {
       found.rows.emplace_back(numbers.begin() + static_cast<std::ptrdiff_t>(i), numbers.begin() + static_cast<std::ptrdiff_t>(i) + *width);
     return found;
   }
+  if (const values::Extent* extent = op.run.heap().extent_of(state); extent && extent->met) return {{{Number{extent->low}, Number{extent->high}}}, false, false};
   const values::Made* made = state.made;
   if (!made || !made->row) return {};
   switch (sense_of(*made->row)) {
@@ -124,6 +126,37 @@ Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::
     return number.integer;
   }
   return nullptr;
+}
+
+const values::Extent* extent_among(Op& op, Value value) {
+  const TensorState* state = op.tensor(value);
+  constexpr int most_steps = 8;
+  for (int i = 0; i < most_steps && state && is_integral(state->dtype); ++i) {
+    if (const values::Extent* own = op.run.heap().extent_of(*state)) return own;
+    const values::Made* made = state->made;
+    if (!made || !made->row || made->states.empty() || !made->states[0] || made->states[0]->dtype != state->dtype) return nullptr;
+    const Sense sense = sense_of(*made->row);
+    if (sense != Sense::same && sense != Sense::rearranged && sense != Sense::reordered && sense != Sense::repeated) return nullptr;
+    state = made->states[0];
+  }
+  return nullptr;
+}
+
+bool refuses_drawn(Op& op, Value indices, const Dim& size, const std::function<std::string(const std::string& greatest)>& text) {
+  const TensorState* state = op.tensor(indices);
+  const values::Extent* extent = state && size.size ? extent_among(op, indices) : nullptr;
+  if (!extent || !extent->drawn || op.s.compare(Compare::ge, extent->high, size.size) != Answer::yes || !is_some(op, *state)) return false;
+  op.fail(ProblemKind::index, text(op.words(op.dim(extent->high))), {size});
+  if (!op.told()) return true;
+  op.told()->evidence.emplace_back(extent->place, "drawn here");
+  // How likely is it that none of them is too great?
+  const auto low = op.s.value(extent->low), high = op.s.value(extent->high), limit = op.s.value(size.size);
+  const Int many = op.product(state->shape.dims);
+  const auto count = many ? op.s.value(many) : std::nullopt;
+  constexpr double never = -20;  // of its logarithm
+  const bool sure = low && high && limit && count && *limit > *low && static_cast<double>(*count) * std::log(static_cast<double>(*limit - *low) / static_cast<double>(*high - *low + 1)) < never;
+  op.told()->overridable = !sure && !(limit && low && *limit <= *low);
+  return true;
 }
 
 } // namespace stepzero::torch

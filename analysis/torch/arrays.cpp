@@ -49,6 +49,13 @@ Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_lis
 
 Value array_of_tensor(Op& op) {
   const TensorState* from = op.tensor("input");
+  if (from && op.run.heap().requires_grad(*from) == Known::yes && op.flag("force") == Known::no) {
+    const Value made = op.fail(ProblemKind::array_of_history, "`" + op.name("input") + "` requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+    const syntax::Expr* subject = op.expression("input");
+    // What is brought to the CPU first is detached before.
+    if (subject && (subject->kind == syntax::ExprKind::name || subject->kind == syntax::ExprKind::attribute || subject->kind == syntax::ExprKind::call)) op.cure_append("input", ".detach()", true);
+    return made;
+  }
   if (!from || !from->shape.rank_known) return unknown_of(op.call);
   const Value made = array_of(op.call, from->shape, from->dtype);
   const Value held = kept(op.run, *made.as<Instance>(), "$state");
@@ -169,7 +176,11 @@ Value array(Call& call) {
   const Value data = op.argument("object");
   if (call.spread || !data || op.given("ndmin")) return unknown_of(call);
   if (const TensorState* state = array_state(call.run, data)) return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
-  if (const TensorState* state = op.tensor(data)) return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
+  if (const TensorState* state = op.tensor(data)) {
+    if (call.run.heap().requires_grad(*state) == Known::yes)
+      return op.fail(ProblemKind::array_of_history, "`" + op.name("object") + "` requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+    return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
+  }
   if (!data.is(Kind::list) && !data.is(Kind::tuple)) return unknown_of(call);
   const auto nested = nested_data(op, data);
   if (!nested) return unknown_of(call);

@@ -30,6 +30,7 @@ Value with_own_gradient(Call& call, Value value, const Arguments& given) {
   if (!state) return value;
   TensorState made = *state;
   made.content = nullptr;
+  made.extent = nullptr;
   made.requires_grad = values::Known::unknown;
   made.graph_complete = false;
   for (const Value& argument : given.positional)
@@ -99,6 +100,7 @@ Value gradients(Call& call) {
     if (!state) return call.run.heap().unknown_from({input}, call.place);
     TensorState made = *state;
     made.content = nullptr;
+    made.extent = nullptr;
     made.requires_grad = values::Known::unknown;
     made.graph.clear();
     made.graph_complete = false;

@@ -11,6 +11,72 @@ namespace {
 
 void set_names(Call& call, std::vector<Value> names) { keep(call, "$names", call.run.heap().list(std::move(names))); }
 
+// ---------------------------------------------------------------- layers in a row
+
+// The layers of the library that run one after the other, those of containers in the container, too. False: there are others among them.
+bool layers_in_a_row(Interpreter& run, const std::vector<Value>& items, std::vector<Value>& layers) {
+  constexpr std::size_t most = 64;
+  for (const Value& raw : items) {
+    const Value item = run.resolve(raw);
+    if (!item.is(Kind::instance) || item.as<Instance>()->cls || !item.as<Instance>()->native || layers.size() > most) return false;
+    const Instance& layer = *item.as<Instance>();
+    if (run.is_a(item, "torch.nn.Sequential")) {
+      const Value inner = kept(run, layer, "$items");
+      if (!inner.is(Kind::list) || values::Heap::list_state(inner)->open || !layers_in_a_row(run, values::Heap::list_state(inner)->items, layers)) return false;
+      continue;
+    }
+    const Row* forward = run.method_row(layer.native->path, Name("forward"));
+    if (!forward || !forward->op || !layer.born) return false;
+    layers.push_back(item);
+  }
+  return true;
+}
+interpreter::ProblemEvent* failure_since(Interpreter& run, std::size_t first) {
+  for (std::size_t i = first; i < run.record().events.size(); ++i)
+    if (run.record().events[i]->kind == interpreter::EventKind::problem) return static_cast<interpreter::ProblemEvent*>(run.record().events[i].get());
+  return nullptr;
+}
+// Tries the layers on what the first of them takes. That they run in this order is likely, and proven where the container is called.
+void try_out(Call& call, const std::vector<Value>& items) {
+  std::vector<Value> layers;
+  if (call.run.guarded() || !layers_in_a_row(call.run, items, layers) || layers.size() < 2) return;
+  values::Heap& heap = call.run.heap();
+  const auto mark = heap.mark();
+  const auto facts = call.run.symbols().mark();
+  Value x = heap.external("the input", call.place);
+  for (const Value& layer : layers) {
+    const Instance& made = *layer.as<Instance>();
+    const Row* forward = call.run.method_row(made.native->path, Name("forward"));
+    Call inner{call.run, *forward, layer, {x}, {}, {}, {true}, false, nullptr, nullptr, made.born};
+    inner.arguments.resize(forward->parameters.size());
+    inner.given.resize(forward->parameters.size());
+    const std::size_t before = call.run.record().events.size();
+    x = call.run.resolve(forward->run(inner));
+    if (interpreter::ProblemEvent* failure = failure_since(call.run, before)) {
+      failure->overridable = true;
+      failure->evidence.emplace_back(call.place, "the layers are put in a row here");
+      break;
+    }
+    if (!x.is(Kind::tensor) && !x.is(Kind::unknown)) break;
+  }
+  heap.rollback(mark);
+  call.run.symbols().rewind(facts);
+}
+// What fails in the call of a container stands at the layer with the wrong number, and not twice.
+void tell_at_layer(Call& call, const Value& layer, std::size_t before) {
+  interpreter::ProblemEvent* failure = failure_since(call.run, before);
+  if (!failure || !(failure->place == call.place) || !(failure->self == layer) || !layer.is(Kind::instance)) return;
+  const Instance& made = *layer.as<Instance>();
+  if (made.cls || !call.run.record().in_file(made.born)) return;
+  failure->place = made.born;
+  failure->evidence.emplace_back(call.place, "called here");
+  if (failure->guarded) return;
+  for (std::size_t i = 0; i < before; ++i) {
+    interpreter::Event& other = *call.run.record().events[i];
+    if (other.kind == interpreter::EventKind::problem && other.place == made.born && static_cast<interpreter::ProblemEvent&>(other).overridable) static_cast<interpreter::ProblemEvent&>(other).guarded = true;
+  }
+}
+
 Value sequential_init(Call& call) {
   std::vector<Value> items = call.rest;
   bool open = call.spread;
@@ -27,6 +93,7 @@ Value sequential_init(Call& call) {
       set_names(call, std::move(names));
     }
   }
+  if (!open) try_out(call, items);
   const Value list = call.run.heap().list(std::move(items));
   if (open) {
     values::Heap::list_state(list)->open = true;
@@ -225,7 +292,11 @@ Value sequential_forward(Call& call) {
   const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
   if (!items) return call.run.heap().external("", call.place);
   // The call's text names the container, not the layer.
-  for (const Value& layer : *items) x = call.run.call(layer, {{x}, {}, false}, call.place);
+  for (const Value& layer : *items) {
+    const std::size_t before = call.run.record().events.size();
+    x = call.run.call(layer, {{x}, {}, false}, call.place);
+    if (call.run.record().events.size() > before) tell_at_layer(call, call.run.resolve(layer), before);
+  }
   return x;
 }
 

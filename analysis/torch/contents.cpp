@@ -495,12 +495,107 @@ void kept_as(Op& op, Value made) {
     op.hold_numbers(made, std::move(*numbers));
 }
 
+// ---------------------------------------------------------------- arranged
+
+void flipped(Op& op, Value made) {
+  const Content* content = op.content(op.argument("input"));
+  if (!content || content->is_scalar) return;
+  Numbers numbers(content->numbers.rbegin(), content->numbers.rend());
+  op.hold_numbers(made, std::move(numbers));
+}
+void rolled(Op& op, Value made) {
+  const Content* content = op.content(op.argument("input"));
+  const auto by = op.integer("shifts");
+  if (!content || content->is_scalar || !by || content->numbers.empty()) return;
+  const auto size = static_cast<std::int64_t>(content->numbers.size());
+  Numbers numbers(content->numbers.size());
+  for (std::int64_t i = 0; i < size; ++i) numbers[static_cast<std::size_t>((((i + *by) % size) + size) % size)] = content->numbers[static_cast<std::size_t>(i)];
+  op.hold_numbers(made, std::move(numbers));
+}
+void padded(Op& op, Value made) {
+  const Content* content = op.content(op.argument("input"));
+  const auto sizes = op.integers("pad");
+  const TensorState* state = op.tensor(made);
+  if (!content || content->is_scalar || !sizes || sizes->size() != 2 || (*sizes)[0] < 0 || (*sizes)[1] < 0 || !state || op.text("mode") != "constant") return;
+  const Value filling = op.argument("value");
+  const auto number = numbers_of(op, filling ? filling : op.run.heap().integer(0), state->dtype);
+  if (!number || number->size() != 1 || content->numbers.size() + static_cast<std::size_t>((*sizes)[0] + (*sizes)[1]) > values::Heap::most_numbers) return;
+  Numbers numbers(static_cast<std::size_t>((*sizes)[0]), number->front());
+  numbers.insert(numbers.end(), content->numbers.begin(), content->numbers.end());
+  numbers.insert(numbers.end(), static_cast<std::size_t>((*sizes)[1]), number->front());
+  op.hold_numbers(made, std::move(numbers));
+}
+// Windows of a row, one below the other.
+void unfolded(Op& op, Value made) {
+  const Content* content = op.content(op.argument("input"));
+  const auto size = op.integer("size"), step = op.integer("step");
+  if (!content || content->is_scalar || !size || !step || *size < 1 || *step < 1) return;
+  Numbers numbers;
+  const auto length = static_cast<std::int64_t>(content->numbers.size());
+  for (std::int64_t from = 0; from + *size <= length; from += *step)
+    for (std::int64_t i = 0; i < *size; ++i) numbers.push_back(content->numbers[static_cast<std::size_t>(from + i)]);
+  if (numbers.size() <= values::Heap::most_numbers) hold_rows(op, made, std::move(numbers));
+}
+
+// ---------------------------------------------------------------- bounds
+
+void hold_extent(Op& op, Value made, Int low, Int high, bool met, bool drawn_from, std::string_view what) {
+  const TensorState* state = op.tensor(made);
+  if (!state || !is_integral(state->dtype) || state->dtype == Dtype::boolean || !low || !high) return;
+  TensorState known = *state;
+  values::Extent extent;
+  extent.low = low;
+  extent.high = high;
+  extent.met = met;
+  extent.drawn = drawn_from;
+  extent.place = op.call.place;
+  extent.what = what;
+  op.run.heap().set_extent(known, extent);
+  set_state(op.run, made, known);
+}
+// arange: its first and its last number.
+void counted_within(Op& op, Value made) {
+  counted(op, made);
+  const TensorState* state = op.tensor(made);
+  const bool only_end = !op.argument("end");
+  const Int start = only_end ? op.s.constant(0) : op.size("start"), step = op.size("step");
+  if (!state || op.content(made) || state->shape.dims.size() != 1 || !state->shape.dims[0].size || !start || !step) return;
+  const Int size = state->shape.dims[0].size;
+  if (op.s.compare(Compare::gt, size, op.s.constant(0)) != Answer::yes || op.s.compare(Compare::gt, step, op.s.constant(0)) != Answer::yes) return;
+  hold_extent(op, made, start, op.add(start, op.mul(step, op.sub(size, op.s.constant(1)))), true, false, "arange");
+}
+void drawn_within(Op& op, Value made) {
+  drawn(op, made);
+  const Value second = op.argument("high");
+  const bool two = second && !second.is(Kind::tuple) && !second.is(Kind::list);
+  const Int low = two ? op.size("low") : op.s.constant(0), end = two ? op.size("high") : op.size("low");
+  hold_extent(op, made, low, op.sub(end, op.s.constant(1)), false, true, "randint");
+}
+// argmax: places in the dimension that is searched.
+void placed_within(Op& op, Value made) {
+  const TensorState* from = op.tensor("input");
+  if (!from || !from->shape.rank_known || from->shape.dims.empty()) return;
+  const auto at = op.integer("dim");
+  Int size = at ? nullptr : op.product(from->shape.dims);
+  const auto rank = static_cast<std::int64_t>(from->shape.dims.size());
+  if (at && *at >= -rank && *at < rank) size = from->shape.dims[static_cast<std::size_t>(*at < 0 ? *at + rank : *at)].size;
+  if (size) hold_extent(op, made, op.s.constant(0), op.sub(size, op.s.constant(1)), false, false, "argmax");
+}
+// The numbers of another, some of them or in another order.
+void kept_within(Op& op, Value made) {
+  const TensorState *from = op.tensor("input"), *state = op.tensor(made);
+  const values::Extent* extent = from ? op.run.heap().extent_of(*from) : nullptr;
+  if (!extent || !state || !is_integral(state->dtype)) return;
+  hold_extent(op, made, extent->low, extent->high, extent->met, extent->drawn, extent->what);
+}
+
 struct Named {
   std::string_view name;
   ContentRule rule;
 };
 constexpr Named rules[] = {
-    {"arange", counted}, {"randint", drawn}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed}, {"full", filled}, {"full_like", filled}, {"new_full", filled},
+    {"arange", counted_within}, {"randint", drawn_within}, {"argmax", placed_within}, {"argmin", placed_within}, {"argsort", placed_within}, {"unique", kept_within},
+    {"flip", flipped}, {"fliplr", flipped}, {"roll", rolled}, {"pad", padded}, {"unfold", unfolded}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed}, {"full", filled}, {"full_like", filled}, {"new_full", filled},
     {"add", both<arithmetic<0>>}, {"sub", both<arithmetic<1>>}, {"rsub", both<reversed_difference>}, {"mul", both<arithmetic<2>>},
     {"div", both<quotient, true>}, {"floor_divide", both<floor_quotient>}, {"remainder", both<modulo>}, {"pow", both<power>},
     {"maximum", both<extreme_of<true>>}, {"minimum", both<extreme_of<false>>}, {"clamp", clamped}, {"clamp_min", clamped}, {"clamp_max", clamped},

@@ -2,6 +2,9 @@
 #include "torch/arrays.hpp"
 #include "torch/layer.hpp"
 
+#include "syntax/spelling.hpp"
+#include "values/shape_text.hpp"
+
 #include <cmath>
 
 namespace stepzero::torch {
@@ -95,6 +98,7 @@ Value batched(Interpreter& run, TensorState state, const Dim& batch, Int index, 
   if (state.shape.rank_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
   state.sharing = Sharing::local;
   state.content = nullptr;
+  state.extent = nullptr;
   state.shape_value = {};
   return run.heap().tensor(std::move(state), place);
 }
@@ -143,8 +147,29 @@ Value collate(Interpreter& run, Value sample, const Dim& batch, Int index, value
 
 // ---------------------------------------------------------------- DataLoader
 
+// What DataLoader's constructor itself refuses.
+void judge_loader(Op& op) {
+  if (op.call.spread) return;
+  for (const auto& [name, value] : op.call.options) {
+    std::string meant;
+    for (const Name parameter : op.call.row.parameters)
+      if (syntax::letters_between(name.text(), parameter.text()) <= 2) meant = parameter.text();
+    op.fail(ProblemKind::argument, "DataLoader has no argument `" + std::string(name.text()) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant"));
+    return;
+  }
+  const Value workers = op.argument("num_workers");
+  const Int count = workers.is(Kind::integer) ? workers.integer() : nullptr;
+  if (!count) return;
+  const symbolic::Cond alone = op.s.compared(Compare::eq, count, op.s.constant(0));
+  const auto refuse = [&](std::string_view text) { op.fail_when(alone, ProblemKind::argument, std::string(text)); };
+  if (const Value factor = op.argument("prefetch_factor"); factor.is(Kind::integer))
+    refuse("`prefetch_factor` is given and `num_workers` is 0: nobody fetches ahead, and DataLoader raises \"prefetch_factor option could only be specified in multiprocessing\". Set num_workers above 0, or leave it out");
+  if (op.flag("persistent_workers") == Known::yes)
+    refuse("`persistent_workers` is true and `num_workers` is 0: DataLoader raises \"persistent_workers option needs num_workers > 0\". Set num_workers above 0, or leave it out");
+}
 Value loader_init(Call& call) {
   Op op(call);
+  judge_loader(op);
   for (const std::string_view name : {"dataset", "batch_size", "sampler", "batch_sampler", "collate_fn", "drop_last", "num_workers", "pin_memory"})
     if (const Value value = op.argument(name)) op.keep(name, value);
     else op.keep(name, Value::none());
@@ -206,6 +231,74 @@ Dim batch_of(Call& call, const Loading& loading) {
   info.sharing = Sharing::local;
   return known_dim(call.run, s.fresh(info), call.self.object()->born, "batch_size");
 }
+// ---------------------------------------------------------------- samples at the ends
+
+std::optional<std::string> sizes_apart(Interpreter& run, Value a, Value b, int depth = 0) {
+  a = run.resolve(a);
+  b = run.resolve(b);
+  if (depth > 4) return std::nullopt;
+  if (const TensorState *x = tensor_state(run, a), *y = tensor_state(run, b); x && y) {
+    if (!x->shape.rank_known || !y->shape.rank_known) return std::nullopt;
+    bool apart = x->shape.dims.size() != y->shape.dims.size();
+    for (std::size_t i = 0; !apart && i < x->shape.dims.size(); ++i)
+      apart = x->shape.dims[i].size && y->shape.dims[i].size && run.symbols().compare(Compare::eq, x->shape.dims[i].size, y->shape.dims[i].size) == Answer::no;
+    return apart ? std::optional(values::shape_text(run.symbols(), x->shape) + " and " + values::shape_text(run.symbols(), y->shape)) : std::nullopt;
+  }
+  if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<values::Tuple>()->items.size() == b.as<values::Tuple>()->items.size())
+    for (std::size_t i = 0; i < a.as<values::Tuple>()->items.size(); ++i)
+      if (auto found = sizes_apart(run, a.as<values::Tuple>()->items[i], b.as<values::Tuple>()->items[i], depth + 1)) return found;
+  if (a.is(Kind::dict) && b.is(Kind::dict))
+    for (const auto& [key, value] : values::Heap::dict_state(a)->items)
+      for (const auto& [other, beside] : values::Heap::dict_state(b)->items)
+        if (run.same_key(key, other))
+          if (auto found = sizes_apart(run, value, beside, depth + 1)) return found;
+  return std::nullopt;
+}
+bool holds_none(Interpreter& run, Value sample, int depth = 0) {
+  sample = run.resolve(sample);
+  if (sample.is(Kind::none)) return true;
+  if (depth < 4 && sample.is(Kind::tuple)) return std::ranges::any_of(sample.as<values::Tuple>()->items, [&](Value item) { return holds_none(run, item, depth + 1); });
+  if (depth < 4 && sample.is(Kind::dict)) return std::ranges::any_of(values::Heap::dict_state(sample)->items, [&](const auto& item) { return holds_none(run, item.second, depth + 1); });
+  return false;
+}
+// Whoever goes through the data asks for the first, the second and the last sample. What is wrong with those alone shows only there.
+void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) {
+  Interpreter& run = call.run;
+  dataset = run.resolve(dataset);
+  const auto length = loading.length ? run.symbols().value(loading.length) : std::nullopt;
+  if (!length || *length < 2 || !dataset.is(Kind::instance) || !dataset.as<Instance>()->cls || run.guarded() || run.is_a(dataset, "torch.utils.data.IterableDataset") || kept(run, dataset, "$tried")) return;
+  const Value method = run.find_method(dataset.as<Instance>(), Name("__getitem__"));
+  if (!method) return;
+  keep(run, dataset, "$tried", run.heap().boolean(true));
+  const auto mark = run.heap().mark();
+  const auto facts = run.symbols().mark();
+  std::vector<std::pair<std::int64_t, Value>> samples;
+  bool failed = false;
+  for (const std::int64_t index : {std::int64_t{0}, std::int64_t{1}, *length - 1}) {
+    if (failed || (!samples.empty() && samples.back().first == index)) continue;
+    const std::size_t before = run.record().events.size();
+    samples.emplace_back(index, run.call(method, {{run.heap().integer(index)}, {}, false}, call.place));
+    for (std::size_t i = before; i < run.record().events.size(); ++i) {
+      if (run.record().events[i]->kind != interpreter::EventKind::problem) continue;
+      auto& problem = static_cast<interpreter::ProblemEvent&>(*run.record().events[i]);
+      problem.overridable = failed = true;  // a program may stop before
+      problem.evidence.emplace_back(call.place, "the loader asks for sample " + std::to_string(index) + " of " + std::to_string(*length));
+    }
+  }
+  const bool several = loading.batches && (!loading.size || run.symbols().value(loading.size).value_or(2) > 1);
+  if (!failed && collates && several)
+    for (std::size_t i = 1; i < samples.size() && !failed; ++i)
+      if (const auto apart = sizes_apart(run, samples[0].second, samples[i].second)) {
+        auto* problem = run.problem(ProblemKind::concat, call);
+        problem->overridable = failed = true;
+        problem->text = "Samples 0 and " + std::to_string(samples[i].first) + " have the shapes " + *apart + ": a batch that holds both raises \"stack expects each tensor to be equal size\". Give all samples one size, or pass a collate_fn";
+        if (method.is(Kind::bound) && method.as<values::Bound>()->function.is(Kind::function)) problem->evidence.emplace_back(method.as<values::Bound>()->function.object()->born, "the samples are made here");
+      }
+  run.heap().rollback(mark);
+  run.symbols().rewind(facts);
+  keep(run, dataset, "$tried", run.heap().boolean(true));
+}
+
 Value loader_iter(Call& call) {
   Interpreter& run = call.run;
   const Value dataset = kept(run, call.self, "dataset"), collating = kept(run, call.self, "collate_fn");
@@ -224,6 +317,9 @@ Value loader_iter(Call& call) {
       call.arguments.resize(2);
       if (loading.length) call.arguments[0] = Value::of(loading.length);
       if (size.size) call.arguments[1] = Value::of(size.size);
+      try_ends(call, dataset, loading, !collating);
+      if (!collating && holds_none(run, sample.value) && !run.guarded())
+        run.problem(ProblemKind::argument, call)->text = "A sample holds None, and default_collate takes no None: \"batch must contain tensors, numpy arrays, numbers, dicts or lists\". Leave it out of the sample, or pass a collate_fn";
       batch = collating ? run.call(collating, {{run.heap().open_list(sample.value, size.size)}, {}, false}, call.place)
                         : collate(run, sample.value, size, sample.index, call.place);
     }
@@ -375,7 +471,8 @@ std::vector<Row> data_rows() {
   constexpr std::string_view base = "torch.utils.data.Dataset";
   return {
       row("torch.utils.data.DataLoader", class_,
-          "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, **options", loader_init),
+          "dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None, pin_memory=False, drop_last=False, timeout=0, "
+          "worker_init_fn=None, multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device='', in_order=True", loader_init),
       row("torch.utils.data.DataLoader.__iter__", method, "$samples=None, $batch=None", loader_iter),
       row("torch.utils.data.DataLoader.__len__", method, "", loader_len),
       row("torch.utils.data.Dataset", class_, "*arguments, **options", nullptr),

@@ -113,6 +113,7 @@ void agree(Call& call, Value tensor) {
   agreed.sharing = Sharing::uniform;
   agreed.external = false;
   agreed.content = nullptr;
+  agreed.extent = nullptr;
   agreed.made = nullptr;  // these are other numbers than those it was made of
   call.run.heap().note_write(state);
   set_state(call.run, tensor, agreed);
@@ -138,6 +139,7 @@ void differ_by_rank(Call& call, Value tensor) {
     TensorState changed = *state;
     changed.sharing = Sharing::local;
     changed.content = nullptr;
+    changed.extent = nullptr;
     changed.made = nullptr;
     call.run.heap().note_write(state);
     set_state(call.run, tensor, changed);
@@ -204,6 +206,7 @@ Value alike(Call& call) {
   state.sharing = Sharing::uniform;
   state.external = false;
   state.content = nullptr;
+  state.extent = nullptr;
   return result(call, state);
 }
 Value objects_gathered(Call& call) {
@@ -258,6 +261,7 @@ Value whole_tensor(Call& call) {
     state.dtype = from->dtype;
   }
   state.content = nullptr;
+  state.extent = nullptr;
   return result(call, state);
 }
 Value redistributed(Call& call) { return call.run.heap().unknown_from({call.self}, call.place); }
@@ -295,20 +299,20 @@ constexpr std::string_view all_make_group = "process groups are made by all rank
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
-      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None", handle, {.name = "barrier", .group = 0, .async = 1}},
+      {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None, timeout=None", handle, {.name = "barrier", .group = 0, .async = 1}},
       {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle, {.name = "monitored_barrier", .group = 0}},
       {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", first_agrees, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2, .sends_from_root = true, .async = 3, .group_root = 4, .waits = Waiting::all_but_root}},
       {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3}},
       {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
-      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
+      {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False, group_dst=None", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
       {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0}},
       {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3}},
       {"torch.distributed.all_gather_coalesced", "output_tensor_lists, input_tensor_list, group=None, async_op=False", handle, {.name = "all_gather_coalesced", .group = 2, .async = 3}},
       {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {.name = "all_gather_object", .group = 2}},
-      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False", handle, {.name = "gather", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::root}},
-      {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None", handle, {.name = "gather_object", .root = 2, .group = 3}},
-      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False", first_differs, {.name = "scatter", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::all_but_root}},
-      {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None", handle, {.name = "scatter_object_list", .root = 2, .group = 3}},
+      {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False, group_dst=None", handle, {.name = "gather", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::root}},
+      {"torch.distributed.gather_object", "obj, object_gather_list=None, dst=0, group=None, group_dst=None", handle, {.name = "gather_object", .root = 2, .group = 3}},
+      {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False, group_src=None", first_differs, {.name = "scatter", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::all_but_root}},
+      {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None, group_src=None", handle, {.name = "scatter_object_list", .root = 2, .group = 3}},
       {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
       {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .own_sizes = true}},
       {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0}},
@@ -327,7 +331,7 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed._functional_collectives.all_gather_tensor", "self, gather_dim, group, tag=''", uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
       {"torch.distributed._functional_collectives.reduce_scatter_tensor", "self, reduceOp, scatter_dim, group, tag=''", unknown_of, {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
       {"torch.distributed._functional_collectives.all_to_all_single", "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of, {.name = "all_to_all_single", .group = 3, .own_sizes = true}},
-      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None", objects_gathered, {.name = "broadcast_object_list", .root = 1, .group = 2}},
+      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None, group_src=None", objects_gathered, {.name = "broadcast_object_list", .root = 1, .group = 2}},
 
       {"torch.distributed.new_group", "ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False", new_group,
        {.name = "new_group", .hidden = true, .because = all_make_group, .makes_group = true, .local = 4}},

@@ -19,6 +19,7 @@ Value of_shape(const Call& call, std::initializer_list<Value> operands, const Sh
   state.shape = shape;
   state.dtype = dtype;
   state.content = nullptr;
+  state.extent = nullptr;
   state.strides.clear();
   state.first.clear();
   state.crossed = nullptr;

@@ -126,6 +126,10 @@ Value embed(Op& op, std::string_view weight) {
     if (op.call.self.is(Kind::instance) && op.s.value(beyond).value_or(-1) >= 0) op.cure_constructor("num_embeddings", op.dim(most + 1), false);
     return op.unknown();
   }
+  if (refuses_drawn(op, op.argument("input"), rows, [&](const std::string& greatest) {
+        return called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " is drawn from numbers up to " + greatest;
+      }))
+    return op.unknown();
   shape.dims.push_back(width);
   return op.result(shape, dtype);
 }

@@ -170,6 +170,10 @@ Value classes(Op& op, bool probabilities) {
   if (const Int beyond = count.size && except ? number_outside(op, op.argument("target"), op.s.constant(0), count.size, except) : nullptr)
     return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + op.name("input") + " " + op.words(x) + " has scores for " +
                                            op.words(count) + ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))), {count});
+  if (count.size && except && refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
+        return op.name("target") + " is drawn from numbers up to " + greatest + ", and " + op.name("input") + " " + op.words(x) + " has scores for " + op.words(count) + " classes";
+      }))
+    return op.unknown();
   return reduced(op, better_shape(op, wanted, y), dtype);
 }
 Value cross_entropy(Op& op) { return classes(op, true); }

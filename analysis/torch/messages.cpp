@@ -23,6 +23,7 @@ void settle_content(Call& call, Value tensor) {
   if (!state || !state->content || !call.run.as_rank() || call.run.heap().content_of(*state)) return;
   TensorState settled = *state;
   settled.content = nullptr;
+  settled.extent = nullptr;
   set_state(call.run, tensor, settled);
 }
 

@@ -7,6 +7,7 @@
 
 #include "syntax/spelling.hpp"
 #include "torch/ranks.hpp"
+#include "torch/saved.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -93,6 +94,7 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   TensorState state = *from;
   keep_history(op.run, *into, state);
   state.content = nullptr;
+  state.extent = nullptr;
   state.mean = nullptr;
   if (keeps_shape) {
     state.shape = into->shape;
@@ -100,6 +102,8 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
     state.strides = into->strides;
   }
   state.device = into->device;
+  state.extent = nullptr;
+  state.version = keeps_shape ? written_once_more(into->version) : into->version;
   set_state(op.run, target, state);
 }
 
@@ -123,6 +127,7 @@ bool write_out(Op& op, Value out, Value made) {
   state.shape = {};
   state.strides.clear();
   state.content = nullptr;
+  state.extent = nullptr;
   state.mean = nullptr;
   set_state(op.run, out, state);
   return false;
@@ -250,6 +255,7 @@ Value run_described(Call& call, Op& op) {
   }
   if (call.row.variant == values::Variant::in_place) {
     const Value subject = call.at(0);
+    if (!may_be_written(op, subject)) return subject;
     const TensorState *into = op.tensor(subject), *from = op.tensor(made);
     if (into && from && into->shape.rank_known && from->shape.rank_known) {
       bool same = into->shape.dims.size() == from->shape.dims.size();
@@ -269,6 +275,32 @@ Value run_described(Call& call, Op& op) {
 }
 } // namespace
 
+namespace {
+// A layer of no channels computes nothing: whoever makes one has sizes of at least 1, and so have the numbers that they are products of.
+void take_positive(Op& op) {
+  if (op.run.guarded()) return;
+  constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels", "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size", "embed_dim", "d_model"};
+  constexpr std::int64_t multiples[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 512, 1024};
+  const Int one = op.s.constant(1);
+  for (const std::string_view name : sizes) {
+    const Value given = op.argument(name);
+    if (!given.is(Kind::integer) || op.s.value(given.integer())) continue;
+    const Int size = given.integer();
+    std::vector<Int> atoms;
+    op.s.atoms(size, [&](Int atom) {
+      if (std::ranges::find(atoms, atom) == atoms.end()) atoms.push_back(atom);
+    });
+    if (atoms.empty() || atoms.size() > 3) continue;
+    Int product = atoms[0];
+    for (std::size_t i = 1; i < atoms.size(); ++i) product = op.s.mul(product, atoms[i]);
+    const bool is_product = std::ranges::any_of(multiples, [&](std::int64_t by) { return op.s.mul(op.s.constant(by), product) == size; });
+    // Of two factors both might be negative: sizes are not.
+    if (is_product)
+      for (const Int atom : atoms) (void)op.s.assume(op.s.compared(Compare::ge, atom, one));
+  }
+}
+} // namespace
+
 // What the constructor of a Layer runs.
 static Value make_layer(Call& call) {
   Op op(call);
@@ -277,7 +309,9 @@ static Value make_layer(Call& call) {
     if (const Value given = call.spread && !call.given[i] ? call.run.heap().external("") : call.arguments[i])
       op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), given);
   if (call.spread) return {};
-  if (fits(op) && call.row.op->make) call.row.op->make(op);
+  const bool taken = fits(op);
+  if (taken) take_positive(op);
+  if (taken && call.row.op->make) call.row.op->make(op);
   if (op.failed()) {
     op.keep("$failed", call.run.heap().boolean(true));
     return {};

@@ -1,5 +1,6 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
 #include "torch/arrays.hpp"
+#include "torch/contents.hpp"
 #include "torch/history.hpp"
 #include "torch/operators.hpp"
 
@@ -67,7 +68,16 @@ Value item(Op& op) {
 Value to_list(Op& op) {
   const TensorState* state = op.tensor(self(op));
   if (!state || !state->shape.rank_known || state->shape.dims.size() > 1) return something(op);
-  const auto unknown_number = [&] {
+  const values::Extent* extent = extent_among(op, self(op));
+  const auto unknown_number = [&]() -> Value {
+    // An integer between the bounds that all of them keep.
+    if (extent && !op.run.heap().is_external(self(op))) {
+      symbolic::AtomInfo info;
+      info.lower = op.s.lower(extent->low);
+      info.upper = op.s.upper(extent->high);
+      info.sharing = sharing_of(op);
+      return Value::of(op.s.fresh(info));
+    }
     Value made = unknown_of(op, sharing_of(op));
     made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
     made.as<values::Unknown>()->is_real = values::is_floating(state->dtype);
@@ -279,6 +289,7 @@ Value filled_at_random(Op& op) {
     TensorState state = *input;
     state.sharing = op.run.drawn_sharing();
     state.content = nullptr;
+    state.extent = nullptr;
     state.outcome = nullptr;
     state.mean = nullptr;
     set_state(op.run, op.argument(first), state);
@@ -315,6 +326,7 @@ Value copy(Op& op) {
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
   TensorState state = *into;
   state.content = nullptr;
+  state.extent = nullptr;
   state.sharing = from->sharing;
   state.external = state.external || from->external;
   state.graph = both.graph;
@@ -467,6 +479,7 @@ Value set_data(Call& call) {
   state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(given));
   state.external = state.external || call.run.heap().is_external(given);
   state.content = nullptr;
+  state.extent = nullptr;
   state.outcome = nullptr;
   state.mean = nullptr;
   state.shape_value = {};

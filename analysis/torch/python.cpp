@@ -1,5 +1,6 @@
 // What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
 #include "torch/native.hpp"
+#include "torch/processes.hpp"
 
 #include <charconv>
 #include <tuple>
@@ -30,6 +31,12 @@ Value environment_get(Call& call) {
       made.as<values::Unknown>()->default_value = call.run.heap().integer(number);
   }
   return made;
+}
+// What is set in case it was not there.
+Value environment_default(Call& call) {
+  const Value key = call.run.resolve(call.at(0));
+  if (call.given.size() > 1 && call.given[1]) judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), call.at(1));
+  return environment_get(call);
 }
 Value end_process(Call& call) {
   call.run.exit_process();
@@ -97,13 +104,32 @@ void add_to_parser(Call& call, std::string_view destination, Value action, Value
   if (!known.is(Kind::dict)) keep(call, "$arguments", known = call.run.heap().dict({}));
   call.run.dict_set(known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
 }
+// Not all that the parser takes is seen.
+Value not_all_seen(Call& call) {
+  keep(call, "$more", call.run.heap().boolean(true));
+  return call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+// The names that it gives the namespace, whatever is known of their values.
+void declare(Call& call, std::string_view destination) {
+  Value known = kept(call, "$declared");
+  if (!known.is(Kind::list)) keep(call, "$declared", known = call.run.heap().list({}));
+  values::ListState state = *values::Heap::list_state(known);
+  state.items.push_back(call.run.heap().string(destination));
+  call.run.heap().set_list(known, std::move(state));
+}
+// `type=bool` is the truth of a text, and every text but the empty one is true.
+void judge_type(Call& call, std::string_view destination, Value type) {
+  if (!type || !type.is(Kind::library) || type.as<values::LibrarySymbol>()->path != "builtins.bool") return;
+  call.run.problem(values::ProblemKind::truth_of_text, call)->text =
+      "`type=bool` takes every text for true: with `--" + std::string(destination) + " False` the option is true. Use `action=\"store_true\"`, or argparse.BooleanOptionalAction";
+}
 Value add_argument(Call& call) {
   std::string destination;
   if (const Value given = option(call, "dest"); given && given.is(Kind::string)) destination = given.text();
   else {
     for (const Value& raw : call.rest) {
       const Value name = call.run.resolve(raw);
-      if (!name.is(Kind::string)) return call.run.heap().unknown("", Sharing::uniform, call.place);
+      if (!name.is(Kind::string)) return not_all_seen(call);
       std::string_view text = name.text();
       const bool is_long = text.starts_with("--");
       while (text.starts_with('-')) text.remove_prefix(1);
@@ -113,12 +139,16 @@ Value add_argument(Call& call) {
     for (char& c : destination)
       if (c == '-') c = '_';
   }
-  if (destination.empty() || call.spread) return call.run.heap().unknown("", Sharing::uniform, call.place);
+  if (destination.empty() || call.spread) return not_all_seen(call);
+  declare(call, destination);
   values::Heap& heap = call.run.heap();
   const Value given = option(call, "action");
   const std::string_view action = given.is(Kind::string) ? given.text() : given ? std::string_view("?") : std::string_view("store");
   Value otherwise = option(call, "default");
+  // An action of the program's own may set what it likes.
+  if (given && !given.is(Kind::string) && !(given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.starts_with("argparse."))) not_all_seen(call);
   Value type = option(call, "type");
+  judge_type(call, destination, type);
   if (!otherwise) otherwise = action == "store_true" ? heap.boolean(false) : action == "store_false" ? heap.boolean(true) : Value::none();
   // A default that is text is read as an argument would be.
   if (otherwise.is(Kind::string) && type && !type.is(Kind::none)) otherwise = call.run.call(type, {{otherwise}, {}, false}, call.place);
@@ -133,6 +163,8 @@ Value add_argument(Call& call) {
   return heap.unknown("", Sharing::uniform, call.place);
 }
 Value set_defaults(Call& call) {
+  if (call.spread) not_all_seen(call);
+  for (const auto& each : call.options) declare(call, each.first.text());
   Value known = kept(call, "$arguments");
   if (!known.is(Kind::dict)) keep(call, "$arguments", known = call.run.heap().dict({}));
   for (const auto& [name, value] : call.options) {
@@ -189,7 +221,17 @@ Value arguments_of_program(Call& call) {
     made->symbolic = false;
     made->open = false;
   }
+  // What is not declared is not there, unless somebody else adds arguments to the parser, or the namespace is another's.
+  const bool own = call.run.resolve(call.at(1)).is(Kind::none) || !call.at(1);
+  const Value declared = kept(call, "$declared");
+  const bool handed = call.self.is(Kind::instance) && (call.self.as<Instance>()->attributes.find(interpreter::handed_out) || call.self.as<Instance>()->cls);
+  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open) keep(call.run, *made, "$declared", declared);
   return Value::of(Kind::instance, made);
+}
+Value parser_init(Call& call) {
+  const Value parents = option(call, "parents");
+  if (call.spread || (parents && !parents.is(Kind::none))) not_all_seen(call);
+  return {};
 }
 Value known_arguments(Call& call) {
   const Value made = arguments_of_program(call);
@@ -218,7 +260,7 @@ Value progress(Call& call) {
 
 std::vector<Row> python_rows() {
   using enum RowKind;
-  return {
+  std::vector<Row> rows = {
       // torchrun sets these for every process.
       row("os.environ[RANK]", constant, "", role_value<Role::rank>),
       row("os.environ[LOCAL_RANK]", constant, "", role_value<Role::local_rank>),
@@ -232,7 +274,7 @@ std::vector<Row> python_rows() {
       row("os.environ[OMPI_COMM_WORLD_LOCAL_RANK]", constant, "", role_value<Role::local_rank>),
       row("os.environ.get", function, "key, default=None", environment_get),
       row("os.getenv", function, "key, default=None", environment_get),
-      row("os.environ.setdefault", function, "key, default=None", environment_get),
+      row("os.environ.setdefault", function, "key, default=None", environment_default),
       row("sys.exit", function, "status=0", end_process),
       row("os._exit", function, "status=0", end_process),
       row("os.getpid", function, "", per_rank),
@@ -273,7 +315,7 @@ std::vector<Row> python_rows() {
       row("pytest.mark.skip", function, "*arguments, **options", expects_failure),
       row("unittest.expectedFailure", function, "*arguments, **options", expects_failure),
       row("unittest.skip", function, "*arguments, **options", expects_failure),
-      row("argparse.ArgumentParser", class_, "*arguments, **options", nullptr),
+      row("argparse.ArgumentParser", class_, "*arguments, **options", parser_init),
       row("argparse.ArgumentParser.add_argument", method, "*arguments, **options", add_argument),
       row("argparse.ArgumentParser.set_defaults", method, "**options", set_defaults),
       row("argparse.ArgumentParser.add_argument_group", method, "*arguments, **options", itself),
@@ -289,6 +331,8 @@ std::vector<Row> python_rows() {
       row("tqdm.trange", function, "*arguments, **options", uniform),
       row("tqdm.bar", class_, "", nullptr),
   };
+  for (Row& each : process_rows()) rows.push_back(std::move(each));
+  return rows;
 }
 
 } // namespace stepzero::torch

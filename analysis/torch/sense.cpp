@@ -19,7 +19,7 @@ constexpr Named senses[] = {
     {"Identity", Sense::same}, {"dropout", Sense::same}, {"Dropout", Sense::same},
     {"view", Sense::rearranged}, {"view_as", Sense::rearranged}, {"reshape", Sense::rearranged}, {"reshape_as", Sense::rearranged}, {"flatten", Sense::rearranged},
     {"unflatten", Sense::rearranged}, {"Flatten", Sense::rearranged}, {"Unflatten", Sense::rearranged}, {"squeeze", Sense::rearranged},
-    {"unsqueeze", Sense::rearranged}, {"transpose", Sense::reordered}, {"swapaxes", Sense::reordered}, {"permute", Sense::reordered}, {"movedim", Sense::reordered},
+    {"unsqueeze", Sense::rearranged}, {"flip", Sense::reordered}, {"fliplr", Sense::reordered}, {"flipud", Sense::reordered}, {"roll", Sense::reordered}, {"transpose", Sense::reordered}, {"swapaxes", Sense::reordered}, {"permute", Sense::reordered}, {"movedim", Sense::reordered},
     {"t", Sense::reordered}, {"T", Sense::reordered}, {"mT", Sense::reordered}, {"rearrange", Sense::reordered}, {"view_as_complex", Sense::rearranged},
     {"view_as_real", Sense::rearranged},
     {"masked_fill", Sense::masked}, {"tril", Sense::masked}, {"triu", Sense::masked},

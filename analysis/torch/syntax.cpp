@@ -2,6 +2,7 @@
 #include "torch/history.hpp"
 #include "torch/op.hpp"
 #include "torch/ranks.hpp"
+#include "torch/saved.hpp"
 
 namespace stepzero::torch {
 
@@ -105,10 +106,19 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
     if (!fits)
       op.fail(ProblemKind::broadcast, "A value of shape " + op.words(from->shape) + " cannot be written into a part of shape " + op.words(into->shape));
   }
+  if (whole && run.heap().requires_grad(*whole) == Known::yes) {
+    const Row* row = find("torch.Tensor.index_put_");
+    Call call{run, *row, {}, {object, index, value}, {}, {}, {true, true, true}, false, nullptr, &node, place};
+    Op op(call);
+    if (!may_be_written(op, object)) return;
+    whole = tensor_state(run, object);
+  }
   run.heap().note_write(whole);
   if (!whole) return;
   TensorState state = *whole;
   state.content = nullptr;
+  state.extent = nullptr;
+  state.version = written_once_more(whole->version);
   state.made = from ? stored(run, object, index, value, place) : nullptr;
   state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
   state.external = state.external || run.heap().is_external(value);

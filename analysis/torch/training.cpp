@@ -2,6 +2,10 @@
 // torch.amp ("Automatic Mixed Precision examples").
 #include "interpreter/unseen.hpp"
 #include "torch/native.hpp"
+#include "syntax/spelling.hpp"
+#include "torch/saved.hpp"
+
+#include <algorithm>
 
 #include <deque>
 
@@ -11,6 +15,15 @@ namespace {
 
 // `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
 Value optimizer_init(Call& call) {
+  if (!call.options.empty() && !call.row.takes_options && !call.spread) {
+    const std::string_view written = call.options.front().first.text();
+    constexpr std::string_view rates[] = {"learning_rate", "learningrate", "lrate"};
+    std::string meant = std::ranges::find(rates, written) != std::end(rates) ? "lr" : "";
+    for (const Name parameter : call.row.parameters)
+      if (meant.empty() && written.size() > 2 && syntax::letters_between(written, parameter.text()) <= (parameter.text().size() > 4 ? 2u : 1u)) meant = parameter.text();
+    call.run.problem(values::ProblemKind::argument, call)->text =
+        std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) + " has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+  }
   keep(call, "$parameters", call.at(0));
   if (!call.self.is(Kind::instance)) return {};
   for (const auto& [name, value] : call.options)
@@ -46,6 +59,7 @@ Value backward(Call& call) {
       const auto* module = dynamic_cast<const Instance*>(source);
       own = own && (!module || !module->native || !module->native->row || !module->native->row->backward);
     }
+  judge_backward(call);
   call.run.note_gradients(own ? std::optional(call.run.as_rank() ? Sharing::local : loss->sharing) : std::nullopt);
   return Value::none();
 }
@@ -90,6 +104,7 @@ Value scaler_scale(Call& call) {
   TensorState state = computed(call.run, {loss});
   if (const TensorState* from = tensor_state(call.run, loss)) state = *from;
   state.content = nullptr;
+  state.extent = nullptr;
   if (call.self.is(Kind::instance)) {
     const Instance* scaler = call.self.as<Instance>();
     const values::Slot* enabled = scaler->attributes.find(Name("$enabled"));
@@ -301,19 +316,19 @@ std::vector<Row> training_rows() {
     std::string_view path, signature;
   };
   for (const Made& optimizer : {
-           Made{"torch.optim.SGD", "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, **options"},
-           Made{"torch.optim.Adam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, **options"},
-           Made{"torch.optim.AdamW", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, **options"},
-           Made{"torch.optim.RMSprop", "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, *more, **options"},
-           Made{"torch.optim.Adagrad", "params, lr=0.01, lr_decay=0, weight_decay=0, *more, **options"},
-           Made{"torch.optim.Adadelta", "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, *more, **options"},
-           Made{"torch.optim.Adamax", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, *more, **options"},
-           Made{"torch.optim.NAdam", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, *more, **options"},
-           Made{"torch.optim.RAdam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, *more, **options"},
-           Made{"torch.optim.ASGD", "params, lr=0.01, *more, **options"},
-           Made{"torch.optim.LBFGS", "params, lr=1, *more, **options"},
-           Made{"torch.optim.Rprop", "params, lr=0.01, *more, **options"},
-           Made{"torch.optim.SparseAdam", "params, lr=0.001, *more, **options"},
+           Made{"torch.optim.SGD", "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
+           Made{"torch.optim.Adam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False"},
+           Made{"torch.optim.AdamW", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, *, maximize=False, foreach=None, capturable=False, differentiable=False, fused=None"},
+           Made{"torch.optim.RMSprop", "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None, maximize=False, differentiable=False"},
+           Made{"torch.optim.Adagrad", "params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None"},
+           Made{"torch.optim.Adadelta", "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False"},
+           Made{"torch.optim.Adamax", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False"},
+           Made{"torch.optim.NAdam", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, momentum_decay=0.004, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
+           Made{"torch.optim.RAdam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
+           Made{"torch.optim.ASGD", "params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False"},
+           Made{"torch.optim.LBFGS", "params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09, history_size=100, line_search_fn=None"},
+           Made{"torch.optim.Rprop", "params, lr=0.01, etas=None, step_sizes=None, *, capturable=False, foreach=None, maximize=False, differentiable=False"},
+           Made{"torch.optim.SparseAdam", "params, lr=0.001, betas=None, eps=1e-08, maximize=False"},
            Made{"torch.distributed.optim.ZeroRedundancyOptimizer", "params, *more, **options"},
        })
     rows.push_back(row(optimizer.path, class_, optimizer.signature, optimizer_init, "torch.optim.Optimizer", Operation::optimizer_made));

@@ -30,9 +30,17 @@ Value unsqueeze(Op& op) {
   if (*at == 0) return op.result(shape);  // in front of whatever is known
   if (*at > 0) {
     // It stands at `at` at the latest.
-    if (static_cast<std::size_t>(*at) >= shape.dims.size()) return op.unknown();
-    shape.dims.erase(shape.dims.begin(), shape.dims.begin() + *at);
-    return op.result(shape);
+    if (*at > 64) return op.unknown();
+    shape.dims.erase(shape.dims.begin(), shape.dims.begin() + std::min(*at, static_cast<std::int64_t>(shape.dims.size())));
+    const Value made = op.result(shape);
+    if (const TensorState* state = op.tensor(made)) {
+      TensorState known = *state;
+      known.first.assign(input->first.begin(), input->first.begin() + std::min(*at, static_cast<std::int64_t>(input->first.size())));
+      known.first.resize(static_cast<std::size_t>(*at));
+      known.first.push_back(one(op));
+      set_state(op.run, made, known);
+    }
+    return made;
   }
   const auto behind = static_cast<std::size_t>(-*at - 1);
   if (behind > 64) return op.unknown();

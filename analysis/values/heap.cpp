@@ -297,6 +297,16 @@ const Content* Heap::content_of(const TensorState& state) const {
   if (!known->is_scalar && (!state.shape.dims[0].size || symbols_.value(state.shape.dims[0].size) != static_cast<std::int64_t>(known->numbers.size()))) return nullptr;
   return known;
 }
+const Extent* Heap::extent_of(const TensorState& state) const {
+  const Extent* known = state.extent;
+  return known && state.dtype != Dtype::unknown && !is_floating(state.dtype) && known->writes == writes_.of_integers ? known : nullptr;
+}
+void Heap::set_extent(TensorState& state, Extent extent) {
+  extent.writes = writes_.of_integers;
+  auto* made = make<Extent>();
+  *made = std::move(extent);
+  state.extent = made;
+}
 Value Heap::number(const Content& content, std::size_t i) {
   const Number& found = content.numbers[i];
   if (content.dtype == Dtype::boolean) {
@@ -307,6 +317,7 @@ Value Heap::number(const Content& content, std::size_t i) {
   return found.exact() ? Value::of(found.low) : Value{};
 }
 void Heap::note_write(const TensorState* written) {
+  if (!written || written->dtype == Dtype::unknown || !is_floating(written->dtype)) ++writes_.of_integers;
   // What shares the memory of a small tensor is small itself.
   if (written && written->shape.rank_known) {
     std::uint64_t least = 1;
@@ -405,7 +416,7 @@ Value Heap::one_of_alike(Value value, bool to_show) {
   const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain && b->role == TensorRole::plain &&
                      requires_grad(x) == requires_grad(y) && x.external == y.external && x.maybe_array == y.maybe_array && x.crossed == y.crossed &&
                      x.scaled_by == y.scaled_by && x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean &&
-                     x.content == y.content && x.strides == y.strides && x.blamed == y.blamed &&
+                     x.content == y.content && x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.blamed == y.blamed &&
                      (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
   if (!alike && !to_show) return value;
   return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
@@ -567,6 +578,8 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
                         a->numbers == b->numbers);
     };
     if (!same_content(mine->content, theirs->content)) joined.content = nullptr;
+    if (mine->extent != theirs->extent) joined.extent = nullptr;
+    if (mine->version != theirs->version) joined.version = ~0u;  // it depends on the path
     if (mine->strides != theirs->strides || joined.shape.dims.size() != joined.strides.size()) joined.strides.clear();
     if (joined.shape.rank_known) joined.first.clear();
     else if (mine->shape.rank_known || theirs->shape.rank_known) joined.first.clear();

@@ -24,10 +24,12 @@ using Delta = std::vector<std::pair<Slot*, Value>>;
 struct Writes {
   std::uint64_t of_type[16] = {};  // the elements of tensors, by dtype
   std::uint64_t of_gradients = 0;  // that a gradient is required
+  std::uint64_t of_integers = 0;   // the elements of tensors of integers, of any size
 
   void widen(const Writes& other) {
     for (std::size_t i = 0; i < 16; ++i) of_type[i] = of_type[i] < other.of_type[i] ? other.of_type[i] : of_type[i];
     of_gradients = of_gradients < other.of_gradients ? other.of_gradients : of_gradients;
+    of_integers = of_integers < other.of_integers ? other.of_integers : of_integers;
   }
 };
 
@@ -119,6 +121,9 @@ public:
   const Content* content(Dtype dtype, bool is_scalar, std::vector<Number> numbers);  // null if there are too many, or too few
   // What is known of the tensor's elements now; null: nothing.
   const Content* content_of(const TensorState& state) const;
+  // The same of the bounds of its integers.
+  const Extent* extent_of(const TensorState& state) const;
+  void set_extent(TensorState& state, Extent extent);
   Value number(const Content& content, std::size_t i);  // as a Python number; absent if it is not exactly known
   // The elements of a tensor are written. Which tensors share its memory is not followed: those that may do lose what was known of
   // theirs. Null: nothing is known of what is written.

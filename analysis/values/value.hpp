@@ -217,6 +217,7 @@ struct Function : Object {
   bool is_static = false, is_class_method = false, is_property = false, is_context_manager = false;
   bool is_cached = false;                // a property that runs once
   bool wrapped_unseen = false;           // by a decorator of which nothing is known
+  bool altered = false;                  // by a decorator: what it is called with may not be what it takes
   const Function* setter = nullptr;      // of a property
   Table attributes;                      // set on it by the program
   std::vector<Value> contexts;           // library managers that it is decorated with, outermost last
@@ -346,6 +347,17 @@ struct Content : Object {
   std::uint64_t writes = 0;
 };
 
+// The bounds of a tensor's integers, however many there are.
+struct Extent : Object {
+  static constexpr bool owns_nothing = true;
+  Int low = nullptr, high = nullptr;  // none is below or above; null: not known
+  bool met = false;                   // both are among them: `arange` has its last number, `randint` may lack it
+  bool drawn = false;                 // any number between them may come
+  Place place;
+  std::string_view what;              // "arange"
+  std::uint64_t writes = 0;           // the heap's: see Heap::extent_of
+};
+
 // What is known of a tensor at one moment. Immutable: an in-place operation gives the Tensor a new state.
 struct TensorState : Object {
   // What takes little stands together: there are many of these.
@@ -369,6 +381,8 @@ struct TensorState : Object {
   const Origin* mean = nullptr;            // a mean that a loss function made, to which nothing but other losses was done since
   Graph graph;                       // what it was computed from
   const Content* content = nullptr;  // of a small tensor whose elements are known
+  const Extent* extent = nullptr;    // of integers of which only the bounds are known
+  std::uint32_t version = 0;         // how often it was written in place since it was made
   const Made* made = nullptr;        // where it came from; null: not known, or from several paths
   std::vector<Dim> first;            // of a tensor whose rank is not known: what its first dimensions were found to be
   // How many elements lie between neighbours along each dimension, where that is known: the elements are then dense, in this or another

@@ -83,6 +83,7 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
 // Parameters and buffers by name, as far as they are plain attributes and items of containers of which all is known.
 struct Held {
   std::map<std::string, const values::TensorState*> tensors;
+  bool complete = true;                       // there are no others
   std::map<std::string, std::size_t> counts;  // of the modules in those containers
 };
 void tensors_of(Value module, const std::string& prefix, Held& held, int depth = 0) {
@@ -90,7 +91,13 @@ void tensors_of(Value module, const std::string& prefix, Held& held, int depth =
   auto& found = held.tensors;
   for (const auto& [name, slot] : module.as<Instance>()->attributes.entries()) {
     const Value value = slot->value;
-    if (found.size() > 512) return;
+    if (found.size() > 512) {
+      held.complete = false;
+      return;
+    }
+    const bool plain = value.is(Kind::none) || value.is(Kind::boolean) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string) || value.is(Kind::dtype);
+    if (!name.text().starts_with("$") && value && !plain && !value.is(Kind::tensor) && !value.is(Kind::instance)) held.complete = false;
+    if ((name.text() == "$items" && (!value.is(Kind::list) || values::Heap::list_state(value)->open)) || name.text() == "$dict" || name.text() == "$names") held.complete = false;
     if (name.text() == "$items" && value.is(Kind::list) && !values::Heap::list_state(value)->open) {
       const auto& items = values::Heap::list_state(value)->items;
       if (attribute(module, "$names")) continue;
@@ -151,8 +158,51 @@ std::optional<Longer> longer(const Held& saved, const Held& own) {
   return std::nullopt;
 }
 
+// `b.load_state_dict(a.state_dict())`: both models are there, and PyTorch holds their names and sizes against each other at once.
+bool look_at_live(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
+  const OperationEvent& event = *put.event;
+  const FileUse* taken = event.arguments.empty() ? nullptr : state_of(desk, event.arguments[0]);
+  if (!taken) return false;
+  const auto inside = [](Place inner, Place outer) { return inner.chunk == outer.chunk && inner.span.begin >= outer.span.begin && inner.span.end <= outer.span.end; };
+  const Value from = taken->event->self, into = event.self;
+  // What is done to the state between is not followed.
+  if (!inside(taken->event->place, event.place) || !from.is(Kind::instance) || from == into || event.expected) return true;
+  const bool strict = event.arguments.size() < 2 || !event.arguments[1] || (event.arguments[1].is(Kind::boolean) && record.symbols.decide(event.arguments[1].condition()) == Answer::yes);
+  Held theirs, ours;
+  tensors_of(from, "", theirs);
+  tensors_of(into, "", ours);
+  if (theirs.tensors.empty() || ours.tensors.empty()) return true;
+  const auto tell = [&](const std::string& text) {
+    if (!once(event.place)) return;
+    Finding* finding = report.add(Severity::error, event.place, event.calls, text);
+    if (!finding) return;
+    if (from.object()->born) report.relate(*finding, from.object()->born, "the state is taken of the model made here");
+    if (into.object()->born) report.relate(*finding, into.object()->born, "the other model is made here");
+  };
+  if (const auto differing = differ(record, theirs, ours)) {
+    tell("'" + differing->name + "' is " + words(record, differing->saved->shape) + " in the state and " + words(record, differing->own->shape) +
+         " in the model that loads it: load_state_dict raises \"size mismatch\", with strict=False, too. Build both models alike.");
+    return true;
+  }
+  if (!theirs.complete || !ours.complete) return true;
+  const auto lacks = [](const Held& one, const Held& other) {
+    for (const auto& [name, state] : one.tensors)
+      if (!other.tensors.contains(name)) return name;
+    return std::string();
+  };
+  const std::string missing = lacks(ours, theirs), unexpected = lacks(theirs, ours);
+  const bool shares = std::ranges::any_of(ours.tensors, [&](const auto& each) { return theirs.tensors.contains(each.first); });
+  if (strict && (!missing.empty() || !unexpected.empty()))
+    tell((missing.empty() ? "The state has '" + unexpected + "', and the model that loads it has not" : "The model has '" + missing + "', and the state that it loads has not") +
+         ": load_state_dict raises \"" + (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\". Build both models alike.");
+  else if (!strict && !shares && once(event.place))
+    report.add(Severity::warning, event.place, event.calls, "No name of the state is one of the model's: with strict=False nothing is loaded, without a word.");
+  return true;
+}
+
 void look_at_put(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
   if (put.event->arguments.empty() || put.guarded || !put.event->self.is(Kind::instance)) return;
+  if (look_at_live(record, report, desk, put, once)) return;
   const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
   if (!loaded.load) return;
   const bool loose = put.event->arguments.size() > 1 && put.event->row->parameters.size() > 1 &&
@@ -236,11 +286,11 @@ void check(const Record& record, Report& report) {
 
 constexpr Rule checkpoint_keys = complete({
     .id = "checkpoint/keys",
-    .severity = Severity::warning,
+    .severity = Severity::error,
     .summary = "a checkpoint is read with other keys, names or sizes than it was saved with",
     .why = "A checkpoint is only read when a job starts again, often days later, so a name that differs between the saving and the loading side is found at the worst "
            "moment: KeyError for a key of the dict, \"Missing key(s) in state_dict\" for parameters whose names carry the `module.` of DistributedDataParallel on one side only, "
-           "\"size mismatch\" for a layer of another size. With `strict=False` names that differ are skipped without a word, and the model keeps its random weights.",
+           "\"size mismatch\" for a layer of another size. With `strict=False` names that differ are skipped without a word, and the model keeps its random weights. Between two models of the program the same holds at once, and is an error.",
     .wrong = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, \"last.pt\")\n"
              "checkpoint = torch.load(\"last.pt\")\n"
              "model.load_state_dict(checkpoint[\"state_dict\"])\n",

@@ -145,6 +145,7 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
     message += ", when " + when;
     if (severity == Severity::error) severity = Severity::warning;
   }
+  if (problem.overridable && severity == Severity::error) severity = Severity::warning;
   if (!root.defaults.empty()) {
     message += ", with the defaults of " + root.defaults;
     if (severity == Severity::error) severity = Severity::warning;

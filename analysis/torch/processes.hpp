@@ -1,0 +1,12 @@
+// Rows of what a program hands to other processes: variables of the environment, commands.
+#pragma once
+
+#include "torch/table.hpp"
+
+namespace stepzero::torch {
+
+std::vector<Row> process_rows();
+// os.environ.setdefault(key, value): the value is judged as one that is set.
+void judge_variable(Call& call, std::string_view key, Value value);
+
+} // namespace stepzero::torch
