@@ -1,5 +1,5 @@
 // What lies in things: iterating, elements, and subscripts.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/each_round.hpp"
 
 #include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
@@ -211,6 +211,10 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
+    if (const Value function = object->attributes.value(called_each_round)) {
+      const Value given = resolve(call(function, {}, where));
+      return given.is(Kind::none) ? heap().external("", where) : given;
+    }
     if (const values::Slot* items = object->attributes.find(Name("$items")); items && !object->cls) return element(items->value, where);
     if (const Value method = find_method(object, Name("__iter__"))) {
       const Value produced = resolve(call(method, {}, where));

@@ -364,7 +364,8 @@ Value Op::result(const Shape& shape, Dtype dtype) {
   if (dtype != Dtype::unknown && category(dtype) < 2) cut_history(run, state, call.place, title());
   if (shape.rank_known && shape.dims.empty()) state.is_gradient = false;
   state.blamed = state.blamed || failed_;
-  state.shape = shape;
+  // Of what would have come of a call that fails nothing is claimed; where shapes are shown it has the one that was meant.
+  if (!state.blamed || run.to_show()) state.shape = shape;
   state.dtype = dtype;
   return torch::result(call, std::move(state));
 }
