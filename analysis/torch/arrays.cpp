@@ -49,7 +49,8 @@ Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_lis
 
 Value array_of_tensor(Op& op) {
   const TensorState* from = op.tensor("input");
-  if (from && op.run.heap().requires_grad(*from) == Known::yes && op.flag("force") == Known::no) {
+  // Whoever calls what nobody calls here may switch gradients off.
+  if (from && !op.run.in_roots() && op.run.heap().requires_grad(*from) == Known::yes && op.flag("force") == Known::no) {
     const Value made = op.fail(ProblemKind::array_of_history, "`" + op.name("input") + "` requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
     const syntax::Expr* subject = op.expression("input");
     // What is brought to the CPU first is detached before.
@@ -177,7 +178,7 @@ Value array(Call& call) {
   if (call.spread || !data || op.given("ndmin")) return unknown_of(call);
   if (const TensorState* state = array_state(call.run, data)) return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   if (const TensorState* state = op.tensor(data)) {
-    if (call.run.heap().requires_grad(*state) == Known::yes)
+    if (!call.run.in_roots() && call.run.heap().requires_grad(*state) == Known::yes)
       return op.fail(ProblemKind::array_of_history, "`" + op.name("object") + "` requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
     return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   }

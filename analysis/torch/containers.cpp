@@ -39,7 +39,8 @@ interpreter::ProblemEvent* failure_since(Interpreter& run, std::size_t first) {
 // Tries the layers on what the first of them takes. That they run in this order is likely, and proven where the container is called.
 void try_out(Call& call, const std::vector<Value>& items) {
   std::vector<Value> layers;
-  if (call.run.guarded() || !layers_in_a_row(call.run, items, layers) || layers.size() < 2) return;
+  // What the program itself makes it calls, or changes before.
+  if (!call.run.in_roots() || call.run.guarded() || !layers_in_a_row(call.run, items, layers) || layers.size() < 2) return;
   values::Heap& heap = call.run.heap();
   const auto mark = heap.mark();
   const auto facts = call.run.symbols().mark();
@@ -65,7 +66,8 @@ void try_out(Call& call, const std::vector<Value>& items) {
 // What fails in the call of a container stands at the layer with the wrong number, and not twice.
 void tell_at_layer(Call& call, const Value& layer, std::size_t before) {
   interpreter::ProblemEvent* failure = failure_since(call.run, before);
-  if (!failure || !(failure->place == call.place) || !(failure->self == layer) || !layer.is(Kind::instance)) return;
+  const auto is_number = [](ProblemKind kind) { return kind == ProblemKind::inner_dimensions || kind == ProblemKind::layer_features || kind == ProblemKind::layer_input; };
+  if (!failure || !is_number(failure->problem) || !(failure->place == call.place) || !(failure->self == layer) || !layer.is(Kind::instance)) return;
   const Instance& made = *layer.as<Instance>();
   if (made.cls || !call.run.record().in_file(made.born)) return;
   failure->place = made.born;

@@ -225,6 +225,9 @@ namespace {
 Value run_described(Call& call, Op& op) {
   const auto before = call.run.heap().mark();
   const auto facts = call.run.symbols().mark();
+  // What only changes how a tensor is looked at writes no number.
+  constexpr std::string_view no_numbers[] = {"torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
+  if (call.row.op->writes && call.row.self_first && std::ranges::find(no_numbers, call.row.path) == std::end(no_numbers) && !may_be_written(op, call.at(0))) return call.at(0);
   const Value made = !call.row.one_device || op.on_one_device() ? call.row.op->shape(op) : Value{};
   if (op.failed()) {
     // What was learned of the operands on the way holds only where the call succeeds.
@@ -283,9 +286,8 @@ void take_positive(Op& op) {
   constexpr std::int64_t multiples[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 512, 1024};
   const Int one = op.s.constant(1);
   for (const std::string_view name : sizes) {
-    const Value given = op.argument(name);
-    if (!given.is(Kind::integer) || op.s.value(given.integer())) continue;
-    const Int size = given.integer();
+    const Int size = op.size(name);
+    if (!size || op.s.value(size)) continue;
     std::vector<Int> atoms;
     op.s.atoms(size, [&](Int atom) {
       if (std::ranges::find(atoms, atom) == atoms.end()) atoms.push_back(atom);

@@ -130,7 +130,7 @@ Files::Files(const Record& record) {
     Desk desk;
     desk.root = root.get();
     Collect(desk).block(root->block);
-    if (!desk.saves.empty() || !desk.loads.empty()) desks_.push_back(std::move(desk));
+    if (!desk.saves.empty() || !desk.loads.empty() || (!desk.taken.empty() && !desk.put.empty())) desks_.push_back(std::move(desk));
   }
 }
 
