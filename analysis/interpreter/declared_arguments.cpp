@@ -35,7 +35,7 @@ bool is_set_somewhere(const Record& record, std::string_view name) {
 } // namespace
 
 void judge_declared(Interpreter& run, const values::Instance& object, syntax::Name name, Place where) {
-  static const syntax::Name declared_names("$declared");
+  static const syntax::Name declared_names("$known_names");
   const values::Slot* slot = object.cls ? nullptr : object.attributes.find(declared_names);
   const Value declared = slot ? run.resolve(slot->value) : Value{};
   const std::string_view wanted = name.text();

@@ -28,6 +28,21 @@ std::string_view written_name(const Expr& callee) {
   if (callee.kind == ExprKind::attribute) return as<AttributeExpr>(callee).attribute.text();
   return {};
 }
+// Is each base of the classes one of them, or the library's nearest? A base that is not, as `property` and `type`, may have a constructor.
+bool bases_known(const values::Class& cls) {
+  constexpr std::string_view plain[] = {"object", "ABC", "Generic", "Protocol"};
+  for (const values::Class* each : cls.order) {
+    if (each->open || !each->stmt) return false;
+    for (const Expr* base : each->stmt->bases) {
+      const Expr& named = base->kind == ExprKind::subscript ? *as<SubscriptExpr>(*base).object : *base;
+      const std::string_view name = written_name(named);
+      const bool own = std::ranges::any_of(cls.order, [&](const values::Class* other) { return other->name.text() == name; });
+      const bool native = each->native && each->native->row && each->native->path.ends_with(name);
+      if (name.empty() || (!own && !native && std::ranges::find(plain, name) == std::end(plain))) return false;
+    }
+  }
+  return true;
+}
 bool is_slip(std::string_view written, std::string_view meant) {
   return written.size() > 2 && meant.size() > 2 && letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
@@ -39,7 +54,8 @@ bool Interpreter::can_be_judged(const values::Function& function, const CallExpr
   if (function.altered || function.wrapped_unseen || function.wrapped_guard || !function.parameters) return false;
   // Of an installed library there may be another version where the program runs.
   if (function.closure && installed_.contains(function.closure->globals)) return false;
-  return expr.span.end > expr.span.begin;
+  // What a table or another call gives back may be another function than the one that is known.
+  return !written_name(*expr.function).empty();
 }
 
 // May the object be of a class that has a method of its own in the place of this one?
@@ -107,6 +123,7 @@ bool Interpreter::refuses(const values::Function& function, const Arguments& arg
   if (callee.empty()) return false;
   std::string text = misfit(function, arguments, expr, callee, static_cast<bool>(self));
   if (text.empty()) return false;
+  if (const values::Class* cls = made ? made : self.is(Kind::instance) ? self.as<values::Instance>()->cls : self.is(Kind::class_) ? self.as<values::Class>() : nullptr; cls && !bases_known(*cls)) return false;
   const std::string called(callee);
   // `cls(…)` and `type(self)(…)` may make an object of a derived class.
   bool another = made ? written_name(*expr.function) == "cls" || written_name(*expr.function).empty() || written_name(*expr.function) == "__class__" : may_be_another(function, self, expr);
@@ -156,7 +173,7 @@ bool Interpreter::refuses_all(const values::Class& cls, const Arguments& argumen
   const bool plain = std::ranges::all_of(cls.order, [](const values::Class* each) {
     return !each->open && !each->native && each->holds == Kind::absent && !each->is_enum && !each->is_dataclass && each->stmt && each->stmt->decorators.empty() && each->stmt->keywords.empty();
   });
-  if (!plain || arguments.spread || (arguments.positional.empty() && arguments.keywords.empty()) || (!cls.order.empty() && cls.order.back()->globals && installed_.contains(cls.order.back()->globals))) return false;
+  if (!plain || !bases_known(cls) || arguments.spread || (arguments.positional.empty() && arguments.keywords.empty()) || (!cls.order.empty() && cls.order.back()->globals && installed_.contains(cls.order.back()->globals))) return false;
   if (written_name(*expr.function) != cls.name.text()) return false;
   ProblemEvent* event = problem_at(values::ProblemKind::own_call, where, &expr, "`" + std::string(cls.name.text()) + "` takes no arguments: neither it nor what it derives from has a constructor");
   event->evidence.emplace_back(cls.born, "`" + std::string(cls.name.text()) + "` is defined here");

@@ -210,7 +210,7 @@ void Interpreter::escape(Value value, int depth) {
     if (is_a(value, library_.types().module))
       if (const Row* row = method_row(library_.types().module, "$out_of_sight")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
     // A namespace of arguments, and the parser that makes it, may be given further ones.
-    const bool declares = !object->cls && object->attributes.find(Name("$declared"));
+    const bool declares = !object->cls && (object->attributes.find(Name("$declared")) || object->attributes.find(Name("$known_names")));
     if (((object->cls && !object->symbolic && !is_a(value, library_.types().module)) || declares) && !object->attributes.find(handed_out))
       heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
     return;

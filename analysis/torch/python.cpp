@@ -225,7 +225,7 @@ Value arguments_of_program(Call& call) {
   const bool own = call.run.resolve(call.at(1)).is(Kind::none) || !call.at(1);
   const Value declared = kept(call, "$declared");
   const bool handed = call.self.is(Kind::instance) && (call.self.as<Instance>()->attributes.find(interpreter::handed_out) || call.self.as<Instance>()->cls);
-  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open) keep(call.run, *made, "$declared", declared);
+  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open) keep(call.run, *made, "$known_names", declared);
   return Value::of(Kind::instance, made);
 }
 Value parser_init(Call& call) {
