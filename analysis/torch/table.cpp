@@ -142,6 +142,9 @@ constexpr std::array rank_names = {
     RankName{"is_rank0", {Role::none, true}},
     RankName{"is_global_zero", {Role::none, true}},
     RankName{"is_chief", {Role::none, true}},
+    RankName{"is_world_process_zero", {Role::none, true}},
+    RankName{"process_index", {Role::rank, false}},
+    RankName{"local_process_index", {Role::local_rank, false}},
     // The parts of a pipeline that a process runs.
     RankName{"stage_id", {Role::none, false, {}, true}},
     RankName{"stage_ids", {Role::none, false, {}, true}},
@@ -326,7 +329,7 @@ Table::Table() {
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
-      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},
+      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {

@@ -21,11 +21,16 @@ using values::Operation;
 
 namespace {
 
+bool is_settled(const OperationEvent& event, int argument) {
+  return argument >= 0 && static_cast<std::size_t>(argument) < event.arguments.size() && event.arguments[static_cast<std::size_t>(argument)].is(Kind::boolean);
+}
+
 // Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are not known here.
 bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
-  if (event.row->collective->only_if >= 0) return false;
+  // Where it communicates for certain, or not at all, the comparison of the ranks tells.
+  if (const int only_if = event.row->collective->only_if; only_if >= 0 && (event.row->collective->when != values::When::sharded || is_settled(event, only_if))) return false;
   const int group = event.row->collective->group;
   if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;
   const Value value = event.arguments[static_cast<std::size_t>(group)];
@@ -282,7 +287,7 @@ private:
   // Where it communicates, if the text does not say that it does.
   static std::string condition_of(const OperationEvent& event) {
     if (!event.row->collective) return {};
-    if (event.row->collective->when == values::When::sharded) return "Where the launcher shards the model: ";
+    if (event.row->collective->when == values::When::sharded && !is_settled(event, event.row->collective->only_if)) return "Where the model is sharded: ";
     return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: " : "";
   }
 

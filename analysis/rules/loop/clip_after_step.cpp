@@ -1,6 +1,7 @@
 // loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the backward.
 #include "rules/loop/gated.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 #include "rules/loop/training.hpp"
 
 #include <cmath>
@@ -24,7 +25,7 @@ void check(const Record& record, Report& report) {
   for (const Mistake& mistake : training.mistakes()) {
     const bool behind = mistake.slip == Slip::clipped_late;
     if ((!behind && mistake.slip != Slip::clipped_early) || only_measures(*mistake.event) || !once(mistake.event->place)) continue;
-    Finding* finding = report.add(Severity::error, mistake.event->place, mistake.event->calls,
+    Finding* finding = report.add(worst(*mistake.scene), mistake.event->place, mistake.event->calls,
                                   behind ? "The gradients are clipped behind " + record_call(record, *mistake.before) + ", which has used them as they were. Clip between the backward and the step."
                                          : "There are no gradients to clip yet: the backward comes behind. Clip between the backward and the step.");
     if (!finding) continue;

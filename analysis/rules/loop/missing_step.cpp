@@ -1,6 +1,7 @@
 // loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a step.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ void check(const Record& record, Report& report) {
   if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if (!trains_itself(scene) || scene.root->truncated) continue;
     for (const Object* optimizer : scene.optimizers) {
       const Value value = Value::of(Kind::instance, optimizer);
       if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;

@@ -1,6 +1,7 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 
 #include <algorithm>
 
@@ -17,7 +18,7 @@ void check(const Record& record, Report& report) {
   if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if (!trains_itself(scene) || scene.root->truncated) continue;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer.is(Kind::instance) || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
@@ -51,7 +52,7 @@ void check(const Record& record, Report& report) {
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
       const bool made = is_made(scene, optimizer.object());
-      Finding* finding = report.add(made ? Severity::error : Severity::warning, step.event->place, step.event->calls,
+      Finding* finding = report.add(made ? worst(scene) : Severity::warning, step.event->place, step.event->calls,
                                     "This loop never clears the gradients: every backward adds to those of all batches before, so each step of " + (name.empty() ? "the optimizer" : name) +
                                         " goes further along old directions. Call " + (name.empty() ? "optimizer" : name) + ".zero_grad() once per step.");
       if (!finding) continue;

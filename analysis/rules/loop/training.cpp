@@ -1,6 +1,7 @@
 #include "rules/loop/training.hpp"
 
 #include "rules/loop/follow.hpp"
+#include "rules/loop/handed.hpp"
 #include "rules/loop/measured.hpp"
 #include "rules/loop/parts.hpp"
 
@@ -169,7 +170,7 @@ void Training::look_at(const Root& root) {
     default: break;
     }
   }
-  if (scene.handed_over || root.truncated) return;
+  if (!trains_itself(scene) || root.truncated) return;
   Walk walk;
   const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scale; });
   walk.wanted = [&](const OperationEvent& event) { return matters(event.row->operation) || (scales && measures_gradients(record_, event)); };
