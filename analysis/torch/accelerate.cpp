@@ -138,10 +138,6 @@ std::vector<Row> accelerate_rows() {
       row("accelerate.Accelerator.print", method, "*arguments, **options", nothing),
       row("accelerate.Accelerator.save", method, "obj, f, *more, **options", nothing),
       row("accelerate.Accelerator.clip_grad_value_", method, "parameters, clip_value", nothing, {}, Operation::clip_gradients),
-      row("accelerate.utils.FullyShardedDataParallelPlugin", class_, "*arguments, **options", keep_options),
-      row("accelerate.utils.DeepSpeedPlugin", class_, "*arguments, **options", keep_options),
-      row("accelerate.utils.ProjectConfiguration", class_, "*arguments, **options", keep_options),
-
       row("accelerate.PartialState", class_, "*arguments, **options", nullptr),
       row("accelerate.PartialState.is_main_process", property, "", is_first),
       row("accelerate.PartialState.is_local_main_process", property, "", is_local_first),
@@ -154,6 +150,9 @@ std::vector<Row> accelerate_rows() {
       row("accelerate.PartialState.local_process_index", property, "", role_value<Role::local_rank>),
       row("accelerate.PartialState.num_processes", property, "", role_value<Role::world_size>),
   };
+  for (const std::string_view settings : {"accelerate.FullyShardedDataParallelPlugin", "accelerate.utils.FullyShardedDataParallelPlugin", "accelerate.DeepSpeedPlugin", "accelerate.utils.DeepSpeedPlugin",
+                                          "accelerate.utils.ProjectConfiguration"})
+    rows.push_back(row(settings, class_, "*arguments, **options", keep_options));
   add_hidden(rows, hidden());
   return rows;
 }

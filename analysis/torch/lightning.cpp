@@ -11,6 +11,12 @@ Value lightning_trainer(Call& call) { return Value::of(Kind::instance, call.run.
 Value lightning_strategy(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place)); }
 
 
+// What rank 0 alone is to log is not reduced.
+template <int sync> Value logs(Call& call) {
+  if (const Value alone = option(call, "rank_zero_only"); alone && call.run.symbols().decide(call.run.truth(alone)) == symbolic::Answer::yes) call.arguments[sync] = call.run.heap().boolean(false);
+  return Value::none();
+}
+
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
       {"pytorch_lightning.Trainer.save_checkpoint", "filepath, *more, **options", nothing, {.name = "trainer.save_checkpoint", .hidden = true, .because = "it gathers sharded states and ends in a barrier"}},
@@ -19,9 +25,9 @@ const std::deque<Hidden>& hidden() {
       {"pytorch_lightning.Trainer.test", "*arguments, **options", evaluates, {.name = "trainer.test", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
       {"pytorch_lightning.Trainer.predict", "*arguments, **options", predicts, {.name = "trainer.predict", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
       {"pytorch_lightning.Trainer.log_dir", "", uniform, {.name = "trainer.log_dir", .hidden = true, .because = "reading it broadcasts the path from rank 0"}, RowKind::property},
-      {"pytorch_lightning.LightningModule.log", "name, value, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", nothing,
+      {"pytorch_lightning.LightningModule.log", "name, value, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", logs<8>,
        {.name = "self.log with sync_dist", .hidden = true, .because = "it reduces the value over all ranks", .only_if = 8}},
-      {"pytorch_lightning.LightningModule.log_dict", "dictionary, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", nothing,
+      {"pytorch_lightning.LightningModule.log_dict", "dictionary, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options", logs<7>,
        {.name = "self.log_dict with sync_dist", .hidden = true, .because = "it reduces the values over all ranks", .only_if = 7}},
       {"pytorch_lightning.Strategy.broadcast", "obj, src=0", uniform, {.name = "strategy.broadcast", .root = 1, .hidden = true, .because = "the other ranks receive"}},
       {"pytorch_lightning.Strategy.reduce", "tensor, group=None, reduce_op='mean'", gathered, {.name = "strategy.reduce", .hidden = true, .because = "it reduces over all ranks"}},

@@ -12,6 +12,7 @@ job then: it ends, it hangs, or a rank raises. Where it ends although something 
 import argparse
 import importlib
 import importlib.metadata
+import importlib.util
 import json
 import os
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 FACTS = HERE / "facts"
 NAMES = ["accelerate", "lightning", "fabric", "deepspeed", "trainer"]
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path.insert(0, str(HERE))
 
 
 def probe_of(name):
@@ -30,12 +31,12 @@ def probe_of(name):
 
 def python_with_frameworks():
     """The Python of the oracle that has them; None where it is not installed."""
-    try:
-        import oracles  # tests/oracles.py
-
-        return oracles.python()
-    except ImportError:
+    found = importlib.util.spec_from_file_location("oracles", HERE.parent / "oracles.py")  # its folder has names of packages
+    if not Path(found.origin).exists():
         return None
+    oracles = importlib.util.module_from_spec(found)
+    found.loader.exec_module(oracles)
+    return oracles.python()
 
 
 def listed(calls):
