@@ -113,7 +113,7 @@ void check(const Record& record, Report& report) {
     bool told = false;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, step.loops.back())) continue;
+      if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, nullptr)) continue;
       const LoopEvent* loop = step.loops.back();
       if (offers_clipping(record, *loop) || escapes(record, scene, optimizer.object(), nullptr)) continue;
       for (const Happening& each : scene.all) {

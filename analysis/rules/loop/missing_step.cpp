@@ -17,6 +17,8 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated || by_hand(scene, nullptr)) continue;
+    // Who throws gradients away one by one may have used them one by one.
+    if (std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::gradient_written; })) continue;
     for (const Object* optimizer : scene.optimizers) {
       const Value value = as_value(optimizer);
       if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;

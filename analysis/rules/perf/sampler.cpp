@@ -29,7 +29,12 @@ bool is_own(const Record& record, Value value, int depth = 0) {
   case Kind::integer:
   case Kind::string: return record.heap.sharing(value) != symbolic::Sharing::uniform;
   case Kind::unknown: return value.as<values::Unknown>()->external || record.heap.sharing(value) != symbolic::Sharing::uniform;
-  case Kind::tensor: return value.as<values::Tensor>()->now()->external || value.as<values::Tensor>()->now()->sharing != symbolic::Sharing::uniform;
+  case Kind::tensor: {
+    // What each rank drew for itself is not a part that it took.
+    const values::TensorState& state = *value.as<values::Tensor>()->now();
+    const auto by_rank = [&](const values::Dim& dim) { return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent; };
+    return state.external || state.sharing == symbolic::Sharing::divergent || std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
+  }
   case Kind::list: return differs(record, value) || any(values::Heap::list_state(value)->items) || is_own(record, values::Heap::list_state(value)->rest, depth + 1);
   case Kind::tuple: return any(value.as<values::Tuple>()->items);
   case Kind::choice: return is_own(record, value.as<values::Choice>()->yes, depth + 1) || is_own(record, value.as<values::Choice>()->no, depth + 1);
