@@ -32,6 +32,8 @@ bool is_own(const Record& record, Value value, int depth = 0) {
   case Kind::tensor: {
     // What each rank drew for itself is not a part that it took.
     const values::TensorState& state = *value.as<values::Tensor>()->now();
+    // Nor is a part of that known by more than its number, which nobody knows.
+    if (state.shape.rank_known && !state.shape.dims.empty() && !state.shape.dims[0].size) return true;
     const auto by_rank = [&](const values::Dim& dim) { return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent; };
     return state.external || state.sharing == symbolic::Sharing::divergent || std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
   }
