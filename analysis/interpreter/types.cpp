@@ -375,9 +375,11 @@ void Interpreter::store_in_tensor(Value object, Name name, Value value, Place wh
     return;
   }
   const bool is_tensor = object.is(Kind::tensor) || object.as<values::Unknown>()->state.value.is(Kind::tensor);
-  if (is_tensor) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
-  else heap().note_grad_write();
-  if (!is_tensor && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
+  // `p.grad = None` throws the gradient away.
+  const bool cleared = value && resolve(value).is(Kind::none) && row->operation == values::Operation::gradient_written;
+  if (is_tensor || cleared) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
+  if (!is_tensor) heap().note_grad_write();
+  if (!is_tensor && !cleared && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
 }
 
 void Interpreter::delete_attribute(Value object, Name name, Place where) {
