@@ -140,12 +140,19 @@ Value Interpreter::held(const values::Instance& object) const {
   return object.attributes.value(Name(object.cls->holds == Kind::dict ? "$dict" : "$items"));
 }
 
+// A method that the classes which derive from its own have to write.
+static bool is_left_to_others(Value method) {
+  const auto* function = method.is(Kind::function) ? method.as<values::Function>() : nullptr;
+  return function && function->stmt && is_abstract(*function->stmt);
+}
+
 Value Interpreter::find_method(values::Instance* object, Name name) {
   const Value self = Value::of(Kind::instance, object);
   if (object->cls)
     if (const Value found = find_in_order(object->cls->order, name)) {
       const auto bind = [&](Value method) { return bind_method(method, self, object->cls, {}); };
       const Value either = to_show() && in_roots_ ? one_of_overrides(*this, *object->cls, name, found, globals_, bind) : Value{};
+      if (!either && object->symbolic && is_left_to_others(found)) return heap().external(name.text());
       return either ? either : bind(found);
     }
   const auto bound = [&](Value of, Value function) {
@@ -212,6 +219,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
     if (const Value found = find_in_order(object.cls->order, name)) {
       const auto bind = [&](Value method) { return bind_method(method, self, object.cls, where); };
       const Value either = to_show() && in_roots_ ? one_of_overrides(*this, *object.cls, name, found, globals_, bind) : Value{};
+      if (!either && object.symbolic && is_left_to_others(found)) return heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
       return either ? either : bind(found);
     }
   const values::LibrarySymbol* native = object.native ? object.native : object.cls ? object.cls->native : nullptr;

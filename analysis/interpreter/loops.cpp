@@ -14,7 +14,8 @@ constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run rou
 constexpr std::size_t most_told_rounds = 64;
 constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
 constexpr std::uint64_t unroll_steps_list = 20'000;
-constexpr std::uint64_t unroll_steps_range = 4'000;
+constexpr std::uint64_t unroll_steps_range = 40'000;
+constexpr std::uint64_t unroll_share = 4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
@@ -261,46 +262,53 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   const bool is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   Value first;  // of several that are known
   bool first_fails = false;
+  // Runs the first round by itself, and tells what fails in it whatever is not known.
+  const auto run_first = [&](Value item) {
+    if (rehearsals_ > 0) return;
+    Block scratch;
+    Block* const block = block_;
+    block_ = &scratch;
+    ++rehearsals_;
+    ++generic_depth_;
+    const std::size_t depth = path_.size();
+    const auto counts = exit_counts();
+    const auto mark = heap().mark();
+    const auto facts = symbols().mark();
+    LoopTarget target{mark, mark, depth, {}, {}};
+    frame_->loops.push_back(&target);
+    run_round(target, [&] {
+      run_assign(*stmt.target, item);
+      return run_block(stmt.body);
+    }, true);
+    frame_->loops.pop_back();
+    killed_ = false;
+    heap().rollback(mark);
+    symbols().rewind(facts);
+    path_.resize(depth);
+    drop_exits(counts);
+    --generic_depth_;
+    --rehearsals_;
+    block_ = block;
+    std::vector<const ProblemEvent*> failures;
+    failures_of_first_round(scratch, failures);
+    block_->events.insert(block_->events.end(), failures.begin(), failures.end());
+    first_fails = !failures.empty();
+  };
   if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
     Flow flow;
     // What an early exit leaves in an iterator is not known.
     const auto whole = is_iterator ? *values::Heap::list_state(iterable) : values::ListState{};
     if (is_iterator) heap().set_list(iterable, {});
-    const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? unroll_steps_range : unroll_steps_list;
+    const std::uint64_t left = step_limit_ - std::min(step_limit_, record_.steps);
+    const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? std::min(unroll_steps_range, left / unroll_share) : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
     if (is_iterator) heap().set_list(iterable, whole);
     if (items->size() > 1) first = resolve(items->front());
     // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of them.
-    if (rehearsals_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) {
-      Block scratch;
-      Block* const block = block_;
-      block_ = &scratch;
-      ++rehearsals_;
-      ++generic_depth_;
-      const std::size_t depth = path_.size();
-      const auto counts = exit_counts();
-      const auto mark = heap().mark();
-      const auto facts = symbols().mark();
-      LoopTarget target{mark, mark, depth, {}, {}};
-      frame_->loops.push_back(&target);
-      run_round(target, [&] {
-        run_assign(*stmt.target, items->front());
-        return run_block(stmt.body);
-      }, true);
-      frame_->loops.pop_back();
-      killed_ = false;
-      heap().rollback(mark);
-      symbols().rewind(facts);
-      path_.resize(depth);
-      drop_exits(counts);
-      --generic_depth_;
-      --rehearsals_;
-      block_ = block;
-      std::vector<const ProblemEvent*> failures;
-      failures_of_first_round(scratch, failures);
-      block_->events.insert(block_->events.end(), failures.begin(), failures.end());
-      first_fails = !failures.empty();
-    }
+    if (std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) run_first(items->front());
+  } else if (iterable.is(Kind::range)) {
+    // The first number of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
+    if (const Int start = iterable.as<values::Range>()->start; symbols().value(start)) run_first(Value::of(start));
   }
   LoopShape shape;
   shape.stmt = &stmt;

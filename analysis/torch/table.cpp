@@ -162,6 +162,7 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
+    MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},
     MethodName{"parameters", "torch.nn.Module.parameters"},
@@ -402,7 +403,7 @@ std::optional<interpreter::Presumption> Table::presume(std::string_view name) co
     if (known.name == name) return known.meaning;
   if (name == "scaler" || name == "grad_scaler") return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
   if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") || name.ends_with("_optim") ||
-      name.starts_with("optimizer_") || name.starts_with("opt_"))
+      name.starts_with("optimizer_") || name.starts_with("optim_") || name.starts_with("opt_"))
     return interpreter::Presumption{Role::none, false, "torch.optim.Optimizer"};
   return std::nullopt;
 }

@@ -40,7 +40,7 @@ ReadBaseline read_baseline(const std::string& path) {
     if (!entry.is_object()) return wrong("not a baseline of stepzero");
     const Json path_of = entry.value("path", Json()), rule = entry.value("rule", Json()), line = entry.value("line", Json());
     const Json count = entry.value("count", Json(1));
-    if (!path_of.is_string() || !rule.is_string() || !line.is_string() || !count.is_number_unsigned() || count == 0) return wrong("not a baseline of stepzero");
+    if (!path_of.is_string() || !rule.is_string() || !line.is_string() || !count.is_number_integer() || count < 1) return wrong("not a baseline of stepzero");
     baseline.add({path_of.get<std::string>(), rule.get<std::string>(), line.get<std::string>()}, count.get<std::size_t>());
   }
   return {std::move(baseline), {}};

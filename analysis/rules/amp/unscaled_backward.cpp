@@ -50,7 +50,7 @@ void check(const Record& record, Report& report) {
     if (!scene.handed_over && !scene.root->truncated) look_for_unused(record, scene, report, once);
   for (const Mistake& mistake : training.mistakes()) {
     if (mistake.slip != Slip::plain_backward) continue;
-    const auto weight = weigh(record, mistake.scaler, *mistake.later, *mistake.scene);
+    const auto weight = weigh(record, mistake, *mistake.later);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string loss = object_text(record, *mistake.event, "the loss"), scaler = object_text(record, *mistake.later, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,

@@ -16,6 +16,6 @@ bool trains_itself(const Scene& scene) {
   });
 }
 
-Severity worst(const Scene& scene) { return scene.handed_over ? Severity::warning : Severity::error; }
+Severity at_most(Severity severity, const Scene& scene) { return scene.handed_over && severity == Severity::error ? Severity::warning : severity; }
 
 } // namespace stepzero::rules

@@ -8,7 +8,7 @@ namespace stepzero::rules {
 
 // Is it for the program to clear and to step?
 bool trains_itself(const Scene& scene);
-// How sure is what breaks the loop? What the framework was told when it was launched may mend it.
-Severity worst(const Scene& scene);
+// What breaks the loop is no proof beside a framework: what that was told when it was launched may mend it.
+Severity at_most(Severity severity, const Scene& scene);
 
 } // namespace stepzero::rules
