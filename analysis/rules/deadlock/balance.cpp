@@ -168,6 +168,28 @@ private:
   bool agreed_;
 };
 
+// Do the words of a text ask which of the processes it is, or for what each has for itself?
+bool asks_who(std::string_view text) {
+  static constexpr std::string_view anywhere[] = {"rank", "master", "chief", "leader", "process_index", "proc_id"};
+  static constexpr std::string_view words[] = {"main", "lead", "first", "last", "zero", "head", "primary", "root", "worker", "local", "node", "host", "device", "devices", "gpu", "stage", "pipe", "mine", "my",
+                                               "own", "owner", "owns", "coordinator", "driver", "member", "members", "shard", "shards", "writer", "group", "groups", "leads", "mesh"};
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (std::ranges::any_of(anywhere, [&](std::string_view part) { return lower.find(part) != std::string::npos; })) return true;
+  // Words stand between underscores, too.
+  for (std::size_t begin = 0; begin < lower.size();) {
+    if (!std::isalpha(static_cast<unsigned char>(lower[begin]))) {
+      ++begin;
+      continue;
+    }
+    std::size_t end = begin;
+    while (end < lower.size() && std::isalpha(static_cast<unsigned char>(lower[end]))) ++end;
+    if (std::ranges::find(words, std::string_view(lower).substr(begin, end - begin)) != std::end(words)) return true;
+    begin = end;
+  }
+  return false;
+}
+
 // Every branch inside of what is balanced as a whole.
 void collect(Runs& runs, RankRun& own, Look& look, const Block& block, const std::unordered_set<int>& whole, bool inside, std::unordered_set<int>& made) {
   for (const Event* event : block.events) switch (event->kind) {
@@ -219,13 +241,7 @@ bool may_be_agreed_on(const Record& record, Cond condition, std::string_view tex
   const Sharing sharing = record.symbols.sharing(condition);
   const bool unseen = record.external.contains(condition);
   if (sharing == Sharing::divergent || (!unseen && sharing != Sharing::unseen)) return false;
-  // Words by which programs ask which of the processes it is, and what each has for itself.
-  static constexpr std::string_view words[] = {"rank",  "main",  "master", "lead", "first", "last",  "zero",  "chief", "head",   "primary", "root", "worker", "local",  "node", "host",   "device",
-                                               "gpu",   "stage", "pipe",   "mine", "own",   "owner", "coord", "driver", "member", "shard",   "part", "writer", "worker", "proc", "is_in", "group"};
-  std::string asked(text.substr(0, 200));
-  asked += " " + std::string(record.symbols.text(condition));
-  for (char& c : asked) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return std::ranges::none_of(words, [&](std::string_view word) { return asked.find(word) != std::string::npos; });
+  return !asks_who(text.substr(0, 200)) && !asks_who(record.symbols.text(condition));
 }
 
 bool dies(const Block& block) {

@@ -1,5 +1,6 @@
 #include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/agreement.hpp"
+#include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/causes.hpp"
 #include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/point_to_point.hpp"
@@ -77,7 +78,7 @@ public:
       if (communicates(*root)) {
         const std::size_t before = into_.found.size();
         look_at(*root);
-        const bool open = (asked_unseen_ || !followed_all_) && !all_reached(*root);
+        const bool open = got_past_ || !all_reached(*root);
         // Functions that nobody calls may be called under any conditions.
         for (const Granted granted : {Granted::gradients, Granted::defaults, Granted::numbers}) {
           if (into_.found.size() > before || root->function) break;
@@ -109,8 +110,7 @@ private:
     requests_ = {};
     slow_.clear();
     doubtful_.clear();
-    asked_unseen_ = false;
-    followed_all_ = true;
+    got_past_ = false;
     bool complete = true;
     int explored = 0;
     impossible_ = only_fails_ = true;
@@ -131,7 +131,6 @@ private:
       std::vector<Mismatch> here;
       world_ = world;
       const bool done = worlds_asked().explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_ == Granted::nothing ? granted_balance : granted_);
-      followed_all_ = followed_all_ && done;
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
@@ -187,6 +186,8 @@ private:
         }
         into_.found.push_back(mismatch);
         if (root.function) of_functions_.push_back({into_.found.size() - 1, &root});
+      } else {
+        got_past_ = true;
       }
     for (auto& [key, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
     // What only some ranks enter makes what only they have, too: it is told once.
@@ -266,7 +267,22 @@ private:
       }
     };
     look(root.block);
-    return several ? 0 : size;
+    return several ? 0 : size ? size : size_of_class(root);
+  }
+
+  // The size that a class says its jobs have, as those of tests do: `world_size = 2`, or a property that returns it; 0: none.
+  int size_of_class(const Root& root) const {
+    if (!root.owner) return 0;
+    for (const values::Class* cls : root.owner->order)
+      for (const std::string_view name : {"world_size", "WORLD_SIZE"}) {
+        const values::Value said = cls->body ? cls->body->names.value(values::Name(name)) : values::Value{};
+        if (const auto given = record_.number(said); given && *given > 1) return static_cast<int>(*given);
+        const auto* function = said.is(values::Kind::function) ? said.as<values::Function>() : nullptr;
+        if (!function || !function->stmt || function->stmt->body.size() != 1 || function->stmt->body.front()->kind != syntax::StmtKind::return_) continue;
+        const syntax::Expr* returned = syntax::as<syntax::ReturnStmt>(*function->stmt->body.front()).value;
+        if (returned && returned->kind == syntax::ExprKind::integer && record_.text({function->chunk, returned->span}) != "1") return std::atoi(std::string(record_.text({function->chunk, returned->span})).c_str());
+      }
+    return 0;
   }
 
   // Is the peer of the message there computed from how many ranks there are? Else the program may be made for two.
@@ -423,7 +439,6 @@ private:
       if (trace.nowhere) return ends_nowhere(world, here);
       by_gradients_ = by_gradients_ || trace.by_gradients;
       defaults_.insert(trace.defaults.begin(), trace.defaults.end());
-      asked_unseen_ = asked_unseen_ || std::any_of(trace.decisions.begin(), trace.decisions.end(), [](const Decision& decision) { return decision.unseen; });
       unsettled = unsettled || trace.unsettled;
       all_raise = all_raise && trace.raised;
     }
@@ -458,13 +473,13 @@ private:
     Mismatch mismatch;
     mismatch.world = story.size();
     if (stop.kind != Stop::Kind::none) {
-      const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch);
+      const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch) || left_by_rank(story, mismatch);
       // Where ranks decide differently by what only they have, another run may get past.
       if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(world, mismatch.key);
       if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) here.push_back(std::move(mismatch));
       return;
     }
-    if (unequal(story, mismatch, false) || other_size(story, player, mismatch) || uneven(story, mismatch) || unordered(story, mismatch)) {
+    if (unequal(story, mismatch, false) || mixed(story, mismatch) || other_size(story, player, mismatch) || uneven(story, mismatch) || unordered(story, mismatch)) {
       if (!parted) here.push_back(std::move(mismatch));
       return;
     }
@@ -504,7 +519,8 @@ private:
       const Trace& trace = world[rank];
       const Record& own = worlds_asked().of(static_cast<int>(rank), static_cast<int>(world.size()));
       const auto note = [&](const Decision& decision) {
-        if (!decision.open || !decision.branch || !decision.place) return;
+        // Who gets past a check that raises answers it.
+        if (!decision.open || !decision.branch || !decision.place || dies(decision.yes ? decision.branch->no : decision.branch->yes)) return;
         const values::Cond condition = decision.branch->condition;
         if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.external.contains(condition)) return;
         constexpr std::size_t longest = 60;
@@ -519,10 +535,16 @@ private:
         if (exit.site == key)
           for (const std::size_t turn : exit.turns) note(trace.decisions[turn]);
     }
+    std::string groups;  // that a function may be given, and is not
+    for (const auto& [name, value] : world.front().defaults) groups += (groups.empty() ? "`" : " and `") + name + "`";
+    if (!groups.empty()) groups += groups.find(" and ") == std::string::npos ? " is the default group" : " are the default group";
+    if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
     if (asked.empty()) return "On all ways that were followed: ";
     std::string text = "Where the ranks agree on ";
+    constexpr std::size_t most_named = 3;
+    if (asked.size() > most_named) return text + *asked.begin() + " and " + std::to_string(asked.size() - 1) + " more questions to code that is not seen" + (groups.empty() ? "" : ", and " + groups) + ": ";
     for (auto it = asked.begin(); it != asked.end(); ++it) text += (it == asked.begin() ? "" : std::next(it) == asked.end() ? " and " : ", ") + *it;
-    return text + ": ";
+    return text + (groups.empty() ? "" : ", and " + groups) + ": ";
   }
   int line_of(Place place) const { return static_cast<int>(record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line) + 1; }
 
@@ -640,9 +662,8 @@ private:
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past
   int world_ = 0;                         // that is played
   std::set<int> fine_;  // sites that some run gets past
+  bool got_past_ = false;                // some run stops where another gets past
   std::set<int> doubtful_;               // sites that a run came to of which not all is known
-  bool asked_unseen_ = false;            // something was asked of code that is not seen
-  bool followed_all_ = true;
   std::vector<std::pair<std::size_t, const Root*>> of_functions_;
 };
 

@@ -248,11 +248,13 @@ bool goes_on_by_itself(const Story& story, const Round& round) {
   if (loop.unrolled || !loop.stmt || loop.rounds.size() != 1 || loop.trips == symbolic::Sharing::local || loop.trips == symbolic::Sharing::divergent) return false;
   if (loop.stmt->kind == syntax::StmtKind::for_ || is_endless(loop)) return true;
   // What a `while` asks may have been received; numbers that are counted were not.
-  const syntax::Span test = syntax::as<syntax::WhileStmt>(*loop.stmt).test->span;
+  const syntax::Expr& test = *syntax::as<syntax::WhileStmt>(*loop.stmt).test;
+  if (test.kind != syntax::ExprKind::compare) return false;
   bool any = false;
   for (const interpreter::Fact& fact : story.record.facts) {
-    if (fact.place.chunk != round.place.chunk || !test.holds(fact.place.span)) continue;
-    if (fact.tensor || (!fact.value.is(values::Kind::integer) && !fact.value.is(values::Kind::boolean))) return false;
+    if (fact.place.chunk != round.place.chunk || !test.span.holds(fact.place.span) || fact.place.span == test.span) continue;
+    const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;
+    if (fact.tensor || measured || (!fact.value.is(values::Kind::integer) && !fact.value.is(values::Kind::unknown))) return false;
     any = any || fact.value.is(values::Kind::integer);
   }
   return any;
@@ -269,7 +271,7 @@ bool only_what_both_enter(const Trace& mine, const Trace& theirs, std::size_t fr
 const Decision* parting(const Trace& mine, const Trace& theirs, const Leaving& exit, const Round& round) {
   for (std::size_t i = round.turns; i < exit.turns.size(); ++i) {
     const Decision& decision = mine.decisions[exit.turns[i]];
-    if (decision.open) continue;
+    // Where it is open whether the rank leaves, the other is known not to.
     if (std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) { return each.site == decision.site && each.nth == decision.nth && !each.open && each.yes != decision.yes; }))
       return &decision;
   }
@@ -292,7 +294,7 @@ bool left_by_rank(const Story& story, Mismatch& mismatch) {
           if (!waits) continue;
           const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(), [&](const Round& of) { return same_loop(of, round); });
           if (!going.loop || !goes_on_by_itself(story, going) || may_leave(going.loop->rounds.front())) continue;
-          if (!only_what_both_enter(mine, theirs, exit.at)) continue;
+          if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
           std::vector<int> waiting;
           for (const int member : waits->members)
             if (member == other || parting(mine, story.trace(member), exit, round)) waiting.push_back(member);

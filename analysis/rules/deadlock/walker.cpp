@@ -2,6 +2,7 @@
 
 #include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/balance.hpp"
+#include "rules/report.hpp"
 #include "rules/source.hpp"
 
 #include <limits>
@@ -44,12 +45,21 @@ public:
       : runs_(runs), own_(own), record_(*own.record), symbols_(own.record->symbols), choices_(choices), walked_(walked), acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
 
   Walked run(const Block& block) {
+    acts_.default_groups = choices_.granted == granted_agreement;
     const Left left = walk(block);
-    trace_.raised = left == Left::process && !missing && !waits_ && !ended_well_;
+    // Who ends before the group is made is no member of it.
+    const bool is_member = ended_well_ && (started_ || !starts_group(block));
+    trace_.raised = left == Left::process && !missing && !waits_ && !is_member;
     return {std::move(trace_), missing, missing_is_shared, missing_key, too_long};
   }
 
 private:
+
+  static bool starts_group(const Block& block) {
+    bool any = false;
+    visit(block, [&](const Event& event) { any = any || (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == Operation::group_settings); });
+    return any;
+  }
 
   template <class Each> bool any_in(const Event& event, const Each& each) {
     switch (event.kind) {
@@ -275,6 +285,7 @@ private:
           break;
         }
         if (const auto well = ends_well(operation, symbols_)) ends_well_ = *well;
+        started_ = started_ || operation.row->operation == Operation::group_settings;
         if (!Acts::wanted(operation)) break;
         acts_site_ = runs_.site(own_, operation.place, operation.calls);
         differs_ = false;
@@ -581,6 +592,7 @@ private:
   int nesting_ = 0;
   bool waits_ = false;                  // for ever, for a message
   bool ends_well_ = false;              // the call that ends the process, at which it is, tells its caller of no failure
+  bool started_ = false;                // the default process group was made
   bool ended_well_ = false;             // the last way out was such an end
 };
 
