@@ -16,6 +16,7 @@ import torch.distributed
 torch.distributed.destroy_process_group = lambda group=None: None
 sys.argv = sys.argv[1:]
 sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
+print("@begins", flush=True)  # importing PyTorch took its time
 status, error = 0, None
 try:
     runpy.run_path(sys.argv[0], run_name="__main__")

@@ -10,6 +10,9 @@ An outcome is one of
     hang      a rank did not end in time; or it was gloo that gave up first: a time-out, or a connection that closed because
               another rank had gone. With NCCL, or with the default time limit, such a rank waits
     error     a rank raised first, whatever became of the others then
+
+It is the first oracle's (tests/oracles.py); "1.13" says what the second's is where that is another. `--torch 1.13` before
+--check asks the second.
 Every right.py has to succeed, and every wrong.py to do what bugs.json says of it.
 """
 
@@ -20,7 +23,6 @@ import json
 import re
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -32,9 +34,10 @@ SECONDS_OF_FIXED = 90  # these should end: only those that do not take so long
 GAVE_UP = re.compile(r"connection (closed by peer|reset by peer|refused)|broken pipe|timed out|timeout|socket closed"
                      r"|monitoredBarrier", re.I)
 
-sys.path.insert(0, str(HERE.parent / "oracle"))
+sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parent)]
 import fixed  # noqa: E402
 import launch as oracle  # noqa: E402
+import oracles  # noqa: E402
 
 oracle.RANK = str(HERE / "rank.py")
 
@@ -76,11 +79,11 @@ def outcome(ranks):
 
 
 def run(program, ranks, seconds=SECONDS):
-    deadline = time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as scratch:
-        ended = oracle.launch(program, ranks=ranks, seconds=seconds, folder=scratch)
-    # A rank that ended past the deadline ended because the oracle had begun to kill the others: it waited too.
-    each = [({"ended": "waiting"}, at) if at is not None and at >= deadline else (rank, at) for rank, at in map(one, ended)]
+        ended = oracle.launch(program, ranks=ranks, seconds=seconds, folder=scratch, after="@begins", of=all)
+    # A rank that ended past the limit ended because the oracle had begun to kill the others: it waited too.
+    limit = ended[0].until
+    each = [({"ended": "waiting"}, at) if at is not None and at >= limit else (rank, at) for rank, at in map(one, ended)]
     return {"outcome": outcome(each), "ranks": [rank for rank, _ in each]}
 
 
@@ -130,18 +133,16 @@ def written(outcomes):
 
 
 def main():
+    version = oracles.chosen()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", action="store_true")
     what.add_argument("--fixed", action="store_true")
+    what.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        print("no PyTorch for this Python: run make oracle")
-        return 77
+    oracles.enter(oracles.FIRST if options.record or options.fixed else version)
     if options.fixed:
         return int(not run_fixed(options.names))
     listed = list(programs(options.names))
@@ -150,14 +151,27 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(2) as two:
         for (key, path, ranks, expected), seen in zip(listed, two.map(lambda each: run(each[1], each[2]), listed)):
             outcomes[key] = {"hash": text_hash(path), **seen}
+            if options.answer:
+                continue
+            recorded = before.get(key, {})
+            if version == oracles.SECOND:
+                expected = recorded.get(oracles.SECOND, expected)
             if seen["outcome"] != expected:
                 troubles += 1
                 print(f"{key}: expected {expected}, and it was {seen['outcome']}: {json.dumps(seen['ranks'])}", flush=True)
-            elif options.check and (before.get(key, {}).get("outcome"), before.get(key, {}).get("hash")) != (
-                    seen["outcome"], outcomes[key]["hash"]):
+            elif options.check and (recorded.get(oracles.SECOND if version == oracles.SECOND and oracles.SECOND in recorded else "outcome"),
+                                    recorded.get("hash")) != (seen["outcome"], outcomes[key]["hash"]):
                 troubles += 1
                 print(f"{key}: not what is recorded", flush=True)
+    if options.answer:
+        print(json.dumps({key: seen["outcome"] for key, seen in outcomes.items()}))
+        return 0
     if options.record:
+        seconds = oracles.answers(oracles.SECOND, "--answer", *options.names) or {key: seen.get(oracles.SECOND, seen["outcome"]) for key, seen in before.items()}
+        for key, seen in outcomes.items():
+            if seconds.get(key, seen["outcome"]) != seen["outcome"]:
+                print(f"{key}: {seen['outcome']}; {oracles.SECOND}: {seconds[key]}")
+                seen[oracles.SECOND] = seconds[key]
         kept = {key: value for key, value in before.items() if (PROGRAMS / key).exists()} if options.names else {}
         OUTCOMES.write_text(written(kept | outcomes))
     print(f"{len(listed)} programs, {troubles} complaints")
