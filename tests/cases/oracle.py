@@ -335,7 +335,7 @@ def agrees(block, outcome):
 def answer(keys):
     """Asks about the blocks of these hashes and prints the outcomes as JSON: what the second oracle is asked by the first."""
     blocks = all_blocks()
-    print(json.dumps({key: ask(blocks[key]) for key in keys}))
+    print(json.dumps({key: ask(blocks[key]) for key in keys if key in blocks}))
 
 
 def asked_of_second(keys):
@@ -344,7 +344,8 @@ def asked_of_second(keys):
         json.dump(keys, listed)
         listed.flush()
         said = oracles.answers(oracles.SECOND, "--answer", listed.name) if keys else {}
-    return {key: said and (said[key]["outcome"] + (": " + said[key]["detail"] if said[key]["detail"] else "")) for key in keys}
+    words = lambda entry: entry["outcome"] + (": " + entry["detail"] if entry["detail"] else "")
+    return {key: words(said[key]) if said and key in said else None for key in keys}
 
 
 def record(blocks, recorded, everything):
@@ -358,13 +359,18 @@ def record(blocks, recorded, everything):
         if not agrees(block, outcome):
             wrong += 1
             print(f"{block.case}: PyTorch disagrees: it {outcome['outcome']} ({outcome['detail']})", flush=True)
+    write(kept)
     for key, said in asked_of_second([key for key in kept if kept[key][oracles.SECOND] is None]).items():
         kept[key][oracles.SECOND] = said if differs(kept[key], said) else said and said.split(":")[0]
-    import torch
-    text = json.dumps({"torch": torch.__version__, "outcomes": dict(sorted(kept.items(), key=lambda item: (item[1]["case"], item[0])))}, indent=1)
-    RECORD.write_text(text + "\n")
+    write(kept)
     print(f"{len(kept)} blocks, {wrong} disagree")
     return int(wrong > 0)
+
+
+def write(outcomes):
+    import torch
+    ordered = dict(sorted(outcomes.items(), key=lambda item: (item[1]["case"], item[0])))
+    RECORD.write_text(json.dumps({"torch": torch.__version__, "outcomes": ordered}, indent=1) + "\n")
 
 
 def differs(entry, second):
@@ -427,7 +433,7 @@ def load_torch():
     for name in ("torch", "torch.distributed", "torch.distributed.tensor", "torch.distributed.fsdp", "torch._dynamo"):
         try:
             importlib.import_module(name)
-        except ImportError:
+        except Exception:  # not in this version, or broken there
             pass
     sys.modules["torch"].set_num_threads(1)
 

@@ -1,5 +1,6 @@
 """Starts the ranks of a training script on this machine, over gloo, under a time limit."""
 
+import itertools
 import os
 import signal
 import socket
@@ -21,15 +22,32 @@ class Ended:
     until: float = 0.0  # the machine's clock when the time was up, or when the last rank had ended
 
 
-def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None, of=any, python=sys.executable):
+ports = itertools.count(20000 + os.getpid() * 7 % 10000)
+
+
+def free_port():
+    """A port that nobody uses, below those that the system gives to connections."""
+    while True:
+        port = 20000 + next(ports) % 12000
+        with socket.socket() as free:
+            try:
+                free.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None, of=any, python=sys.executable, start=None):
     """Runs the script with that many ranks; returns how each ended. No process outlives the call.
 
     With `after`, a text that one of the ranks (`of` them) is to print, the seconds count from there: a loaded machine may take
-    long to start, and ten times the seconds are given to that.
+    long to start, and ten times the seconds are given to that. `start` starts a rank in another way than by a new Python.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    def new_python(script, arguments, environment, folder, output):
+        return subprocess.Popen([python, "-u", "-X", "faulthandler", RANK, str(script), *arguments], env=environment, cwd=folder,
+                                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+
+    port = free_port()
     started, outputs = [], []
     try:
         for rank in range(ranks):
@@ -37,9 +55,7 @@ def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None, o
                                MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), OMP_NUM_THREADS="1",
                                GLOO_SOCKET_IFNAME="lo", CUDA_VISIBLE_DEVICES="")
             outputs.append(tempfile.TemporaryFile("w+"))
-            started.append(subprocess.Popen([python, "-u", "-X", "faulthandler", RANK, str(script), *arguments],
-                                            env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=outputs[-1],
-                                            stderr=subprocess.STDOUT, start_new_session=True))
+            started.append((start or new_python)(script, arguments, environment, folder, outputs[-1]))
         running = time.monotonic()
         latest = running + 10 * seconds
         while any(process.poll() is None for process in started):
