@@ -226,6 +226,10 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
     constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault", "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
     if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return attribute(inner, name, where);
   }
+  // It stands before all this in Python; it is asked where nothing else answers: what it finds so is mostly another name for the same.
+  if (object.cls && !name.text().starts_with("__"))
+    if (const Value hook = find_in_order(object.cls->order, Name("__getattribute__")); hook.is(Kind::function) && active_[hook.as<values::Function>()] == 0)
+      return call(bind_method(hook, self, object.cls, where), {{heap().string(name.text())}, {}, false}, where);
   if (object.cls && !name.text().starts_with("__"))
     if (const Value hook = find_in_order(object.cls->order, Name("__getattr__")); hook.is(Kind::function) || hook.is(Kind::library)) {
       const auto* function = hook.is(Kind::function) ? hook.as<values::Function>() : nullptr;
@@ -271,7 +275,10 @@ Value Interpreter::class_attribute(values::Class& cls, Name name, Place where) {
     if (cls.body)
       for (const auto& [key, slot] : cls.body->names.entries())
         if (slot->value) items.push_back({heap().string(key.text()), slot->value});
-    return heap().dict(std::move(items), true, heap().external(""));
+    if (!cls.body || cls.native || cls.open || cls.is_enum || cls.is_named_tuple) return heap().dict(std::move(items), true, heap().external(""));
+    for (const std::string_view always : {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__hash__", "__eq__", "__repr__", "__dataclass_fields__", "__match_args__"})
+      if (!cls.body->names.find(Name(always))) items.push_back({heap().string(always), heap().external(always)});
+    return heap().dict(std::move(items));
   }
   if (text == "__mro__" || text == "__bases__") {
     std::vector<Value> classes;
