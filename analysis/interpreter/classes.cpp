@@ -483,6 +483,21 @@ Value Interpreter::function_attribute(Value object, Name name, Place where) {
   if (text == "__name__") return heap().string(known->lambda ? std::string_view("<lambda>") : known->name.text());
   if (text == "__qualname__") return heap().string(known->qualified);
   if (text == "__doc__" && known->stmt) return known->stmt->docstring.empty() ? Value::none() : heap().string(known->stmt->docstring);
+  // Its parameters, those with stars last, then its other names.
+  if (text == "__code__" && known->stmt && known->parameters) {
+    std::vector<Value> names, last;
+    for (const Parameter& parameter : known->parameters->list) {
+      const bool starred = parameter.kind == ParameterKind::var_positional || parameter.kind == ParameterKind::var_keyword;
+      (starred ? last : names).push_back(heap().string(parameter.name.text()));
+    }
+    names.insert(names.end(), last.begin(), last.end());
+    for (const Name local : known->stmt->scope.locals)
+      if (std::none_of(names.begin(), names.end(), [&](Value one) { return one.text() == local.text(); })) names.push_back(heap().string(local.text()));
+    auto* code = make_native("types.CodeType", where);
+    heap().set(heap().slot_of(code->attributes, Name("co_varnames")), heap().tuple(std::move(names)));
+    heap().set(heap().slot_of(code->attributes, Name("co_name")), heap().string(known->stmt->name.text()));
+    return Value::of(Kind::instance, code);
+  }
   if (known->is_property && (text == "setter" || text == "getter" || text == "deleter")) {
     auto* bound = heap().make<values::Bound>();
     bound->self = function;

@@ -44,6 +44,8 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
       // Initial weights, which of them are tied, and plans for parallel runs.
       row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
+      // Kernels that compute the same.
+      row("transformers.modeling_utils.PreTrainedModel.set_use_kernels", function, "*arguments, **options", nothing),
       row("transformers.utils.auto_docstring.auto_docstring", function, "obj=None, **options", seen_through),
   };
 }
