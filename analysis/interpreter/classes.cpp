@@ -119,6 +119,12 @@ Value Interpreter::find_in_order(const std::vector<values::Class*>& order, Name 
 
 Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Place where) {
   found = resolve(found);
+  if (found.is(Kind::library) && self && found.as<values::LibrarySymbol>()->row && found.as<values::LibrarySymbol>()->row->kind == values::RowKind::method) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = self;
+    bound->function = found;
+    return Value::of(Kind::bound, bound);
+  }
   if (!found.is(Kind::function)) return found_outside(found);
   auto* function = found.as<values::Function>();
   if (function->is_static) return found;

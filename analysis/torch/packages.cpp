@@ -30,6 +30,17 @@ Value can_record(Call& call) {
   const Value found = call.run.resolve(call.run.attribute(model, Name("_can_record_outputs"), call.place));
   return found.is(values::Kind::none) ? call.run.heap().dict({}) : found;
 }
+// What is not None, in the order of the fields.
+Value output_tuple(Call& call) {
+  if (!call.self.is(values::Kind::instance)) return unseen(call);
+  std::vector<Value> items;
+  for (const auto& [name, held] : call.run.field_values(*call.self.as<values::Instance>())) {
+    const Value value = held ? call.run.resolve(held) : Value{};
+    if (!value || value.is(values::Kind::unknown) || value.is(values::Kind::choice)) return unseen(call);
+    if (!value.is(values::Kind::none)) items.push_back(value);
+  }
+  return call.run.heap().tuple(std::move(items));
+}
 Value nothing(Call&) { return Value::none(); }
 
 } // namespace
@@ -42,6 +53,8 @@ std::vector<values::Row> package_rows() {
       row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
       row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function, "*arguments, **options", unseen),
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
+      row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
+      row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
       // Initial weights, which of them are tied, and plans for parallel runs.
       row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
       // Kernels that compute the same.
