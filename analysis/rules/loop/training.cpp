@@ -246,6 +246,38 @@ void Training::find_mistakes(const Scene& scene) {
 
 namespace {
 
+Value stepped_by(const OperationEvent& event) {
+  if (event.row->operation == Operation::optimizer_step) return event.self;
+  return event.row->operation == Operation::scaler_step && !event.arguments.empty() ? event.arguments[0] : Value{};
+}
+
+// Of several optimizers: who alone is stepped in the loop of the backward, or is cleared before it and stepped after it, is meant.
+bool is_meant(const Scene& scene, const OperationEvent& backward, const Object* optimizer) {
+  std::size_t at = 0;
+  while (at < scene.all.size() && scene.all[at].event != &backward) ++at;
+  if (at == scene.all.size()) return false;
+  for (auto it = scene.all[at].loops.rbegin(); it != scene.all[at].loops.rend(); ++it) {
+    std::set<const Object*> stepped;
+    for (const Happening& each : scene.all)
+      if (const Value of = stepped_by(*each.event); of && each.in(*it)) stepped.insert(of.object());
+    if (stepped.empty()) continue;
+    if (stepped.size() == 1) return stepped.contains(optimizer);
+    break;
+  }
+  const Object *cleared = nullptr, *next = nullptr;
+  for (std::size_t i = at; i-- > 0 && !cleared;) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (stepped_by(event) || event.row->operation == Operation::backward) break;
+    if (event.row->operation == Operation::zero_grad && scene.optimizers.contains(event.self.object())) cleared = event.self.object();
+  }
+  for (std::size_t i = at + 1; cleared && i < scene.all.size() && !next; ++i) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (event.row->operation == Operation::backward || event.row->operation == Operation::zero_grad) break;
+    if (const Value of = stepped_by(event)) next = of.object();
+  }
+  return cleared == optimizer && next == optimizer;
+}
+
 Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
   const Value parameters = attribute(optimizer, "$parameters");
@@ -264,6 +296,7 @@ Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Va
     }
     if (loss->graph_complete && parts.complete) return Answer::no;
   }
+  if (scene.optimizers.size() > 1 && is_meant(scene, backward, optimizer.object())) return Answer::yes;
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
