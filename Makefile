@@ -74,13 +74,13 @@ bench:
 	@tests/run build -L bench --verbose
 
 # Real PyTorch for the tests that ask it: today's with the frameworks, 2 GB in .cache/ (tests/oracle/install), and Debian's of
-# 2022 (300 MB). Then their word on the cases that they have not judged yet, what the programs of tests/traces hold when they
-# run, and what the operators answer.
+# 2022 (300 MB). Then their word on the cases and the programs of tests/traces that they have not judged yet, and what the
+# operators answer.
 oracle:
 	@cmake/install-dependencies oracle
 	@tests/oracle/install
 	@tests/cases/oracle.py --record
-	@tests/traces/record.py --record
+	@tests/traces/record.py --record-new
 	@tests/operators/record.py --record
 
 install: build documents

@@ -29,7 +29,7 @@ MARK = "STEPZERO_ORACLE"  # set in the processes that run in an oracle
 
 def folder():
     """The environment of the first oracle; another lock has another one, so that checkouts can share .cache/."""
-    return SOURCE / ".cache" / ("oracle-" + hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12])
+    return (SOURCE / ".cache").resolve() / ("oracle-" + hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12])
 
 
 @functools.lru_cache(None)

@@ -225,6 +225,7 @@ std::vector<Row> training_rows() {
       row("torch.cpu.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast_of_cpu, {}, Operation::old_name),
       row("torch.cuda.amp.custom_fwd", function, "fwd=None, **options", seen_through, {}, Operation::old_name),
       row("torch.cuda.amp.custom_bwd", function, "bwd", first_argument, {}, Operation::old_name),
+      row("torch.nn.attention.sdpa_kernel", function, "backends, set_priority=False", context),
       row("torch.no_grad", function, "function=None", grad_mode),
       row("torch.inference_mode", function, "mode=True", grad_mode),
       row("torch.enable_grad", function, "function=None", grad_mode),

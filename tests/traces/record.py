@@ -2,6 +2,7 @@
 """Runs the programs below programs/ with real PyTorch and writes down what their names held: programs/<topic>/facts.json.
 
     tests/traces/record.py --record [TOPIC…]   run the topics (all without one), write their facts
+    tests/traces/record.py --record-new        run those whose programs are not what was run
     tests/traces/record.py --check [TOPIC…]    run them again and compare with what is recorded
     tests/traces/record.py --differences       what the two oracles (tests/oracles.py) saw differently
 
@@ -289,6 +290,11 @@ def agrees(bug, raises):
     return None
 
 
+def is_recorded(folder):
+    record = folder / "facts.json"
+    return record.exists() and json.loads(record.read_text())["hash"] == text_hash(folder)
+
+
 def second(topics):
     """{topic: facts} of the second oracle, or None."""
     return oracles.answers(oracles.SECOND, "--answer", *topics)
@@ -336,6 +342,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
+    what.add_argument("--record-new", action="store_true")
     what.add_argument("--check", action="store_true")
     what.add_argument("--differences", action="store_true")
     what.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
@@ -348,6 +355,10 @@ def main():
             if changes:
                 print(f"{folder.name}: {oracles.SECOND}: {json.dumps(changes)}")
         return 0
+    if options.record_new:
+        options.record, folders = True, [folder for folder in folders if not is_recorded(folder)]
+        if not folders:
+            return 0
     oracles.enter(oracles.FIRST if options.record else version)
     import torch  # noqa: F401  once, for all that are run in children
     if options.answer:
