@@ -171,6 +171,17 @@ void Training::look_at(const Root& root) {
 
 namespace {
 
+// The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot be named.
+Cond unless_unscaled(const Record& record, const Mistake& mistake) {
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event->row->operation != Operation::unscale || each.event->self.object() != mistake.scaler || each.turns.empty() || !each.turns.back().branch->condition) continue;
+    const Turn& turn = each.turns.back();
+    const Cond found = turn.yes ? record.symbols.logical_not(turn.branch->condition) : turn.branch->condition;
+    return record.symbols.text(found).empty() ? nullptr : found;
+  }
+  return nullptr;
+}
+
 // What was found out about the runs of a part of a scene.
 struct Explored {
   Follow::Found found;
@@ -235,7 +246,12 @@ void Training::find_mistakes(const Scene& scene) {
   for (const Explored& part : parts)
     for (const auto& [key, entry] : part.found) {
       Mistake mistake = entry.mistake;
-      if (entry.wrong != part.reached.at(key.first)) {
+      const auto past = part.found.find({key.first, Slip::step_past_scaler});
+      if (key.second == Slip::plain_step && past != part.found.end() && entry.wrong + past->second.wrong == part.reached.at(key.first)) {
+        // Unscaled in some runs, and stepped past the scaler in all.
+        mistake.on_path = unless_unscaled(record_, mistake);
+        if (!mistake.on_path) continue;
+      } else if (entry.wrong != part.reached.at(key.first)) {
         if (entry.first_way != part.together(mistake)) continue;
         mistake.on_path = way_to(record_, mistake);
         if (!mistake.on_path) continue;
