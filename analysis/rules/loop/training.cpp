@@ -371,7 +371,15 @@ bool hands_any(const OperationEvent& unseen, const std::set<const Object*>& obje
 Value as_value(const Object* object) { return Value::of(dynamic_cast<const values::Unknown*>(object) ? Kind::unknown : Kind::instance, object); }
 
 bool by_hand(const Scene& scene, const LoopEvent* loop) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return (!loop || each.in(loop)) && works_on_gradients(*each.event); });
+  // What an optimizer of the program's own does in its methods is its step.
+  const auto in_optimizer = [](const OperationEvent& event) {
+    for (const CallSite* site = event.calls; site; site = site->outer) {
+      const auto* owner = site->function ? site->function->owner : nullptr;
+      if (owner && owner->native && owner->native->row && owner->native->row->operation == Operation::optimizer_made) return true;
+    }
+    return false;
+  };
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event); });
 }
 bool by_hand(const Scene& scene, const OperationEvent& event) {
   for (const Happening& each : scene.all)
