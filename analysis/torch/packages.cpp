@@ -3,6 +3,8 @@
 #include "torch/fixed.hpp"
 #include "torch/kernels.hpp"
 
+#include <optional>
+
 namespace stepzero::torch {
 namespace {
 
@@ -30,14 +32,30 @@ Value can_record(Call& call) {
   const Value found = call.run.resolve(call.run.attribute(model, Name("_can_record_outputs"), call.place));
   return found.is(values::Kind::none) ? call.run.heap().dict({}) : found;
 }
-// What is not None, in the order of the fields.
+// Is it there, that is, not None?
+std::optional<bool> is_there(Call& call, Value value) {
+  value = value ? call.run.resolve(value) : value;
+  if (!value || value.is(values::Kind::unknown)) return std::nullopt;
+  if (!value.is(values::Kind::choice)) return !value.is(values::Kind::none);
+  const auto* choice = value.as<values::Choice>();
+  const std::optional<bool> yes = is_there(call, choice->yes);
+  return yes == is_there(call, choice->no) ? yes : std::nullopt;
+}
+// What is not None, in the order of the fields: as far as that is known.
 Value output_tuple(Call& call) {
   if (!call.self.is(values::Kind::instance)) return unseen(call);
   std::vector<Value> items;
   for (const auto& [name, held] : call.run.field_values(*call.self.as<values::Instance>())) {
-    const Value value = held ? call.run.resolve(held) : Value{};
-    if (!value || value.is(values::Kind::unknown) || value.is(values::Kind::choice)) return unseen(call);
-    if (!value.is(values::Kind::none)) items.push_back(value);
+    const std::optional<bool> there = is_there(call, held);
+    if (!there) {
+      const Value made = call.run.heap().list(std::move(items), values::ListKind::tuple);
+      values::ListState state = *values::Heap::list_state(made);
+      state.open = true;
+      state.rest = call.run.heap().external("", call.place);
+      call.run.heap().set_list(made, std::move(state));
+      return made;
+    }
+    if (*there) items.push_back(held);
   }
   return call.run.heap().tuple(std::move(items));
 }

@@ -4,8 +4,8 @@
     tests/transformers/judge.py [PATTERN…]       a table: architecture, verdict, seconds, what was inferred where it is not right
     tests/transformers/judge.py --write          the same, and known.txt is made anew
 
-The package's own source is run by stepzero: it has to be installed, in the version that the facts are of, where the Python lies that runs this, or in
-the environment that STEPZERO_PACKAGES names.
+The package's own source is run by stepzero: it has to be installed, in the version that the facts are of, in the oracle's environment
+(`make oracle`) or in the one that STEPZERO_PACKAGES names.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import functools
 import json
 import os
 import subprocess
-import sysconfig
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -32,9 +32,13 @@ def facts():
 
 
 def packages():
-    """The folder that transformers lies in."""
+    """The folder that transformers lies in: of the environment that is named, or of the oracle's."""
     named = os.environ.get("STEPZERO_PACKAGES")
-    return next(Path(named).glob("lib/python3*/site-packages")) if named else Path(sysconfig.get_paths()["purelib"])
+    if not named:
+        sys.path.insert(0, str(HERE.parent))
+        import oracles
+        named = oracles.folder()
+    return next(Path(named).glob("lib/python3*/site-packages"), Path(named))
 
 
 def missing():
