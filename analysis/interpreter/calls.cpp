@@ -73,7 +73,17 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
   case Kind::bound: {
     const auto* bound = function.as<values::Bound>();
     const Value inner = resolve(bound->function);
-    if (inner.is(Kind::function)) return call_function(*inner.as<values::Function>(), std::move(arguments), where, bound->self);
+    if (inner.is(Kind::function)) {
+      const auto& method = *inner.as<values::Function>();
+      const Value result = call_function(method, std::move(arguments), where, bound->self);
+      // An optimizer of the program's own: its step is a step, though no method of the library makes it.
+      const auto* optimizer = method.stmt && bound->self.is(Kind::instance) ? bound->self.as<values::Instance>() : nullptr;
+      const Row* row = optimizer && optimizer->cls && optimizer->cls->native ? method_row(optimizer->cls->native->path, method.name) : nullptr;
+      const bool counts = row && (row->operation == values::Operation::optimizer_step || row->operation == values::Operation::zero_grad);
+      if (counts && record_.text({method.chunk, method.stmt->span}).find("super(") == std::string_view::npos)
+        static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), bound->self, {}, where, expr));
+      return result;
+    }
     if (inner.is(Kind::library)) return call_library(*inner.as<values::LibrarySymbol>(), bound->self, std::move(arguments), where, expr);
     if (inner.is(Kind::string)) return call_method(bound->self, inner.text(), arguments, where);
     arguments.positional.insert(arguments.positional.begin(), bound->self);

@@ -88,9 +88,9 @@ void check(const Record& record, Report& report) {
     if (desk.handed_over || desk.root->truncated || !desk.trains) continue;
     for (const FileUse& save : desk.saves) {
       const Path path = path_of(record, save);
-      if (save.loops.empty() || !repeats(*save.loops.back()) || is_moved(record, desk, save) || !is_fixed(record, path) || varies(save, path)) continue;
+      if (save.loops.empty() || !repeats(*save.loops.back()) || is_moved(record, desk, save) || !is_fixed(record, path)) continue;
       const auto resumed = std::find_if(desk.loads.begin(), desk.loads.end(), [&](const FileUse& load) {
-        return load.order < save.order && load.loops.size() < save.loops.size() && same_file(path_of(record, load), path);
+        return load.order < save.order && load.loops.size() < save.loops.size() && same_file(path_of(record, load), path) && (path_of(record, load).value == path.value || !varies(save, path));
       });
       if (resumed == desk.loads.end() || std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);

@@ -2,6 +2,8 @@
 
 #include "rules/loop/parts.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -11,7 +13,13 @@ using values::Operation;
 Follow::Follow(const Scene& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached) : scene_(scene), found_(found), reached_(reached) {
   for (const Happening& each : scene.all)
     if (each.event->row->operation == Operation::scaler_update) updates_.insert(each.event->self.object());
-    else if (each.event->row->operation == Operation::scale) scales_ever_ = true;
+    else if (each.event->row->operation == Operation::scale) {
+      // A scaled loss that goes straight into its backward goes nowhere else.
+      const bool straight = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+        return other.event->row->operation == Operation::backward && other.event->self.object() && other.event->self.object() == each.event->result.object();
+      });
+      scales_ever_ = scales_ever_ || !straight;
+    }
     // What is handed a scaler may scale with it.
     else if (each.event->row->operation == Operation::scaler_made)
       for (const Happening& other : scene.all)

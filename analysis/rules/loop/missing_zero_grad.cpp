@@ -41,7 +41,8 @@ void check(const Record& record, Report& report) {
         const Operation operation = event.row->operation;
         if (stepped_optimizer(event).object() == optimizer.object()) ++steps;
         if (operation == Operation::optimizer_made && scene.standing(event.self.object()) == optimizer.object()) cleared = true;
-        if (operation == Operation::gradient_written) cleared = true;  // `p.grad = None`: the loop does nothing else by hand
+        // `p.grad = None`
+        if (operation == Operation::gradient_written && !event.arguments.empty() && event.arguments[0].is(Kind::none)) cleared = true;
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = scene.optimizers.contains(event.self.object());
           cleared = cleared || event.self.object() == optimizer.object() ||

@@ -44,21 +44,37 @@ Sampler sampler_of(const Record& record, const OperationEvent& read) {
   return {};
 }
 
-// Does the loop's header read it, be it in a call: `enumerate(loader)`, a generator of the program's own?
-bool heads(const LoopEvent& loop, const OperationEvent& read) {
+// The name to which the statement gives what it reads: `batches = zip(first, second)`. Empty if it gives it to none.
+std::string_view named(const Record& record, const OperationEvent& read) {
+  if (!record.chunk(read.place).chunk) return {};
+  const auto path = enclosing(*record.chunk(read.place).chunk->stmt, read.place.span);
+  if (path.empty() || path.back().stmt->kind != syntax::StmtKind::assign) return {};
+  const auto& targets = syntax::as<syntax::AssignStmt>(*path.back().stmt).targets;
+  return targets.size() == 1 && targets[0]->kind == syntax::ExprKind::name ? syntax::as<syntax::NameExpr>(*targets[0]).id.text() : std::string_view{};
+}
+
+// Does the loop's header read it, be it in a call or by a name: `enumerate(loader)`, a generator of the program's own?
+bool heads(const Record& record, const LoopEvent& loop, const OperationEvent& read) {
   const auto within = [&](Place at) { return at && at.chunk == loop.place.chunk && loop.place.span.begin <= at.span.begin && at.span.end <= loop.place.span.end; };
   if (within(read.place)) return true;
   for (const auto* site = read.calls; site; site = site->outer)
     if (within(site->place)) return true;
-  return false;
+  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
+  const std::string_view name = named(record, read);
+  bool asks = false;
+  if (!name.empty())
+    for_each_expression(*syntax::as<syntax::ForStmt>(*loop.stmt).iterable, [&](const syntax::Expr& part) {
+      asks = asks || (part.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(part).id.text() == name);
+    });
+  return asks;
 }
 // Is a backward made in the loop that reads it?
-bool trains_on(const Scene& scene, const Happening& read, const LoopEvent& epochs) {
+bool trains_on(const Record& record, const Scene& scene, const Happening& read, const LoopEvent& epochs) {
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
     for (auto it = each.loops.rbegin(); it != each.loops.rend() && *it != &epochs; ++it)
-      if (heads(**it, *read.event)) return true;
+      if (heads(record, **it, *read.event)) return true;
     return false;
   });
 }
@@ -95,7 +111,7 @@ void check(const Record& record, Report& report) {
       const auto& arguments = made->event->arguments;
       if (arguments.size() > 3 && arguments[3].is(Kind::boolean) && record.symbols.decide(arguments[3].condition()) != Answer::yes) continue;
       const LoopEvent* loop = epoch_loop(scene, read);
-      if (!loop || !trains_on(scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
+      if (!loop || !trains_on(record, scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
       const std::string condition = when ? record.symbols.text(when) : "";
       Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
                                     (condition.empty() ? "Every epoch reads" : "When " + condition + ", every epoch reads") + " the data in the same order: the DistributedSampler shuffles by its epoch, which nobody sets. Call set_epoch(epoch) on it at the start of each epoch.");

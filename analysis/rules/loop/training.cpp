@@ -172,6 +172,17 @@ void Training::look_at(const Root& root) {
 
 namespace {
 
+// The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot be named.
+Cond unless_unscaled(const Record& record, const Mistake& mistake) {
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event->row->operation != Operation::unscale || each.event->self.object() != mistake.scaler || each.turns.empty() || !each.turns.back().branch->condition) continue;
+    const Turn& turn = each.turns.back();
+    const Cond found = turn.yes ? record.symbols.logical_not(turn.branch->condition) : turn.branch->condition;
+    return record.symbols.text(found).empty() ? nullptr : found;
+  }
+  return nullptr;
+}
+
 // What was found out about the runs of a part of a scene.
 struct Explored {
   Follow::Found found;
@@ -236,7 +247,12 @@ void Training::find_mistakes(const Scene& scene) {
   for (const Explored& part : parts)
     for (const auto& [key, entry] : part.found) {
       Mistake mistake = entry.mistake;
-      if (entry.wrong != part.reached.at(key.first)) {
+      const auto past = part.found.find({key.first, Slip::step_past_scaler});
+      if (key.second == Slip::plain_step && past != part.found.end() && entry.wrong + past->second.wrong == part.reached.at(key.first)) {
+        // Unscaled in some runs, and stepped past the scaler in all.
+        mistake.on_path = unless_unscaled(record_, mistake);
+        if (!mistake.on_path) continue;
+      } else if (entry.wrong != part.reached.at(key.first)) {
         if (entry.first_way != part.together(mistake)) continue;
         mistake.on_path = way_to(record_, mistake);
         if (!mistake.on_path) continue;
@@ -246,6 +262,38 @@ void Training::find_mistakes(const Scene& scene) {
 }
 
 namespace {
+
+Value stepped_by(const OperationEvent& event) {
+  if (event.row->operation == Operation::optimizer_step) return event.self;
+  return event.row->operation == Operation::scaler_step && !event.arguments.empty() ? event.arguments[0] : Value{};
+}
+
+// Of several optimizers: who alone is stepped in the loop of the backward, or is cleared before it and stepped after it, is meant.
+bool is_meant(const Scene& scene, const OperationEvent& backward, const Object* optimizer) {
+  std::size_t at = 0;
+  while (at < scene.all.size() && scene.all[at].event != &backward) ++at;
+  if (at == scene.all.size()) return false;
+  for (auto it = scene.all[at].loops.rbegin(); it != scene.all[at].loops.rend(); ++it) {
+    std::set<const Object*> stepped;
+    for (const Happening& each : scene.all)
+      if (const Value of = stepped_by(*each.event); of && each.in(*it)) stepped.insert(of.object());
+    if (stepped.empty()) continue;
+    if (stepped.size() == 1) return stepped.contains(optimizer);
+    break;
+  }
+  const Object *cleared = nullptr, *next = nullptr;
+  for (std::size_t i = at; i-- > 0 && !cleared;) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (stepped_by(event) || event.row->operation == Operation::backward) break;
+    if (event.row->operation == Operation::zero_grad && scene.optimizers.contains(event.self.object())) cleared = event.self.object();
+  }
+  for (std::size_t i = at + 1; cleared && i < scene.all.size() && !next; ++i) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (event.row->operation == Operation::backward || event.row->operation == Operation::zero_grad) break;
+    if (const Value of = stepped_by(event)) next = of.object();
+  }
+  return cleared == optimizer && next == optimizer;
+}
 
 Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
@@ -265,6 +313,7 @@ Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Va
     }
     if (loss->graph_complete && parts.complete) return Answer::no;
   }
+  if (scene.optimizers.size() > 1 && is_meant(scene, backward, optimizer.object())) return Answer::yes;
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
@@ -323,7 +372,15 @@ bool hands_any(const OperationEvent& unseen, const std::set<const Object*>& obje
 Value as_value(const Object* object) { return Value::of(dynamic_cast<const values::Unknown*>(object) ? Kind::unknown : Kind::instance, object); }
 
 bool by_hand(const Scene& scene, const LoopEvent* loop) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return (!loop || each.in(loop)) && works_on_gradients(*each.event); });
+  // What an optimizer of the program's own does in its methods is its step.
+  const auto in_optimizer = [](const OperationEvent& event) {
+    for (const CallSite* site = event.calls; site; site = site->outer) {
+      const auto* owner = site->function ? site->function->owner : nullptr;
+      if (owner && owner->native && owner->native->row && owner->native->row->operation == Operation::optimizer_made) return true;
+    }
+    return false;
+  };
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event); });
 }
 bool by_hand(const Scene& scene, const OperationEvent& event) {
   for (const Happening& each : scene.all)
