@@ -64,7 +64,9 @@ Value call_row(Call& call, Value self, std::string_view path) {
 }
 
 Value backward_of_first(Call& call) {
-  const Value loss = call.run.resolve(call.at(0));
+  Value loss = call.run.resolve(call.at(0));
+  // One of several: whichever it is, gradients are there then.
+  if (loss.is(Kind::choice) || loss.is(Kind::instance)) loss = call.run.heap().external("", call.place);
   if (loss.is(Kind::unknown) && interpreter::comes_from_unseen(*loss.as<values::Unknown>())) require_tensor(call.run, loss);
   if (loss.is(Kind::tensor) || loss.is(Kind::unknown)) call_row(call, loss, "torch.Tensor.backward");
   return Value::none();

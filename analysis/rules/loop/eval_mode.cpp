@@ -1,7 +1,6 @@
 // loop/eval-mode: an evaluation leaves the model in evaluation mode, or never puts it there.
 #include "rules/loop/absent.hpp"
 #include "rules/loop/evaluation.hpp"
-#include "rules/loop/handed.hpp"
 #include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
 #include "rules/list.hpp"
@@ -172,7 +171,7 @@ void check(const Record& record, Report& report) {
   Once once;
   look_for_missing(record, training, report, once);
   for (const Scene& scene : training.scenes()) {
-    if (!trains_itself(scene) || scene.root->truncated) continue;
+    if (scene.handed_over || scene.root->truncated) continue;
     for (const Happening& mode : scene.all) {
       const OperationEvent& event = *mode.event;
       if (!sets_eval(record, event) || !event.self.is(Kind::instance)) continue;

@@ -1,7 +1,6 @@
 #include "rules/loop/evaluation.hpp"
 
 #include "rules/loop/absent.hpp"
-#include "rules/loop/handed.hpp"
 #include "rules/loop/parts.hpp"
 
 #include <algorithm>
@@ -39,7 +38,7 @@ bool uses_gradients(Operation operation) {
 std::vector<Evaluation> evaluations(const Record& record, const Training& training) {
   std::vector<Evaluation> found;
   for (const Scene& scene : training.scenes()) {
-    if (!trains_itself(scene) || scene.root->truncated) continue;
+    if (scene.handed_over || scene.root->truncated) continue;
     std::set<const LoopEvent*> training_loops;
     for (const Happening& each : scene.all)
       if (uses_gradients(each.event->row->operation)) training_loops.insert(each.loops.begin(), each.loops.end());
