@@ -1,4 +1,5 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
+#include "interpreter/first_round.hpp"
 #include "interpreter/rounds.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@ constexpr std::size_t most_told_rounds = 64;
 constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
-constexpr std::uint64_t unroll_steps_on_symbols = 4'000;  // of a range in a function that nobody calls: there a step costs more
 constexpr std::uint64_t unroll_share = 4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
 constexpr std::uint64_t unroll_steps_building = 80'000;
@@ -301,7 +301,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     const auto whole = is_iterator ? *values::Heap::list_state(iterable) : values::ListState{};
     if (is_iterator) heap().set_list(iterable, {});
     const std::uint64_t left = step_limit_ - std::min(step_limit_, record_.steps);
-    const std::uint64_t budget = building() ? unroll_steps_building : !iterable.is(Kind::range) ? unroll_steps_list : in_roots_ ? unroll_steps_on_symbols : std::min(unroll_steps_range, left / unroll_share);
+    const std::uint64_t budget = building() ? unroll_steps_building : iterable.is(Kind::range) ? std::min(unroll_steps_range, left / unroll_share) : unroll_steps_list;
     if (run_unrolled(stmt, *items, budget, flow)) return flow;
     if (is_iterator) heap().set_list(iterable, whole);
     if (items->size() > 1) first = resolve(items->front());
@@ -314,7 +314,8 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   }
   // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
   const bool counted = iterable.is(Kind::range) && symbols().value(iterable.as<values::Range>()->start) &&
-                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && !to_show() && !building();
+                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && !to_show() && !building() &&
+                       stmt.target->kind == ExprKind::name && asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
   bool rehearsed = false;
   LoopShape shape;
   shape.stmt = &stmt;
