@@ -1,4 +1,5 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
+#include "interpreter/first_round.hpp"
 #include "interpreter/rounds.hpp"
 
 #include <algorithm>
@@ -313,7 +314,8 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   }
   // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
   const bool counted = iterable.is(Kind::range) && symbols().value(iterable.as<values::Range>()->start) &&
-                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && !to_show() && !building();
+                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && !to_show() && !building() &&
+                       stmt.target->kind == ExprKind::name && asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
   bool rehearsed = false;
   LoopShape shape;
   shape.stmt = &stmt;
