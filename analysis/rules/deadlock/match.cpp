@@ -135,6 +135,7 @@ private:
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
       if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends_or_groups(root)) break;
+      if (granted_ == granted_agreement && here.empty()) return;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         worlds[key].insert(mismatch.world);
