@@ -87,7 +87,7 @@ public:
           look_at(*root);
           granted_ = Granted::nothing;
         }
-        if (into_.found.size() == before && open) {
+        if (into_.found.size() == before && open && !root->truncated) {
           granted_ = granted_agreement;
           look_at(*root);
           granted_ = Granted::nothing;
@@ -149,6 +149,7 @@ private:
         break;
       }
       ++explored;
+      if (is_cut_off(root)) break;  // larger jobs come no further
     }
     if (!complete && granted_ != Granted::nothing) return;
     if (!complete) {
