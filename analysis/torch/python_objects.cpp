@@ -199,8 +199,14 @@ Value dataclass(Call& call) {
   return Value::of(Kind::partial, made);
 }
 Value dataclass_init(Call& call) {
-  if (!call.self.is(Kind::instance)) return Value::none();
-  call.run.fill_dataclass(*call.self.as<Instance>(), {call.rest, call.options, call.spread}, call.place);
+  // Asked of the class it takes the object as its first argument.
+  std::vector<Value> given = call.rest;
+  Value self = call.self;
+  if (!self.is(Kind::instance) && !given.empty()) {
+    self = call.run.resolve(given.front());
+    given.erase(given.begin());
+  }
+  if (self.is(Kind::instance) && self.as<Instance>()->cls) call.run.fill_dataclass(*self.as<Instance>(), {std::move(given), call.options, call.spread}, call.place);
   return Value::none();
 }
 Value hold(Call& call) {

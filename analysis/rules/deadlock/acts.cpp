@@ -36,8 +36,9 @@ bool happens(const OperationEvent& event, const values::CollectiveInfo& info) {
   if (info.only_if >= 0) {
     const Value asked = argument(event, info.only_if);
     if (!asked.is(Kind::boolean) || event.row->collective != &info) return false;
+  } else if (info.when == values::When::sharded || info.when == values::When::parted) {
+    return false;
   }
-  if (info.when == values::When::sharded || info.when == values::When::parted) return false;
   if (info.when != values::When::with_buffers) return true;
   return sends_buffers(event.self);
 }

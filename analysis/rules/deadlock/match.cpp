@@ -434,6 +434,45 @@ private:
     });
   }
 
+  // Do both go through the same thing to its end? Then they make as many rounds, wherever they stand.
+  bool as_many_rounds(const Round& a, const Round& b) const {
+    const auto iterable = [&](const Round& round) {
+      const syntax::Stmt* stmt = round.loop ? round.loop->stmt : nullptr;
+      return stmt && stmt->kind == syntax::StmtKind::for_ ? record_.text({round.place.chunk, syntax::as<syntax::ForStmt>(*stmt).iterable->span}) : std::string_view{};
+    };
+    return !iterable(a).empty() && iterable(a) == iterable(b) && a.loop->trips == symbolic::Sharing::uniform && b.loop->trips == symbolic::Sharing::uniform;
+  }
+
+  // A leader calls its workers in one loop, and they wait for it in another: the round that stands for many met something that is not in
+  // a round of the same loop. How many more meet is not known, nor what becomes of the ranks behind that.
+  bool met_across_loops(const World& world, const Player& player) const {
+    const auto loop_of = [&](int rank, const Round& round) {
+      const auto& loops = world[static_cast<std::size_t>(rank)].loops;
+      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
+      return loop == loops.end() ? nullptr : &*loop;
+    };
+    const auto many = [&](int rank, const Act& act, int other_rank, const Act& other) {
+      return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
+        const LoopRun* const loop = loop_of(rank, round);
+        if (!loop || !loop->stands_for_many || loop->count) return false;
+        return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) {
+          if (theirs.site == round.site) return true;
+          const LoopRun* const their = loop_of(other_rank, theirs);
+          return their && loop->counts && their->counts && as_many_rounds(round, theirs);
+        });
+      });
+    };
+    const auto held = player.held();
+    return std::any_of(held.begin(), held.end(), [&](const auto* meeting) {
+      return std::any_of(meeting->begin(), meeting->end(), [&](const auto& one) {
+        const Act& act = world[static_cast<std::size_t>(one.first)].acts[one.second];
+        return !act.rounds.empty() && std::any_of(meeting->begin(), meeting->end(), [&](const auto& other) {
+          return other.first != one.first && many(one.first, act, other.first, world[static_cast<std::size_t>(other.first)].acts[other.second]);
+        });
+      });
+    });
+  }
+
   void play(const World& world, std::vector<Mismatch>& here) {
     bool unsettled = false, all_raise = true;
     for (const Trace& trace : world) {
@@ -471,6 +510,7 @@ private:
         before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
       if (!before) return passed(world);
     }
+    if (met_across_loops(world, player)) return passed(world);
     const bool parted = decide_differently(world);
     Mismatch mismatch;
     mismatch.world = story.size();
