@@ -87,7 +87,7 @@ public:
           look_at(*root);
           granted_ = Granted::nothing;
         }
-        if (into_.found.size() == before && open) {
+        if (into_.found.size() == before && open && !root->truncated) {
           granted_ = granted_agreement;
           look_at(*root);
           granted_ = Granted::nothing;
@@ -135,6 +135,7 @@ private:
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
       if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends_or_groups(root)) break;
+      if (granted_ == granted_agreement && here.empty()) return;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         worlds[key].insert(mismatch.world);
@@ -148,6 +149,7 @@ private:
         break;
       }
       ++explored;
+      if (is_cut_off(root)) break;  // larger jobs come no further
     }
     if (!complete && granted_ != Granted::nothing) return;
     if (!complete) {

@@ -178,7 +178,8 @@ private:
   std::uint64_t walked_ = 0;
 };
 
-constexpr std::size_t drawn = 48;  // runs, where there are too many
+constexpr std::size_t drawn = 24;        // runs, where there are too many
+constexpr std::size_t most_agreed = 64;  // ways, before they are drawn
 
 } // namespace
 
@@ -187,9 +188,9 @@ bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::
   if (!runs.main().as_rank) return false;
   // Functions that nobody calls are called by who is not seen.
   if (!root.function && exchanged_.insert(world).second) exchange_contents(runs, world, root);
-  Exploration exploration(runs, world, limit, each, granted);
+  Exploration exploration(runs, world, granted == granted_agreement ? std::min(limit, most_agreed) : limit, each, granted);
   if (!exploration.begin(root)) return false;
-  if (granted == Granted::nothing) return !exploration.any_cut_off() && exploration.all();
+  if (granted != granted_balance && granted != granted_agreement) return !exploration.any_cut_off() && exploration.all();
   if (granted != granted_agreement && exploration.all()) return true;
   exploration.leave_out_balanced();
   if (exploration.all()) return true;
