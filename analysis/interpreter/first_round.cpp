@@ -27,9 +27,9 @@ bool asks_for(const Expr* test, Name number) { return test && test->kind != Expr
 
 } // namespace
 
-bool asks_for(Block body, Name number, int depth) {
+bool asks_for(syntax::Block body, Name number, int depth) {
   if (depth > deepest) return false;
-  const auto within = [&](Block inner) { return asks_for(inner, number, depth + 1); };
+  const auto within = [&](syntax::Block inner) { return asks_for(inner, number, depth + 1); };
   return std::ranges::any_of(body, [&](const Stmt* stmt) {
     switch (stmt->kind) {
     case StmtKind::if_: return asks_for(as<IfStmt>(*stmt).test, number) || within(as<IfStmt>(*stmt).body) || within(as<IfStmt>(*stmt).orelse);
