@@ -165,6 +165,7 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
+    MethodName{"set_epoch", "torch.utils.data.distributed.DistributedSampler.set_epoch"},  // other samplers, loaders and sets take it as well
     MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},

@@ -11,7 +11,11 @@ using values::Kind;
 using values::Operation;
 
 Follow::Follow(const Scene& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached) : scene_(scene), found_(found), reached_(reached) {
-  for (const Happening& each : scene.all)
+  for (const Happening& each : scene.all) {
+    // Of a scaler that is not known it is not seen what it scales.
+    const Operation operation = each.event->row->operation;
+    const bool scaler = operation == Operation::scaler_step || operation == Operation::unscale || operation == Operation::scaler_update;
+    if (scaler && each.event->self.is(Kind::unknown)) scales_ever_ = true;
     if (each.event->row->operation == Operation::scaler_update) updates_.insert(each.event->self.object());
     else if (each.event->row->operation == Operation::scale) {
       // A scaled loss that goes straight into its backward goes nowhere else.
@@ -24,6 +28,7 @@ Follow::Follow(const Scene& scene, Found& found, std::map<const OperationEvent*,
     else if (each.event->row->operation == Operation::scaler_made)
       for (const Happening& other : scene.all)
         if (other.event->row->operation == Operation::unseen && is_handed(*other.event, each.event->self.object())) scales_ever_ = true;
+  }
 }
 
 void Follow::run(const std::vector<Step>& steps) {
@@ -98,6 +103,13 @@ void Follow::unseen(const OperationEvent& event) {
     if (is_handed(event, scaler)) checked_.insert(scaler);
 }
 
+// Is it what a scaler gave, of whatever it was given?
+static bool is_result_of_scale(const Scene& scene, const OperationEvent& backward) {
+  return backward.self.object() && std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+    return each.event->row->operation == Operation::scale && each.event->result.object() == backward.self.object();
+  });
+}
+
 void Follow::backward(const OperationEvent& event) {
   const values::TensorState* loss = event.self_state();
   each([&](const Object*, State& state) {
@@ -116,7 +128,7 @@ void Follow::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_) {
+    } else if (!is_result_of_scale(scene_, event) && (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
       state.plain = &event;
     }
   });

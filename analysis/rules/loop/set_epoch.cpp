@@ -105,11 +105,12 @@ void check(const Record& record, Report& report) {
       bool set = false;
       for (const Happening& each : scene.all) {
         if (each.event->row->operation == Operation::sampler_made && each.event->self.object() == sampler.object()) made = &each;
-        set = set || (each.event->row->operation == Operation::set_epoch && each.event->self.object() == sampler.object());
+        // Of what is not known to be another it may be this one's.
+        set = set || (each.event->row->operation == Operation::set_epoch && (each.event->self.object() == sampler.object() || !has_epochs(each.event->self)));
       }
       if (!made || set || escapes(record, scene, sampler.object(), nullptr)) continue;
       const auto& arguments = made->event->arguments;
-      if (arguments.size() > 3 && arguments[3].is(Kind::boolean) && record.symbols.decide(arguments[3].condition()) != Answer::yes) continue;
+      if (arguments.size() > 3 && arguments[3] && (!arguments[3].is(Kind::boolean) || record.symbols.decide(arguments[3].condition()) != Answer::yes)) continue;
       const LoopEvent* loop = epoch_loop(scene, read);
       if (!loop || !trains_on(record, scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
       const std::string condition = when ? record.symbols.text(when) : "";
