@@ -26,7 +26,7 @@ build:
 documents: build
 	@$(BUILD) release --target documents -- -j$(JOBS)
 
-# Every test that needs no browser. Those that run real PyTorch skip where python3-torch is not installed (make oracle).
+# Every test that needs no browser. Those that run real PyTorch skip where it is not installed (make oracle).
 test:
 	@cmake/install-dependencies build test package
 	@cmake --preset release $(QUIET)
@@ -73,12 +73,14 @@ bench:
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -L bench --verbose
 
-# Real PyTorch for the tests that ask it (300 MB), its word on the cases it has not judged yet, what the programs of
-# tests/traces hold when they run, and what its operators answer.
+# Real PyTorch for the tests that ask it: today's with the frameworks, 2 GB in .cache/ (tests/oracle/install), and Debian's of
+# 2022 (300 MB). Then their word on the cases and the programs of tests/traces that they have not judged yet, and what the
+# operators answer.
 oracle:
 	@cmake/install-dependencies oracle
+	@tests/oracle/install
 	@tests/cases/oracle.py --record
-	@tests/traces/record.py --record
+	@tests/traces/record.py --record-new
 	@tests/operators/record.py --record
 
 install: build documents

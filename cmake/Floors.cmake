@@ -3,9 +3,12 @@
 # compiles only in a target that names `values` among the floors it stands on. Links are private: a floor that reads a
 # lower one through another floor's header says so itself.
 #
-#   stepzero_floor(NAME USES floor… [LINKS library…])     every .cpp of the folder NAME belongs to it
+#   stepzero_floor(NAME USES floor… [LINKS library…] [PRECOMPILE header…] [PARSED_WITH floor])
+#
+# Every .cpp of the folder NAME belongs to it. PRECOMPILE: headers of lower floors that nearly all of its files include, parsed once
+# for the floor; PARSED_WITH: it takes what another floor parsed. Most of a file's compile time is in those headers.
 function(stepzero_floor name)
-  cmake_parse_arguments(ARG "" "" "USES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PARSED_WITH" "USES;LINKS;PRECOMPILE" ${ARGN})
   set(door ${CMAKE_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${door})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${door}/${name} SYMBOLIC)
@@ -16,9 +19,13 @@ function(stepzero_floor name)
   target_link_libraries(stepzero_${name} PRIVATE stepzero_options ${ARG_LINKS})
   # Libraries may bring flags that the compiler's parse of standard.hpp depends on; floors without any share one parse.
   get_property(parsed GLOBAL PROPERTY STEPZERO_STANDARD)
-  if(ARG_LINKS OR NOT parsed)
-    target_precompile_headers(stepzero_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/standard.hpp)
-    if(NOT ARG_LINKS)
+  if(ARG_PARSED_WITH)
+    target_precompile_headers(stepzero_${name} REUSE_FROM stepzero_${ARG_PARSED_WITH})
+  elseif(ARG_LINKS OR ARG_PRECOMPILE OR NOT parsed)
+    list(TRANSFORM ARG_PRECOMPILE PREPEND "<")
+    list(TRANSFORM ARG_PRECOMPILE APPEND ">")
+    target_precompile_headers(stepzero_${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/standard.hpp ${ARG_PRECOMPILE})
+    if(NOT ARG_LINKS AND NOT ARG_PRECOMPILE)
       set_property(GLOBAL PROPERTY STEPZERO_STANDARD stepzero_${name})
     endif()
   else()

@@ -18,6 +18,8 @@ std::string_view last_name(const Expr& expr) {
   return {};
 }
 
+} // namespace
+
 bool is_abstract(const FunctionStmt& function) {
   const bool marked = std::ranges::any_of(function.decorators, [](const Expr* decorator) { return last_name(*decorator) == "abstractmethod"; });
   bool raises = false;
@@ -28,6 +30,8 @@ bool is_abstract(const FunctionStmt& function) {
   }
   return raises || marked;
 }
+
+namespace {
 
 struct Override {
   const values::Class* cls;

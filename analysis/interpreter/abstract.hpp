@@ -1,10 +1,13 @@
-// Where shapes are shown: a method that only raises NotImplementedError, or is marked as abstract, is there for the classes that derive
-// from its own. Called on an object of which no more is known, it is what those make of it.
+// A method that only raises NotImplementedError, or is marked as abstract, is there for the classes that derive from its own. Called on an
+// object of which no more is known, it is unseen code; where shapes are shown, it is what those classes make of it.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
 
 namespace stepzero::interpreter {
+
+// Does the method only raise NotImplementedError, or do nothing and say that it is abstract?
+bool is_abstract(const syntax::FunctionStmt& function);
 
 // What the classes beside `cls`, and those among `globals`, that derive from it have in the place of the method, bound by `bind`: one of
 // them under the same condition for each of the object's methods. Absent if it is not abstract, or there are too many of them.

@@ -1,5 +1,6 @@
 // Python's own functions of objects and types: isinstance, getattr, type, super…
 #include "interpreter/interpreter.hpp"
+#include "interpreter/presumed.hpp"
 
 #include "interpreter/set_on_self.hpp"
 
@@ -41,7 +42,7 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
     const auto answer = is_instance(first, positional[1]);
     if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
     const Cond condition = asked("isinstance", first, positional[1], heap().is_external(first) ? Sharing::unseen : heap().sharing(first));
-    if (const Value object = resolve(first); object.is(Kind::instance) && object.as<values::Instance>()->native && !object.as<values::Instance>()->cls) of_unseen_class_.insert(condition);
+    if (const Value object = resolve(first); object.is(Kind::instance) && !is_presumed(object) && object.as<values::Instance>()->native && !object.as<values::Instance>()->cls) of_unseen_class_.insert(condition);
     return Value::of(condition);
   }
   if (name == "issubclass" && count == 2) {
@@ -191,6 +192,8 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   }
   if (name == "object.__init__" || name == "object.__init_subclass__") return Value::none();
   if (name == "exit" || name == "quit") {
+    const Value row = library_symbol("sys.exit");
+    if (row.is(Kind::library)) return call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr);
     exit_process();
     return Value::none();
   }

@@ -1,5 +1,5 @@
 // Python's own functions of sequences: zip, enumerate, map, sorted, list, dict…
-#include "interpreter/interpreter.hpp"
+#include "interpreter/each_round.hpp"
 
 #include <algorithm>
 
@@ -85,7 +85,14 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
         if (object->cls)
           if (const Value method = find_method(object, Name("__iter__"))) return call(method, {}, where);
       }
-      if (count > 1) return heap().open_list(heap().external("", where), nullptr, ListKind::iterator);
+      // iter(function, last): each round calls it.
+      if (count > 1) {
+        auto* object = heap().make<values::Instance>();
+        object->born = where;
+        object->open = true;
+        heap().slot_of(object->attributes, called_each_round).value = first;  // it is new: no write
+        return Value::of(Kind::instance, object);
+      }
     }
     if (name == "reversed" && first.is(Kind::instance))
       if (const Value method = find_method(first.as<values::Instance>(), Name("__reversed__"))) return call(method, {}, where);

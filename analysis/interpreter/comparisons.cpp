@@ -1,5 +1,6 @@
 // Truth: of values, of comparisons, of `and`, `or` and `not`.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/presumed.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -70,6 +71,7 @@ Cond Interpreter::truth(Value value) {
     if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__"))) return truth(call(method, {}, {}));
     if (const Value plain = plain_member(value); !(plain == value)) return truth(plain);
     if (find_method(value.as<values::Instance>(), Name("__len__"))) return truth(length_of(value, {}));
+    if (is_presumed(value)) return asked(value.as<values::Instance>()->name, value, {}, heap().sharing(value));
     return s.boolean(true);
   }
   case Kind::iterator:
@@ -193,6 +195,21 @@ std::string constant_text(symbolic::Context& symbols, Value value) {
   default: return "None";
   }
 }
+// May `x == x` not hold?
+bool may_differ_from_itself(const Interpreter& run, Value value) {
+  switch (value.kind) {
+  case Kind::real: return std::isnan(value.real());
+  case Kind::unknown: {
+    const auto* unknown = value.as<values::Unknown>();
+    return unknown->is_real || !unknown->integer || unknown->only_compared;
+  }
+  case Kind::instance: {
+    const values::Class* cls = value.as<values::Instance>()->cls;
+    return cls && (cls->open || run.find_in_order(cls->order, Name("__eq__")));
+  }
+  default: return false;
+  }
+}
 std::string_view spelled(CompareOp op) {
   constexpr std::string_view names[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
   return names[static_cast<int>(op)];
@@ -222,6 +239,29 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
   };
   const bool negative = op == CompareOp::ne || op == CompareOp::is_not || op == CompareOp::not_in;
 
+  if ((is_presumed(left) && op != CompareOp::in && op != CompareOp::not_in) || is_presumed(right)) {
+    // Whatever is asked of it, the answer is open, and the same each time.
+    if ((op == CompareOp::is || op == CompareOp::is_not) && left == right) return heap().boolean(!negative);
+    const bool turned = !is_presumed(left);
+    const Value object = turned ? right : left, other = turned ? left : right;
+    const CompareOp positive = op == CompareOp::ne || op == CompareOp::is || op == CompareOp::is_not ? CompareOp::eq : op == CompareOp::not_in ? CompareOp::in : op;
+    const bool equality = positive == CompareOp::eq;
+    const Sharing sharing = symbolic::mix(heap().sharing(left), heap().sharing(right));
+    if (!is_constant_like(other)) return Value::of(mark_external(s.opaque("", sharing), heap().is_external(other)));
+    const std::string name(object.as<values::Instance>()->name), constant = constant_text(s, other);
+    const std::string sign(equality && other.is(Kind::none) ? "is" : spelled(positive));
+    const std::string key = turned && !equality ? constant + " " + sign : sign + constant;
+    const bool is_word = equality && other.is(Kind::string);
+    if (is_word)
+      for (const Questions::Asked& before : questions_.all(object.object()))
+        if (before.is_word && before.question != key && s.decide(before.answer) == symbolic::Answer::yes) return heap().boolean(negative);
+    Cond answer = questions_.find(object.object(), key);
+    if (!answer) {
+      answer = s.opaque(turned && !equality ? constant + " " + sign + " " + name : name + " " + sign + " " + constant, sharing);
+      questions_.add(object.object(), key, answer, is_word);
+    }
+    return negate_if(negative, answer);
+  }
   if (op == CompareOp::in || op == CompareOp::not_in) {
     if (right.is(Kind::instance)) {
       auto* object = right.as<values::Instance>();
@@ -275,17 +315,24 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
   }
 
   if (op == CompareOp::is || op == CompareOp::is_not || op == CompareOp::eq || op == CompareOp::ne) {
-    if (left == right && (!left.is(Kind::tensor) || op == CompareOp::is || op == CompareOp::is_not)) return heap().boolean(!negative);
+    const bool identity = op == CompareOp::is || op == CompareOp::is_not;
+    if (left == right && (!left.is(Kind::tensor) || identity)) {
+      if (identity || !may_differ_from_itself(*this, left)) return heap().boolean(!negative);
+      // nan is not equal to itself, and an array says it of each of its items.
+      const std::string_view name = left.is(Kind::unknown) ? left.as<values::Unknown>()->name : std::string_view{};
+      const Cond equal = asked(name.empty() ? "" : std::string(name) + " == " + std::string(name), left, left, heap().sharing(left));
+      return negate_if(negative, mark_external(equal, heap().is_external(left)));
+    }
     if (left.is(Kind::instance) && right.is(Kind::instance)) {
       // Identity, unless the class says otherwise.
       auto* object = left.as<values::Instance>();
-      const bool identity = op == CompareOp::is || op == CompareOp::is_not || known_key(left);
-      if (identity && known_key(left) && known_key(right) && !object->symbolic && !right.as<values::Instance>()->symbolic)
+      const bool by_identity = identity || known_key(left);
+      if (by_identity && known_key(left) && known_key(right) && !object->symbolic && !right.as<values::Instance>()->symbolic)
         return heap().boolean(same_key(left, right) != negative);
-      if (!identity && object->cls)
+      if (!by_identity && object->cls)
         if (const Value method = find_in_order(object->cls->order, Name("__eq__")); method.is(Kind::function))
           return negate_if(negative, truth(call(bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
-      if (!identity && object->cls && object->cls->is_dataclass && object->cls == right.as<values::Instance>()->cls) {
+      if (!by_identity && object->cls && object->cls->is_dataclass && object->cls == right.as<values::Instance>()->cls) {
         const auto a = field_values(*object), b = field_values(*right.as<values::Instance>());
         Cond all = s.boolean(true);
         for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) all = s.logical_and(all, truth(compare(CompareOp::eq, a[i].second, b[i].second)));

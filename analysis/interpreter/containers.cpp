@@ -1,6 +1,7 @@
 // The methods of lists, sets, deques and tuples, and what it takes for a key to be known. Sets have no order that is
 // known: they are read in order only where it cannot matter.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/presumed.hpp"
 
 #include <algorithm>
 
@@ -31,6 +32,7 @@ bool Interpreter::known_key(Value key) const {
   }
   case Kind::instance: {
     const auto* cls = key.as<values::Instance>()->cls;
+    if (is_presumed(key)) return false;
     return !cls || cls->is_enum || (!cls->is_dataclass && !cls->open && !find_in_order(cls->order, Name("__eq__")));
   }
   default: return false;

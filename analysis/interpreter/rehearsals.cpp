@@ -106,6 +106,42 @@ Value without_own_sizes(values::Heap& heap, Value state) {
   return Value::of(Kind::state, other);
 }
 
+// What failed in one round may not have failed in another: at the head of a loop nothing is blamed that was not so before it.
+void forgive(values::Heap& heap, Value before, Value& wide) {
+  if (wide == before) return;
+  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object()) : nullptr;
+  const auto* now = wide.is(Kind::state) ? dynamic_cast<const values::TensorState*>(wide.object()) : nullptr;
+  if (was && now) {
+    if (was->blamed || !now->blamed) return;
+    values::TensorState state = *now;
+    state.blamed = false;
+    wide = Value::of(Kind::state, heap.state(std::move(state)));
+  } else if (wide.is(Kind::tuple) && before.is(Kind::tuple)) {
+    const auto &items = wide.as<values::Tuple>()->items, &olds = before.as<values::Tuple>()->items;
+    for (std::size_t i = 0; i < items.size() && i < olds.size(); ++i) {
+      Value item = items[i];
+      forgive(heap, olds[i], item);
+    }
+  } else if (!heap.is_blamed(before) && heap.is_blamed(wide)) {
+    if (wide.is(Kind::unknown)) wide.as<values::Unknown>()->blamed = false;
+    const Value held = wide.is(Kind::unknown) ? wide.as<values::Unknown>()->state.value : wide;
+    if (!held.is(Kind::tensor)) return;
+    values::TensorState state = *held.as<values::Tensor>()->now();
+    state.blamed = false;
+    heap.set(held.as<values::Tensor>()->state, Value::of(Kind::state, heap.state(std::move(state))));
+  }
+}
+
+// Is nothing else known of the tensor behind the round than before it, but that something failed on it?
+bool only_blamed(Value before, Value end) {
+  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object()) : nullptr;
+  const auto* now = end.is(Kind::state) ? dynamic_cast<const values::TensorState*>(end.object()) : nullptr;
+  return was && now && now->blamed && !was->blamed && values::same_shape(was->shape, now->shape) && was->dtype == now->dtype && was->device == now->device &&
+         was->requires_grad == now->requires_grad && was->sharing == now->sharing && was->made == now->made && was->content == now->content &&
+         was->scaled_by == now->scaled_by && was->cast_by == now->cast_by && was->outcome == now->outcome && was->mean == now->mean &&
+         was->maybe_array == now->maybe_array && was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
+}
+
 // Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i == 6: first = x`.
 void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
   constexpr int most_choices = 8;
@@ -394,15 +430,10 @@ Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<F
     for (const auto& [slot, left] : ends) {
       const Value before = slot->value;
       const Value end = without_made(left, mark.clock);
-      if (widened.contains(slot) && covers(before, end)) continue;
+      if ((widened.contains(slot) && covers(before, end)) || only_blamed(before, end)) continue;
       Value wide = without_own_sizes(heap(), heap().join_states(before, end, nullptr, carried_sharing));
       if (wide == before) continue;
-      // What failed in one round may not have failed in another.
-      if (wide.is(Kind::tensor) && before.is(Kind::tensor) && wide.as<values::Tensor>()->now()->blamed && !before.as<values::Tensor>()->now()->blamed) {
-        values::TensorState state = *wide.as<values::Tensor>()->now();
-        state.blamed = false;
-        heap().set(wide.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(std::move(state))));
-      }
+      forgive(heap(), before, wide);
       if (building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = any_of_wide(wide);
       if (last && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried_sharing, heap().sharing(wide)));
       heap().set(*slot, wide);

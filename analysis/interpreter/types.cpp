@@ -1,8 +1,10 @@
 // Types of values: type(), isinstance, issubclass, hasattr, the classes that a class derives from.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/presumed.hpp"
 #include "values/numbers.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <array>
 
 namespace stepzero::interpreter {
@@ -95,6 +97,7 @@ Value Interpreter::type_of(Value value, Place where) {
   case Kind::tensor: return library_symbol(library_.types().tensor);
   case Kind::instance: {
     const auto* object = value.as<values::Instance>();
+    if (is_presumed(value)) return heap().external("", where);
     if (object->cls) return Value::of(Kind::class_, object->cls);
     if (object->native) return library_symbol(object->native->path);
     return heap().external("", where);
@@ -158,6 +161,7 @@ Answer Interpreter::is_instance(Value value, Value type) {
   }
   if (value.is(Kind::choice) || value.is(Kind::absent) || value.is(Kind::state)) return Answer::unknown;
   const auto yes_if = [](bool holds) { return holds ? Answer::yes : Answer::no; };
+  if (is_presumed(value)) return type.is(Kind::library) && type.as<values::LibrarySymbol>()->path == "builtins.object" ? Answer::yes : Answer::unknown;
   if (type.is(Kind::class_)) {
     const auto* wanted = type.as<values::Class>();
     const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls : value.is(Kind::tuple) ? value.as<values::Tuple>()->cls : nullptr;
@@ -299,6 +303,7 @@ Answer Interpreter::has_attribute(Value value, Name name) {
   value = resolve(value);
   switch (value.kind) {
   case Kind::instance: {
+    if (is_presumed(value)) return Answer::unknown;
     auto* object = value.as<values::Instance>();
     if (const values::Slot* slot = object->attributes.find(name); slot) {
       if (slot->value.is(Kind::choice) && (!slot->value.as<values::Choice>()->yes || !slot->value.as<values::Choice>()->no)) return Answer::unknown;
@@ -319,6 +324,13 @@ Answer Interpreter::has_attribute(Value value, Name name) {
       if (!object->cls || (!(native->row && native->row->whole) && !native->path.starts_with("builtins."))) return Answer::unknown;
     }
     if (object->cls && find_in_order(object->cls->order, Name("__getattr__"))) return Answer::unknown;
+    // It may answer by another name; that it fails is played out.
+    if (const Value hook = object->cls && !name.text().starts_with("__") ? find_in_order(object->cls->order, Name("__getattribute__")) : Value{}; hook.is(Kind::function) && active_[hook.as<values::Function>()] == 0 && !killed_) {
+      ++catching_;
+      const Value found = resolve(call(bind_method(hook, value, object->cls, {}), {{heap().string(name.text())}, {}, false}, {}));
+      --catching_;
+      if (!std::exchange(killed_, false) && found) return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
+    }
     if (object->symbolic || object->open || (object->cls && object->cls->open) || !object->cls || name.text().starts_with("__")) return Answer::unknown;
     return Answer::no;
   }
@@ -371,9 +383,11 @@ void Interpreter::store_in_tensor(Value object, Name name, Value value, Place wh
     return;
   }
   const bool is_tensor = object.is(Kind::tensor) || object.as<values::Unknown>()->state.value.is(Kind::tensor);
-  if (is_tensor) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
-  else heap().note_grad_write();
-  if (!is_tensor && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
+  // `p.grad = None` throws the gradient away.
+  const bool cleared = value && resolve(value).is(Kind::none) && row->operation == values::Operation::gradient_written;
+  if (is_tensor || cleared) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
+  if (!is_tensor) heap().note_grad_write();
+  if (!is_tensor && !cleared && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
 }
 
 void Interpreter::delete_attribute(Value object, Name name, Place where) {

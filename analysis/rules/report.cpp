@@ -6,6 +6,11 @@ namespace stepzero::rules {
 
 using namespace interpreter;
 
+namespace {
+constexpr std::string_view happens_here = "it happens here";
+constexpr std::size_t most_callers = 8;  // that are told of one cause, with its other evidence
+} // namespace
+
 Location Report::location(Place place) const { return {record_.chunk(place).path, record_.span(place)}; }
 
 void Report::relate(Finding& finding, Place place, std::string message) const {
@@ -28,13 +33,21 @@ Finding* Report::add(Severity severity, Place where, const CallSite* calls, std:
     calls = calls->outer;
   }
   if (!record_.in_file(where)) return nullptr;
+  // One cause in another file that many calls lead to is one finding, where the first of them stands.
+  if (!(inner == where))
+    for (Finding& told : findings_) {
+      const bool same = told.message == message && told.severity == severity && std::ranges::any_of(told.related, [&](const Related& place) { return place.message == happens_here && place.where == location(inner); });
+      if (!same) continue;
+      if (!(told.where == location(where)) && told.related.size() < most_callers) relate(told, where, "and by this call");
+      return nullptr;
+    }
   Finding finding;
   finding.rule = rule_.id;
   finding.severity = severity;
   finding.where = location(where);
   finding.message = std::move(message);
   findings_.push_back(std::move(finding));
-  if (!(inner == where)) relate(findings_.back(), inner, "it happens here");
+  if (!(inner == where)) relate(findings_.back(), inner, std::string(happens_here));
   return &findings_.back();
 }
 

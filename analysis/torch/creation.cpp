@@ -399,27 +399,42 @@ Value from_array(Op& op) {
 // torch.Tensor(2, 3) and torch.FloatTensor([1, 2]): sizes, or data.
 // A tensor keeps its dtype in torch.Tensor, and has to be of the type that another constructor names.
 Value old_constructor(Op& op, Dtype dtype) {
-  if (op.call.row.path.starts_with("torch.cuda.")) return op.result({}, dtype);
-  const Value data = op.argument("data");
-  if (!op.given("data")) return op.fresh({true, {op.dim(std::int64_t{0})}}, dtype);
-  // Shapes are kept as tuples: only what is written as one is data.
-  if (data.is(Kind::tuple) && !(op.call.expr && op.call.expr->arguments.size() == 1 && op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple)) return op.fresh({}, dtype);
-  if (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data)) return tensor_of(op, data, dtype);
+  const bool on_gpu = op.call.row.path.starts_with("torch.cuda.");
+  const auto made = [&](const Shape& shape) {
+    const Value value = op.fresh(shape, dtype);
+    if (!on_gpu) return value;
+    TensorState state = *op.tensor(value);
+    state.device = op.run.heap().device("cuda").as<values::Device>();
+    return result(op.call, std::move(state));
+  };
+  if (op.given("storage")) return made(Shape{true, {Dim{}}});
+  // With their names, sizes are not data.
+  if (op.given("size")) {
+    const auto shape = shape_asked(op, "size");
+    return op.failed() ? op.unknown() : made(shape.value_or(Shape{}));
+  }
   // Of a tensor it is an alias, which has its history.
-  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr) {
+  const Value data = op.argument(op.given("other") ? "other" : "data");
+  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr; state && !state->maybe_array) {
     TensorState alias = *state;
     if (op.title() != "Tensor") alias.dtype = dtype;
     return result(op.call, std::move(alias));
   }
+  if (op.given("other") || !op.call.options.empty()) return op.result({}, Dtype::unknown);
+  if (!op.given("data")) return made({true, {op.dim(std::int64_t{0})}});
+  // Shapes are kept as tuples: only what is written as one is data.
+  if (data.is(Kind::tuple) && !(op.call.expr && op.call.expr->arguments.size() == 1 && op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple)) return made({});
+  if (!on_gpu && (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data))) return tensor_of(op, data, dtype);
   // Arrays are computed with as numbers are.
-  if (data.is(Kind::unknown) && op.call.rest.empty()) {
-    TensorState any = *op.tensor(op.fresh({}, op.title() == "Tensor" ? Dtype::unknown : dtype));
+  if (on_gpu ? !data.is(Kind::integer) : data.is(Kind::unknown) && op.call.rest.empty()) {
+    TensorState any = *op.tensor(made({}));
+    if (op.title() == "Tensor") any.dtype = Dtype::unknown;
     any.requires_grad = Known::unknown;
     any.graph_complete = false;
     return result(op.call, std::move(any));
   }
   const auto shape = shape_asked(op, "data");
-  return op.failed() ? op.unknown() : op.fresh(shape.value_or(Shape{}), dtype);
+  return op.failed() ? op.unknown() : made(shape.value_or(Shape{}));
 }
 template <Dtype dtype> Value old(Op& op) { return old_constructor(op, dtype); }
 Value old_default(Op& op) { return old_constructor(op, op.run.default_dtype()); }
@@ -589,17 +604,17 @@ constexpr Operator operators[] = {
     {"from_dlpack", "ndarray", "torch torch.utils.dlpack.from_dlpack", from_array, Type::own},
     {"frombuffer", "ndarray, *, dtype, count=-1, offset=0, requires_grad=False", "torch", from_array, Type::own},
 
-    {"FloatTensor", "data=None, *more", "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
-    {"DoubleTensor", "data=None, *more", "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
-    {"HalfTensor", "data=None, *more", "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
-    {"BFloat16Tensor", "data=None, *more", "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
-    {"LongTensor", "data=None, *more", "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
-    {"IntTensor", "data=None, *more", "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
-    {"ShortTensor", "data=None, *more", "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
-    {"CharTensor", "data=None, *more", "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
-    {"ByteTensor", "data=None, *more", "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
-    {"BoolTensor", "data=None, *more", "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
-    {"Tensor", "data=None, *more, **options", "torch", old_default, Type::own},
+    {"FloatTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
+    {"DoubleTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
+    {"HalfTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
+    {"BFloat16Tensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
+    {"LongTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
+    {"IntTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
+    {"ShortTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
+    {"CharTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
+    {"ByteTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
+    {"BoolTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
+    {"Tensor", "data=None, *more, size=None, other=None, storage=None, device=None, **options", "torch", old_default, Type::own},
 
     {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
     {"ones_like", "input, *, " LIKE, "torch", like, Type::own},

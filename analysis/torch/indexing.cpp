@@ -66,8 +66,8 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
     const auto from = number(lower), to = number(upper);
     // What lies behind a limit may be nothing; what lies so far behind what was computed from constants is hardly meant.
     const bool computed = from && *from > *known && !text.upper && text.lower && text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
-    // x[1:] of one is the rest, of which there is none.
-    const bool rest = from && *from == 1 && *known == 1 && !text.upper;
+    // x[n:] of n is the rest, of which there is none.
+    const bool rest = from && *from == *known && !text.upper;
     const bool behind = computed || (from && *from >= *known && !rest && is_literal(text.lower) && (!text.upper || is_literal(text.upper)) && !(to && *to == *from));
     const bool before = to && *to < -*known && is_literal(text.upper) && (!text.lower || is_literal(text.lower));
     if (behind || before)

@@ -132,6 +132,15 @@ bool called(Value value, std::string_view what) {
   name = name.substr(name.rfind('.') + 1);
   return name.find(what) != std::string_view::npos;
 }
+void convert(Op& op, TensorState& state, Value value);
+// One of several devices, or of several dtypes: what they have in common.
+void convert_one_of(Op& op, TensorState& state, Value value) {
+  TensorState yes = state, no = state;
+  convert(op, yes, value.as<values::Choice>()->yes);
+  convert(op, no, value.as<values::Choice>()->no);
+  state.dtype = yes.dtype == no.dtype ? yes.dtype : Dtype::unknown;
+  state.device = yes.device && no.device && yes.device->text == no.device->text ? yes.device : nullptr;
+}
 void convert(Op& op, TensorState& state, Value value) {
   value = op.run.resolve(value);
   if (value.is(Kind::boolean) || value.is(Kind::none) || !value) return;
@@ -143,6 +152,8 @@ void convert(Op& op, TensorState& state, Value value) {
   } else if (const TensorState* like = op.tensor(value)) {
     state.dtype = like->dtype;
     state.device = like->device;
+  } else if (value.is(Kind::choice)) {
+    convert_one_of(op, state, value);
   } else if (called(value, "device")) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {

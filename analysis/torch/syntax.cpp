@@ -147,7 +147,9 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
   // The shape of a tensor of which not even the rank is known: it has one dimension for each name.
   if (value.is(Kind::unknown) && value.as<values::Unknown>()->shape_of) {
     const Value tensor = value.as<values::Unknown>()->shape_of;
-    const bool was_tensor = tensor_state(run, tensor) != nullptr;
+    // A shape does not make a tensor: arrays and sparse matrices of other libraries have one, too.
+    const TensorState* before = tensor_state(run, tensor);
+    const bool was_tensor = before && !before->maybe_array;
     const TensorState* state = require_tensor(run, tensor);
     if (!state) return std::nullopt;
     TensorState learned = *state;

@@ -94,6 +94,9 @@ constexpr std::array aliases = {
     Alias{"torch.tensor.Tensor", "torch.Tensor"},
     Alias{"pytorch_lightning.trainer.Trainer", "pytorch_lightning.Trainer"},
     Alias{"typing.OrderedDict", "collections.OrderedDict"},
+    Alias{"typing.Mapping", "collections.abc.Mapping"},
+    Alias{"typing.Sequence", "collections.abc.Sequence"},
+    Alias{"typing.MutableMapping", "collections.abc.MutableMapping"},
     Alias{"torch.autograd.function.Function", "torch.autograd.Function"},
     Alias{"torch.distributions.categorical.Categorical", "torch.distributions.Categorical"},
     Alias{"torch.distributions.normal.Normal", "torch.distributions.Normal"},
@@ -165,6 +168,7 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
+    MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},
     MethodName{"parameters", "torch.nn.Module.parameters"},
@@ -320,6 +324,8 @@ Table::Table() {
       {grouped_gemm_rows, "source of grouped_gemm"},
       {kernel_rows, "sources of flash_attn and xformers"},
       {configuration_rows, "documentation of transformers"},
+      {mapping_rows, python, true},
+      {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
@@ -382,7 +388,7 @@ bool Table::knows(std::string_view top_level) const {
 // Libraries of models: ordinary PyTorch code, and small enough to run what a program uses of them.
 bool Table::reads(std::string_view top_level) const {
   constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers", "efficientnet_pytorch",
-                                       "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch"};
+                                       "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch", "transformers"};
   return std::find(std::begin(read), std::end(read), top_level) != std::end(read);
 }
 
@@ -407,7 +413,7 @@ std::optional<interpreter::Presumption> Table::presume(std::string_view name) co
     if (known.name == name) return known.meaning;
   if (name == "scaler" || name == "grad_scaler") return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
   if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") || name.ends_with("_optim") ||
-      name.starts_with("optimizer_") || name.starts_with("opt_"))
+      name.starts_with("optimizer_") || name.starts_with("optim_") || name.starts_with("opt_"))
     return interpreter::Presumption{Role::none, false, "torch.optim.Optimizer"};
   return std::nullopt;
 }

@@ -1,14 +1,19 @@
 // `stepzero check`.
+#include "server/command_line/baseline.hpp"
 #include "server/command_line/commands.hpp"
 #include "server/command_line/console.hpp"
 #include "server/command_line/diff.hpp"
+#include "server/command_line/display.hpp"
 #include "server/command_line/fix_run.hpp"
 #include "server/command_line/parallel.hpp"
 #include "server/command_line/report.hpp"
+#include "server/command_line/revision.hpp"
 #include "server/command_line/write_file.hpp"
+#include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -25,6 +30,7 @@ public:
 
   int run() {
     for (const std::string& note : inputs_.notes) say(note);
+    if (!read_known()) return exit_status::trouble;
     if ((options_.fix || options_.diff) && std::any_of(inputs_.files.begin(), inputs_.files.end(), is_notebook))
       say("notebooks are fixed in an editor only; here they are just checked");
     std::vector<Checked> results = check_all();
@@ -41,9 +47,13 @@ public:
     for (const std::string& note : fixed.notes) say(note);
     bool is_written = true;
     if (options_.fix && !options_.diff) is_written = write(fixed);
-    Report report = collect(results);
+    Collected found = collect(results);
+    leave_out_known(found);
+    Report& report = found.report;
+    if (!options_.write_baseline.empty()) return write_baseline(report);
     report.fixed = fixed.applied;
-    if (!is_written) report.exit_status = exit_status::trouble;
+    if (std::find(found.fails.begin(), found.fails.end(), true) != found.fails.end()) report.exit_status = exit_status::findings;
+    if (!report.unreadable.empty() || !is_written) report.exit_status = exit_status::trouble;
     return options_.diff ? show_diff(fixed, report) : show(report);
   }
 
@@ -93,16 +103,21 @@ private:
     return is_written;
   }
 
-  Report collect(std::vector<Checked>& results) const {
-    Report report(inputs_.names);
+  struct Collected {
+    Report report;
+    std::vector<bool> fails; // of each finding: is it one that the exit status tells?
+  };
+
+  Collected collect(std::vector<Checked>& results) const {
+    Collected found{Report(inputs_.names), {}};
+    Report& report = found.report;
     report.unreadable = inputs_.unreadable;
-    bool fails = false;
     std::set<std::tuple<std::string_view, std::string, std::uint32_t, std::uint32_t, std::string>> seen;
     const auto add = [&](rules::Finding& finding, const Settings& settings) {
       const syntax::Span span = finding.where.span;
       if (!seen.emplace(finding.rule, finding.where.path, span.begin, span.end, finding.message).second)
         return;
-      fails = fails || finding.severity <= settings.fail_on;
+      found.fails.push_back(finding.severity <= settings.fail_on);
       report.findings.push_back(std::move(finding));
     };
     for (const auto& file : checker_.configurations()) {
@@ -130,17 +145,93 @@ private:
       for (rules::Finding& finding : results[i].findings) add(finding, checker_.settings(path));
     }
     if (unread > most_unread_named) say(std::to_string(unread - most_unread_named) + " more of the files hold lines that cannot be read as Python");
-    for (const rules::Finding& finding : report.findings) add_texts(report, finding);
-    if (fails) report.exit_status = exit_status::findings;
-    if (!report.unreadable.empty()) report.exit_status = exit_status::trouble;
-    return report;
+    for (const rules::Finding& finding : report.findings) add_texts(report, finding, overlay_);
+    return found;
   }
 
-  void add_texts(Report& report, const rules::Finding& finding) const {
+  // What is read before anything is checked, so that a mistake in it is told at once. False: it was told.
+  bool read_known() {
+    if (!options_.baseline.empty()) {
+      ReadBaseline read = read_baseline(normal_path(options_.baseline, current_folder()));
+      if (!read.baseline) {
+        say("--baseline " + harmless(options_.baseline) + ": " + read.reason);
+        return false;
+      }
+      baseline_ = std::move(*read.baseline);
+    }
+    if (!options_.since.empty()) {
+      if (!inputs_.standard_input.empty()) {
+        say("--since compares files: standard input has no revision");
+        return false;
+      }
+      revision_ = read_revision(options_.since, inputs_.files);
+      if (!revision_.error.empty()) {
+        say(harmless(revision_.error));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Only files with findings are checked as they were.
+  Baseline found_before(const Report& report) const {
+    std::set<std::string> paths;
+    for (const rules::Finding& finding : report.findings) paths.insert(finding.where.path);
+    std::vector<std::string> files;
+    std::copy_if(inputs_.files.begin(), inputs_.files.end(), std::back_inserter(files), [&](const std::string& path) { return paths.contains(path); });
+    std::vector<Checked> results(files.size());
+    parallel(files.size(), [&](std::size_t i) { results[i] = checker_.check(files[i], revision_.overlay); });
+    Report before(inputs_.names);
+    for (Checked& checked : results) std::move(checked.findings.begin(), checked.findings.end(), std::back_inserter(before.findings));
+    Baseline known;
+    for (const rules::Finding& finding : before.findings) {
+      add_texts(before, finding, revision_.overlay);
+      known.add(fingerprint(before, finding, finding.where.path));
+    }
+    return known;
+  }
+
+  void leave_out_known(Collected& found) {
+    Report& report = found.report;
+    if (options_.baseline.empty() && options_.since.empty()) return;
+    Baseline before = options_.since.empty() ? Baseline() : found_before(report);
+    const std::string folder = parent_folder(normal_path(options_.baseline, current_folder()));
+    std::vector<rules::Finding> findings;
+    std::vector<bool> fails;
+    for (std::size_t i = 0; i < report.findings.size(); ++i) {
+      rules::Finding& finding = report.findings[i];
+      const std::string& path = finding.where.path;
+      if (before.take(fingerprint(report, finding, path)) || baseline_.take(fingerprint(report, finding, baseline_name(path, folder)))) {
+        ++report.known;
+        continue;
+      }
+      findings.push_back(std::move(finding));
+      fails.push_back(found.fails[i]);
+    }
+    report.findings = std::move(findings);
+    found.fails = std::move(fails);
+    std::set<std::string> checked;
+    for (const std::string& path : inputs_.files) checked.insert(baseline_name(path, folder));
+    if (const std::size_t gone = baseline_.left(checked); gone != 0)
+      say(std::to_string(gone) + " of the findings in " + harmless(options_.baseline) + " are gone; `--write-baseline` brings it up to date");
+  }
+
+  int write_baseline(const Report& report) const {
+    say_unreadable(report);
+    const std::string path = normal_path(options_.write_baseline, current_folder());
+    if (const std::string error = write_file(path, baseline_text(report, parent_folder(path))); !error.empty()) {
+      say("--write-baseline " + harmless(options_.write_baseline) + ": " + error);
+      return exit_status::trouble;
+    }
+    say("wrote " + std::to_string(report.findings.size()) + (report.findings.size() == 1 ? " finding" : " findings") + " to " + harmless(options_.write_baseline));
+    return report.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  }
+
+  void add_texts(Report& report, const rules::Finding& finding, const std::shared_ptr<const Overlay>& overlay) const {
     const auto add = [&](const std::string& path) {
       const auto [text, is_new] = report.texts.try_emplace(path);
       if (!is_new) return;
-      if (const auto module = checker_.sources(path, overlay_).module(path)) text->second = module->text;
+      if (const auto module = checker_.sources(path, overlay).module(path)) text->second = module->text;
       if (const auto cells = checker_.cells(path)) report.cells[path] = cells;
     };
     add(finding.where.path);
@@ -181,6 +272,7 @@ private:
     case Format::json: output = json_report(report); break;
     case Format::sarif: output = sarif_report(report); break;
     case Format::github: output = github_report(report); break;
+    case Format::gitlab: output = gitlab_report(report); break;
     }
     if (options_.fix && !inputs_.standard_input.empty()) {
       // Standard output holds the fixed text.
@@ -195,6 +287,8 @@ private:
   Inputs inputs_;
   Checker checker_;
   std::shared_ptr<const Overlay> overlay_; // of the texts that the report speaks of
+  Baseline baseline_;
+  Revision revision_;
 };
 
 } // namespace

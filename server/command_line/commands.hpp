@@ -15,7 +15,7 @@ inline constexpr int findings = 1;
 inline constexpr int trouble = 2; // wrong usage, or input that cannot be read
 } // namespace exit_status
 
-enum class Format { text, json, sarif, github };
+enum class Format { text, json, sarif, github, gitlab };
 
 struct CheckOptions {
   std::vector<std::string> paths;
@@ -24,6 +24,9 @@ struct CheckOptions {
   CommandLineSettings settings;
   bool fix = false;
   bool diff = false;
+  std::string baseline;        // a file of known findings that are left out; empty: none
+  std::string write_baseline;  // where to write the present findings as known ones; empty: nowhere
+  std::string since;           // a revision of git whose findings are left out; empty: none
 };
 int run_check(const CheckOptions& options);
 

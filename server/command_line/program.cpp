@@ -131,7 +131,7 @@ private:
   void add_check() {
     CLI::App* command = app_.add_subcommand("check", "Report the bugs of files and folders");
     add_paths(*command);
-    add_format(*command, {"text", "json", "sarif", "github"});
+    add_format(*command, {"text", "json", "sarif", "github", "gitlab"});
     const auto add_list = [command](const char* name, std::vector<std::string>& into, const char* help) {
       command->add_option(name, into, help)->type_name("RULE,...")->allow_extra_args(false);
     };
@@ -146,6 +146,10 @@ private:
         ->check(one_of(severities));
     command->add_flag("--fix", fix_, "Apply the fixes that are always right");
     command->add_flag("--diff", diff_, "Print what --fix would change, and change nothing");
+    command->add_option("--baseline", baseline_, "Leave out the findings that this file holds")->type_name("FILE");
+    command->add_option("--write-baseline", write_baseline_, "Write the present findings to this file, for --baseline")
+        ->type_name("FILE");
+    command->add_option("--since", since_, "Leave out the findings that this revision of git has")->type_name("REVISION");
     command->footer("Exit status: 0 nothing found, 1 findings, 2 wrong usage or unreadable input.");
   }
 
@@ -204,6 +208,7 @@ private:
   Format format() const {
     if (format_ == "json") return Format::json;
     if (format_ == "sarif") return Format::sarif;
+    if (format_ == "gitlab") return Format::gitlab;
     return format_ == "github" ? Format::github : Format::text;
   }
 
@@ -238,7 +243,14 @@ private:
     if (diff_ && format() != Format::text) {
       return usage_error("--diff prints a difference and no findings: leave out --format", "check");
     }
+    if (!write_baseline_.empty() && (fix_ || diff_ || !baseline_.empty() || !since_.empty()))
+      return usage_error("--write-baseline takes all present findings: leave out --baseline, --since, --fix and --diff", "check");
+    if (diff_ && (!baseline_.empty() || !since_.empty()))
+      return usage_error("--diff shows every fix: leave out --baseline and --since", "check");
     CheckOptions options;
+    options.baseline = baseline_;
+    options.write_baseline = write_baseline_;
+    options.since = since_;
     options.paths = paths_;
     options.stdin_filename = stdin_filename_;
     options.format = format();
@@ -279,6 +291,9 @@ private:
   std::string min_severity_;
   std::string fail_on_;
   std::string rule_;
+  std::string baseline_;
+  std::string write_baseline_;
+  std::string since_;
   std::vector<std::string> paths_;
   std::vector<std::string> select_;
   std::vector<std::string> ignore_;

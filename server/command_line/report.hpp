@@ -29,6 +29,7 @@ struct Report {
   std::map<std::string, std::shared_ptr<const syntax::Text>>
       texts;             // of every path that a finding names, if known
   std::size_t fixed = 0; // findings that --fix removed
+  std::size_t known = 0; // findings left out because a baseline or an earlier revision has them
   int exit_status = 0;
 
   std::map<std::string, std::shared_ptr<const Cells>> cells; // of the notebooks among them
@@ -43,5 +44,6 @@ std::string text_report(const Report& report, bool has_colours);
 std::string json_report(const Report& report);
 std::string sarif_report(const Report& report);
 std::string github_report(const Report& report);
+std::string gitlab_report(const Report& report);
 
 } // namespace stepzero::server

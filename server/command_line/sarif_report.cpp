@@ -1,4 +1,5 @@
 // Findings as SARIF 2.1.0, the format of code scanning services.
+#include "server/command_line/fingerprint.hpp"
 #include "server/command_line/json.hpp"
 
 #include "rules/rule.hpp"
@@ -50,7 +51,11 @@ public:
              "A setting that is misspelt or of the wrong type has no effect.",
              "A setting that is misspelt or of the wrong type has no effect.");
     Json results = Json::array();
-    for (const rules::Finding& finding : report_.findings) results.push_back(result(finding));
+    const std::vector<std::string> keys = fingerprints(report_);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      results.push_back(result(report_.findings[i]));
+      results.back()["partialFingerprints"] = {{"stepzero/v1", keys[i]}};
+    }
     Json notifications = Json::array();
     for (const Unreadable& unreadable : report_.unreadable) {
       notifications.push_back(

@@ -105,6 +105,7 @@ private:
     else
       result_ += " in " + counted(report_.files, "file");
     result_ += ".";
+    if (report_.known != 0) result_ += " " + counted(report_.known, "known one") + (report_.known == 1 ? " is" : " are") + " left out.";
     if (fixable != 0) result_ += " `stepzero check --fix` would fix " + std::to_string(fixable) + ".";
     result_ += "\n";
   }

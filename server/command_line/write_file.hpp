@@ -11,4 +11,7 @@ namespace stepzero::server {
 // `before`. Empty, or why it was not done.
 std::string replace_file(const std::string& path, std::string_view before, std::string_view after);
 
+// The same of a file that may not be there yet, whatever it holds.
+std::string write_file(const std::string& path, std::string_view text);
+
 } // namespace stepzero::server

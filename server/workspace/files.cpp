@@ -121,7 +121,10 @@ std::shared_ptr<const program::Data> FileSources::data(const std::string& path, 
 }
 
 bool FileSources::is_file(const std::string& path) const {
-  return (overlay_ && overlay_->contains(path)) || kind(path) == Kind::file;
+  if (overlay_) {
+    if (const auto open = overlay_->find(path); open != overlay_->end()) return open->second != nullptr;
+  }
+  return kind(path) == Kind::file;
 }
 
 bool FileSources::is_folder(const std::string& path) const { return kind(path) == Kind::folder; }

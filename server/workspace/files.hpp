@@ -52,7 +52,7 @@ private:
   std::list<std::string> used_; // most recently used first
 };
 
-// Open documents by path: they stand before the files of that name.
+// Open documents by path: they stand before the files of that name. Null: as if there were no such file.
 using Overlay = std::map<std::string, std::shared_ptr<const syntax::Module>>;
 
 // What one run sees. The first answer about a path is its answer until the end, so a run sees one moment.

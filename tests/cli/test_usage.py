@@ -45,7 +45,7 @@ def test_help_names_every_option_of_check(stepzero):
         (["schedule", "--wrold", "2", "a.py"], 'unknown option --wrold (did you mean "--world"?)'),
         (["chek", "."], 'unknown command "chek" (did you mean "check"?)'),
         (["check", "--fxi", "."], 'unknown option --fxi (did you mean "--fix"?)'),
-        (["check", "--format", "xml", "."], 'takes text, json, sarif or github, not "xml"'),
+        (["check", "--format", "xml", "."], 'takes text, json, sarif, github or gitlab, not "xml"'),
         (["shapes", "--format", "sarif", "."], "takes text or json"),
         (["check", "--min-severity", "eror", "."], '(did you mean "error"?)'),
         (["check", "--fail-on", "never", "."], "takes error, warning, information or hint"),

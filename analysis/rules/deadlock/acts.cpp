@@ -152,6 +152,10 @@ bool Acts::group_of(Value group, Act& act) {
   if (!group || group.is(Kind::none)) return whole();
   group = chosen(group);
   if (group.is(Kind::none)) return whole();
+  if (default_groups && group.is(Kind::unknown) && group.as<values::Unknown>()->default_value.is(Kind::none)) {
+    trace_.defaults.insert({std::string(group.as<values::Unknown>()->name), 0});
+    return whole();
+  }
   if (!group.is(Kind::instance)) return false;
   const auto* object = group.as<values::Instance>();
   const auto known = groups_.find(object);

@@ -48,6 +48,14 @@ const Act* Player::message_of(int rank, std::size_t at) const {
   return it == requests_.end() || it->second.is_collective ? nullptr : it->second.act;
 }
 
+std::vector<const std::map<int, std::size_t>*> Player::held() const {
+  std::vector<const std::map<int, std::size_t>*> all;
+  for (const auto& [group, meetings] : meetings_)
+    for (std::size_t i = 0; i < meetings.size(); ++i)
+      if (complete(group, i) && !(stop_.kind == Stop::Kind::different && stop_.group == group && stop_.meeting == i)) all.push_back(&meetings[i]);
+  return all;
+}
+
 std::vector<std::pair<int, const Act*>> Player::left_over() const {
   std::vector<std::pair<int, const Act*>> left;
   for (const auto& [channel, queue] : sends_)

@@ -32,6 +32,8 @@ public:
   const std::vector<std::pair<std::string, std::size_t>>& incomplete() const { return incomplete_; }
   const std::map<int, std::size_t>& meeting(const std::string& group, std::size_t i) const { return meetings_.at(group)[i]; }
   const std::vector<int>& members(const std::string& group) const { return members_.at(group); }
+  // Collectives that all their members entered: by rank, the act.
+  std::vector<const std::map<int, std::size_t>*> held() const;
   const std::vector<std::pair<int, std::size_t>>& foreign() const { return foreign_; }
   // The message that an act, a wait included, is about; null for others.
   const Act* message_of(int rank, std::size_t at) const;

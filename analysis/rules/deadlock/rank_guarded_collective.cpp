@@ -238,7 +238,9 @@ private:
       if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : std::string(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
-      message += " Call it on all ranks.";
+      // Several that enter a reduction may be meant to be a group of their own.
+      const bool of_several = seen.guarded.ranks.size() > 1 && !who.starts_with("every") && event.row->collective && event.row->collective->group >= 0;
+      message += of_several ? " Call it on all ranks, or pass the group of those that enter it." : " Call it on all ranks.";
     }
     Finding* finding = report_.add(!hangs ? Severity::hint : met || !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
     if (!finding) return;

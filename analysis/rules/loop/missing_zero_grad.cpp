@@ -1,6 +1,7 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/parts.hpp"
 
 #include <algorithm>
 
@@ -14,13 +15,12 @@ namespace {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (!optimizer.is(Kind::instance) || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
+      if (!optimizer || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
       // The innermost loop that makes both the gradients and the step.
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
@@ -31,7 +31,7 @@ void check(const Record& record, Report& report) {
             backward = each.event;
             break;
           }
-      if (!loop || !repeats(*loop)) continue;
+      if (!loop || !repeats(*loop) || by_hand(scene, loop)) continue;
       std::size_t steps = 0;
       bool cleared = false;
       for (const Happening& each : scene.all) {
@@ -39,12 +39,12 @@ void check(const Record& record, Report& report) {
         const OperationEvent& event = *each.event;
         const Operation operation = event.row->operation;
         if (stepped_optimizer(event).object() == optimizer.object()) ++steps;
-        if (operation == Operation::optimizer_made && event.self.object() == optimizer.object()) cleared = true;
+        if (operation == Operation::optimizer_made && scene.standing(event.self.object()) == optimizer.object()) cleared = true;
+        if (operation == Operation::gradient_written) cleared = true;  // `p.grad = None`: the loop does nothing else by hand
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = scene.optimizers.contains(event.self.object());
-          const values::Slot* theirs = other_optimizer ? event.self.as<Instance>()->attributes.find(syntax::Name("$parameters")) : nullptr;
           cleared = cleared || event.self.object() == optimizer.object() ||
-                    shares_parameters(scene, other_optimizer ? (theirs ? theirs->value : Value{}) : event.self, optimizer) != Answer::no;
+                    shares_parameters(scene, other_optimizer ? attribute(event.self, "$parameters") : event.self, optimizer) != Answer::no;
         }
       }
       if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop)) continue;

@@ -137,12 +137,91 @@ bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std:
 }
 } // namespace
 
+// The questions that a condition is made of.
+static void leaves_of(const symbolic::Context& symbols, symbolic::Cond condition, std::vector<symbolic::Cond>& found) {
+  const auto operands = symbols.operands(condition);
+  const auto form = symbols.form(condition);
+  if (form == symbolic::Context::Form::negation || form == symbolic::Context::Form::conjunction || form == symbolic::Context::Form::disjunction) {
+    for (const symbolic::Cond operand : operands) leaves_of(symbols, operand, found);
+  } else if (form != symbolic::Context::Form::constant && std::find(found.begin(), found.end(), condition) == found.end()) {
+    found.push_back(condition);
+  }
+}
+static bool holds_with(const symbolic::Context& symbols, symbolic::Cond condition, const std::vector<symbolic::Cond>& leaves, unsigned answers) {
+  const auto operands = symbols.operands(condition);
+  const auto holds = [&](symbolic::Cond operand) { return holds_with(symbols, operand, leaves, answers); };
+  switch (symbols.form(condition)) {
+  case symbolic::Context::Form::negation: return !holds(operands[0]);
+  case symbolic::Context::Form::conjunction: return std::all_of(operands.begin(), operands.end(), holds);
+  case symbolic::Context::Form::disjunction: return std::any_of(operands.begin(), operands.end(), holds);
+  case symbolic::Context::Form::constant: return symbols.decide(condition) == symbolic::Answer::yes;
+  default: return answers >> (std::find(leaves.begin(), leaves.end(), condition) - leaves.begin()) & 1u;
+  }
+}
+
+// The same call fails for each of the values that one of its operands may have: it fails.
+static bool fails_on_each(const Record& record, const ProblemEvent& problem) {
+  constexpr std::size_t near = 64, most_leaves = 6;  // events between them, questions
+  const auto& events = record.events;
+  const auto at = std::find_if(events.begin(), events.end(), [&](const auto& event) { return event.get() == &problem; });
+  const auto index = static_cast<std::size_t>(at - events.begin());
+  const symbolic::Context& symbols = record.symbols;
+  const auto same_size = [](const values::Dim& a, const values::Dim& b) { return a.size == b.size; };
+  std::vector<symbolic::Cond> when, leaves;
+  for (std::size_t i = index > near ? index - near : 0; i < std::min(events.size(), index + near); ++i) {
+    if (events[i]->kind != EventKind::problem || !(events[i]->place == problem.place) || events[i]->calls != problem.calls) continue;
+    const auto& other = static_cast<const ProblemEvent&>(*events[i]);
+    // What silences one side alone, as that it would take two choices, does not let it pass.
+    if (other.problem != problem.problem || other.text != problem.text || !same_size(other.left, problem.left) || !same_size(other.right, problem.right)) continue;
+    if (!other.assumption) return !other.guarded;
+    when.push_back(other.assumption);
+    leaves_of(symbols, other.assumption, leaves);
+  }
+  if (when.size() < 2 || leaves.size() > most_leaves) return false;
+  for (unsigned answers = 0; answers < 1u << leaves.size(); ++answers)
+    if (std::none_of(when.begin(), when.end(), [&](symbolic::Cond condition) { return holds_with(symbols, condition, leaves, answers); })) return false;
+  return true;
+}
+
+// Does it rest on the shape that an annotation gives? Nothing makes callers keep to it.
+static bool rests_on_annotation(const ProblemEvent& problem) {
+  constexpr std::size_t most_looked_at = 64;
+  std::vector<const values::TensorState*> open;
+  const auto add = [&](const values::TensorState* state) {
+    if (state && open.size() < most_looked_at && std::find(open.begin(), open.end(), state) == open.end()) open.push_back(state);
+  };
+  for (const values::TensorState* state : problem.states) add(state);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const values::TensorState& state = *open[i];
+    if (std::any_of(state.shape.dims.begin(), state.shape.dims.end(), [](const values::Dim& dim) { return dim.origin && dim.origin->what == "annotation"; })) return true;
+    if (!state.made) continue;
+    for (const auto* given : {&state.made->states, &state.made->listed})
+      for (const values::TensorState* source : *given) add(source);
+  }
+  return false;
+}
+
+// A number that the words need and nobody knows: "needs ?". In brackets it is one size of many.
+static bool needs_unknown_number(std::string_view text) {
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[' || text[i] == '(') ++depth;
+    else if (text[i] == ']' || text[i] == ')') --depth;
+    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ') && (i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == ',' || text[i + 1] == '.')) return true;
+  }
+  return false;
+}
+
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message) {
-  if (problem.guarded || may_be_passed(record, problem, root)) return std::nullopt;
-  if (problem.assumption) {
+  if (problem.guarded || needs_unknown_number(message) || may_be_passed(record, problem, root)) return std::nullopt;
+  if (problem.assumption && !fails_on_each(record, problem)) {
     const std::string when = record.symbols.text(problem.assumption);
     if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when)) return std::nullopt;
     message += ", when " + when;
+    if (severity == Severity::error) severity = Severity::warning;
+  }
+  if (rests_on_annotation(problem)) {
+    message += ", as annotated";
     if (severity == Severity::error) severity = Severity::warning;
   }
   if (!root.defaults.empty()) {

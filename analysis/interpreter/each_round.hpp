@@ -1,0 +1,11 @@
+// iter(function, last): what calls the function in each round.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+
+namespace stepzero::interpreter {
+
+// The attribute of such an iterator that holds the function.
+inline const syntax::Name called_each_round{"$each"};
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,66 @@
+// What is known beforehand of packages whose own files are read: decorators that look at the text of what they decorate, or check what nobody
+// here asks, and are seen through instead of run.
+#include "torch/fixed.hpp"
+#include "torch/kernels.hpp"
+
+namespace stepzero::torch {
+namespace {
+
+// `@decorator` or `@decorator(options)`: what it decorates stays what it is.
+Value seen_through(Call& call) {
+  const Value given = call.at(0) ? call.run.resolve(call.at(0)) : Value{};
+  return given.is(values::Kind::class_) || given.is(values::Kind::function) ? call.at(0) : call.run.library_symbol("$same");
+}
+
+// What `@as_validated_field` makes of a check is called like `dataclasses.field`.
+Value field_maker(Call& call) { return call.run.library_symbol("dataclasses.field"); }
+
+Value unseen(Call& call) { return call.run.heap().external("", call.place); }
+// Kernels of the hub are named owner/name.
+Value names_kernel(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(values::Kind::none) || (name.is(values::Kind::string) && name.text().find('/') == std::string_view::npos)) return call.run.heap().boolean(false);
+  return unseen(call);
+}
+// Which layers' outputs a model of that class can give besides: kept by the text of the class.
+Value can_record(Call& call) {
+  const Value model = call.run.resolve(call.at(0));
+  const values::Class* cls = model.is(values::Kind::instance) ? model.as<values::Instance>()->cls : nullptr;
+  if (!cls) return unseen(call);
+  const Value found = call.run.resolve(call.run.attribute(model, Name("_can_record_outputs"), call.place));
+  return found.is(values::Kind::none) ? call.run.heap().dict({}) : found;
+}
+// What is not None, in the order of the fields.
+Value output_tuple(Call& call) {
+  if (!call.self.is(values::Kind::instance)) return unseen(call);
+  std::vector<Value> items;
+  for (const auto& [name, held] : call.run.field_values(*call.self.as<values::Instance>())) {
+    const Value value = held ? call.run.resolve(held) : Value{};
+    if (!value || value.is(values::Kind::unknown) || value.is(values::Kind::choice)) return unseen(call);
+    if (!value.is(values::Kind::none)) items.push_back(value);
+  }
+  return call.run.heap().tuple(std::move(items));
+}
+Value nothing(Call&) { return Value::none(); }
+
+} // namespace
+
+std::vector<values::Row> package_rows() {
+  constexpr auto function = values::RowKind::function;
+  return {
+      row("huggingface_hub.dataclasses.as_validated_field", function, "validator", field_maker),
+      row("huggingface_hub.dataclasses.strict", function, "cls=None, **options", seen_through),
+      row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
+      row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function, "*arguments, **options", unseen),
+      row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
+      row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
+      row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
+      // Initial weights, which of them are tied, and plans for parallel runs.
+      row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
+      // Kernels that compute the same.
+      row("transformers.modeling_utils.PreTrainedModel.set_use_kernels", function, "*arguments, **options", nothing),
+      row("transformers.utils.auto_docstring.auto_docstring", function, "obj=None, **options", seen_through),
+  };
+}
+
+} // namespace stepzero::torch
