@@ -329,6 +329,7 @@ Table::Table() {
       {kernel_rows, "sources of flash_attn and xformers"},
       {configuration_rows, "documentation of transformers"},
       {mapping_rows, python, true},
+      {limit_rows, torch},
       {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
