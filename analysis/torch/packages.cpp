@@ -79,6 +79,9 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
       row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
       row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
+      // What a checkpoint holds is not known.
+      row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options", unseen),
+      row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function, "*arguments, **options", unseen),
       row("transformers.modeling_utils.PreTrainedModel._check_and_adjust_experts_implementation", function, "experts_implementation", experts_by),
       // Initial weights, which of them are tied, and plans for parallel runs.
       row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
