@@ -8,7 +8,7 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build documents test test-asan test-tsan test-editors bench install package vsix pictures oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench precision install package vsix pictures oracle format clean help
 
 SAY := printf '\n%s\n\n'
 run: build
@@ -26,7 +26,7 @@ build:
 documents: build
 	@$(BUILD) release --target documents -- -j$(JOBS)
 
-# Every test that needs no browser. Those that run real PyTorch skip where python3-torch is not installed (make oracle).
+# Every test that needs no browser. Those that run real PyTorch skip where it is not installed (make oracle).
 test:
 	@cmake/install-dependencies build test package
 	@cmake --preset release $(QUIET)
@@ -63,6 +63,11 @@ test-editors:
 	@editors/vscode/scripts/package build build/stepzero.vsix
 	@tests/run build -L 'neovim|editors'
 
+# What is said of installed packages against what was read of them, and every architecture of transformers (make oracle first).
+precision: build
+	@tests/precision/review.py
+	@STEPZERO_ALL_MODELS=1 STEPZERO=$(CURDIR)/build/stepzero python3 -m pytest -q -rs -p no:cacheprovider tests/transformers
+
 # The pictures of README.md, as the last run of test-editors saw them.
 pictures:
 	@cp build/editors/vscode/pictures/*.png editors/pictures/
@@ -73,12 +78,14 @@ bench:
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -L bench --verbose
 
-# Real PyTorch for the tests that ask it (300 MB), its word on the cases it has not judged yet, what the programs of
-# tests/traces hold when they run, and what its operators answer.
+# Real PyTorch for the tests that ask it: today's with the frameworks, 2 GB in .cache/ (tests/oracle/install), and Debian's of
+# 2022 (300 MB). Then their word on the cases and the programs of tests/traces that they have not judged yet, and what the
+# operators answer.
 oracle:
 	@cmake/install-dependencies oracle
+	@tests/oracle/install
 	@tests/cases/oracle.py --record
-	@tests/traces/record.py --record
+	@tests/traces/record.py --record-new
 	@tests/operators/record.py --record
 
 install: build documents
@@ -106,6 +113,7 @@ help:
 	@echo 'make test-tsan     server and protocol under the thread sanitizer'
 	@echo 'make test-editors  the tests that drive real editors'
 	@echo 'make bench         times and memory against their budgets'
+	@echo 'make precision     what is said of real packages, against what was read of them'
 	@echo 'make oracle        install PyTorch for the tests'
 	@echo 'make install       into PREFIX (/usr/local), below DESTDIR'
 	@echo 'make package       a relocatable tarball and a .deb in dist/'

@@ -192,6 +192,8 @@ Value Interpreter::object_builtin(std::string_view name, const Arguments& argume
   }
   if (name == "object.__init__" || name == "object.__init_subclass__") return Value::none();
   if (name == "exit" || name == "quit") {
+    const Value row = library_symbol("sys.exit");
+    if (row.is(Kind::library)) return call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr);
     exit_process();
     return Value::none();
   }

@@ -103,7 +103,17 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
   case Kind::bound: {
     const auto* bound = function.as<values::Bound>();
     const Value inner = resolve(bound->function);
-    if (inner.is(Kind::function)) return call_function(*inner.as<values::Function>(), std::move(arguments), where, bound->self, expr);
+    if (inner.is(Kind::function)) {
+      const auto& method = *inner.as<values::Function>();
+      const Value result = call_function(method, std::move(arguments), where, bound->self, expr);
+      // An optimizer of the program's own: its step is a step, though no method of the library makes it.
+      const auto* optimizer = method.stmt && bound->self.is(Kind::instance) ? bound->self.as<values::Instance>() : nullptr;
+      const Row* row = optimizer && optimizer->cls && optimizer->cls->native ? method_row(optimizer->cls->native->path, method.name) : nullptr;
+      const bool counts = row && (row->operation == values::Operation::optimizer_step || row->operation == values::Operation::zero_grad);
+      if (counts && record_.text({method.chunk, method.stmt->span}).find("super(") == std::string_view::npos)
+        static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), bound->self, {}, where, expr));
+      return result;
+    }
     if (inner.is(Kind::library)) return call_library(*inner.as<values::LibrarySymbol>(), bound->self, std::move(arguments), where, expr);
     if (inner.is(Kind::string)) return call_method(bound->self, inner.text(), arguments, where);
     arguments.positional.insert(arguments.positional.begin(), bound->self);
@@ -196,6 +206,8 @@ Value Interpreter::call_wrapped(Value either, Value wrapper, Value module, Argum
 bool Interpreter::bind(const values::Function& function, Arguments& arguments, values::Scope& scope) {
   const auto& list = function.parameters->list;
   std::vector<Value> bound(list.size());
+  const std::size_t behind = arguments.spread ? std::min(arguments.behind, arguments.positional.size()) : 0;  // something of unknown length
+  const std::size_t in_front = arguments.positional.size() - behind;
   std::size_t next = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Parameter& parameter = list[i];
@@ -204,8 +216,16 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
       while (next < arguments.positional.size()) rest.push_back(arguments.positional[next++]);
       bound[i] = arguments.spread ? heap().open_list(heap().external(""), nullptr, values::ListKind::tuple) : heap().tuple(std::move(rest));
     } else if (parameter.kind == ParameterKind::positional_only || parameter.kind == ParameterKind::normal) {
-      if (next < arguments.positional.size()) bound[i] = arguments.positional[next++];
+      if (next < in_front) bound[i] = arguments.positional[next++];
     }
+  }
+  // `f(*unknown, y)`: where each parameter has to be given, the last one is y; else nobody knows which.
+  if (behind > 0) {
+    const bool each_given = arguments.keywords.empty() && std::ranges::all_of(list, [](const Parameter& parameter) { return parameter.kind <= ParameterKind::normal; }) &&
+                            std::ranges::none_of(function.defaults, [](const Value& value) { return static_cast<bool>(value); });
+    if (each_given && in_front + behind <= list.size())
+      for (std::size_t i = 0; i < behind; ++i) bound[list.size() - behind + i] = arguments.positional[in_front + i];
+    next = arguments.positional.size();
   }
   std::vector<std::pair<Value, Value>> options;
   std::ptrdiff_t options_at = -1;

@@ -120,6 +120,12 @@ Value Interpreter::find_in_order(const std::vector<values::Class*>& order, Name 
 
 Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Place where) {
   found = resolve(found);
+  if (found.is(Kind::library) && self && found.as<values::LibrarySymbol>()->row && found.as<values::LibrarySymbol>()->row->kind == values::RowKind::method) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = self;
+    bound->function = found;
+    return Value::of(Kind::bound, bound);
+  }
   if (!found.is(Kind::function)) return found_outside(found);
   auto* function = found.as<values::Function>();
   if (function->is_static) return found;
@@ -235,6 +241,10 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
     constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault", "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
     if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own)) return attribute(inner, name, where);
   }
+  // It stands before all this in Python; it is asked where nothing else answers: what it finds so is mostly another name for the same.
+  if (object.cls && !name.text().starts_with("__"))
+    if (const Value hook = find_in_order(object.cls->order, Name("__getattribute__")); hook.is(Kind::function) && active_[hook.as<values::Function>()] == 0)
+      return call(bind_method(hook, self, object.cls, where), {{heap().string(name.text())}, {}, false}, where);
   if (object.cls && !name.text().starts_with("__"))
     if (const Value hook = find_in_order(object.cls->order, Name("__getattr__")); hook.is(Kind::function) || hook.is(Kind::library)) {
       const auto* function = hook.is(Kind::function) ? hook.as<values::Function>() : nullptr;
@@ -281,7 +291,10 @@ Value Interpreter::class_attribute(values::Class& cls, Name name, Place where) {
     if (cls.body)
       for (const auto& [key, slot] : cls.body->names.entries())
         if (slot->value) items.push_back({heap().string(key.text()), slot->value});
-    return heap().dict(std::move(items), true, heap().external(""));
+    if (!cls.body || cls.native || cls.open || cls.is_enum || cls.is_named_tuple) return heap().dict(std::move(items), true, heap().external(""));
+    for (const std::string_view always : {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__hash__", "__eq__", "__repr__", "__dataclass_fields__", "__match_args__"})
+      if (!cls.body->names.find(Name(always))) items.push_back({heap().string(always), heap().external(always)});
+    return heap().dict(std::move(items));
   }
   if (text == "__mro__" || text == "__bases__") {
     std::vector<Value> classes;
@@ -486,6 +499,21 @@ Value Interpreter::function_attribute(Value object, Name name, Place where) {
   if (text == "__name__") return heap().string(known->lambda ? std::string_view("<lambda>") : known->name.text());
   if (text == "__qualname__") return heap().string(known->qualified);
   if (text == "__doc__" && known->stmt) return known->stmt->docstring.empty() ? Value::none() : heap().string(known->stmt->docstring);
+  // Its parameters, those with stars last, then its other names.
+  if (text == "__code__" && known->stmt && known->parameters) {
+    std::vector<Value> names, last;
+    for (const Parameter& parameter : known->parameters->list) {
+      const bool starred = parameter.kind == ParameterKind::var_positional || parameter.kind == ParameterKind::var_keyword;
+      (starred ? last : names).push_back(heap().string(parameter.name.text()));
+    }
+    names.insert(names.end(), last.begin(), last.end());
+    for (const Name local : known->stmt->scope.locals)
+      if (std::none_of(names.begin(), names.end(), [&](Value one) { return one.text() == local.text(); })) names.push_back(heap().string(local.text()));
+    auto* code = make_native("types.CodeType", where);
+    heap().set(heap().slot_of(code->attributes, Name("co_varnames")), heap().tuple(std::move(names)));
+    heap().set(heap().slot_of(code->attributes, Name("co_name")), heap().string(known->stmt->name.text()));
+    return Value::of(Kind::instance, code);
+  }
   if (known->is_property && (text == "setter" || text == "getter" || text == "deleter")) {
     auto* bound = heap().make<values::Bound>();
     bound->self = function;

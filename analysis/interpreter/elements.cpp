@@ -341,6 +341,17 @@ Value Interpreter::one_of_many(Value element) {
   }
 }
 
+// Data of which the rank chooses a part are each rank's own: `x.chunk(world)[rank]`.
+static Value chosen_by(Interpreter& run, Value item, Value index, Place where) {
+  item = run.resolve(item);
+  if (!item.is(Kind::tensor) || item.as<values::Tensor>()->role != values::TensorRole::plain) return item;
+  values::TensorState state = *item.as<values::Tensor>()->now();
+  const Sharing mixed = symbolic::mix(state.sharing, run.heap().sharing(run.resolve(index)));
+  if (mixed == state.sharing || state.requires_grad == values::Known::yes) return item;
+  state.sharing = mixed;
+  return run.heap().tensor(std::move(state), where);
+}
+
 Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return heap().external("", here(node));
@@ -358,7 +369,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       if (const auto at = to_constant(index); at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
         return state->items[static_cast<std::size_t>(*at)];
       if (index.is(Kind::slice)) return heap().open_list(element(object, where), limits_.as_rank && state->length ? length_of_slice(state->length, *index.as<values::SliceObject>()) : nullptr, object.as<values::List>()->kind);
-      return one_of_many(element(object, where));
+      return chosen_by(*this, one_of_many(element(object, where)), index, where);
     }
     const auto items = elements(object, where);
     if (!items) return heap().external("", where);
@@ -379,7 +390,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       if (object.is(Kind::tuple) && object.as<values::Tuple>()->shape_of) library_.part_of_shape(*this, object.as<values::Tuple>()->shape_of, index, where);
       return raise_builtin("IndexError", where);
     }
-    return element(object, where);
+    return chosen_by(*this, element(object, where), index, where);
   }
   case Kind::range: {
     const auto* range = object.as<values::Range>();

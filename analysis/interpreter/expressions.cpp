@@ -100,6 +100,23 @@ Value Interpreter::evaluate(const Expr& expr) {
   return value;
 }
 
+// What a program calls an optimizer and steps is one, wherever it comes from: `self.optimizer.step()`, `optimizers[0].step()`.
+static Value presumed_step(Interpreter& run, const Library& library, const AttributeExpr& access, Value object) {
+  const Expr* said = access.object;
+  const bool of_several = said->kind == ExprKind::subscript;
+  if (of_several) said = as<SubscriptExpr>(*said).object;
+  std::string_view name = said->kind == ExprKind::name ? as<NameExpr>(*said).id.text() : said->kind == ExprKind::attribute ? as<AttributeExpr>(*said).attribute.text() : std::string_view{};
+  if (of_several && name.ends_with('s')) name.remove_suffix(1);
+  const auto presumed = library.presume(name);
+  if (!presumed || presumed->class_path.empty()) return {};
+  const values::Row* row = library.find(std::string(presumed->class_path) + "." + std::string(access.attribute.text()));
+  if (!row || (row->operation != values::Operation::optimizer_step && row->operation != values::Operation::zero_grad)) return {};
+  auto* bound = run.heap().make<values::Bound>();
+  bound->self = object;
+  bound->function = run.library_symbol(row->path);
+  return Value::of(Kind::bound, bound);
+}
+
 Value Interpreter::evaluate_inner(const Expr& expr) {
   switch (expr.kind) {
   case ExprKind::name: return lookup(as<NameExpr>(expr).id, expr);
@@ -130,6 +147,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     return over_choices(
         object,
         [&](Value side) {
+          if (const Value method = called && side.is(Kind::unknown) ? presumed_step(*this, library_, access, side) : Value{}) return method;
           calling_ = called;
           const Value found = attribute(side, access.attribute, here(expr));
           calling_ = false;

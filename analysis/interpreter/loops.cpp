@@ -1,4 +1,5 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
+#include "interpreter/first_round.hpp"
 #include "interpreter/rounds.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has t
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
 constexpr std::uint64_t unroll_share = 4;  // of the steps that are left, no range takes more than one part in so many
+constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
@@ -262,13 +264,14 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   const bool is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   Value first;  // of several that are known
   bool first_fails = false;
-  // Runs the first round by itself, and tells what fails in it whatever is not known.
+  std::vector<const ProblemEvent*> failures;  // of a first round that is known
+  // Runs the first round by itself, for what fails in it whatever is not known.
   const auto run_first = [&](Value item) {
-    if (rehearsals_ > 0) return;
     Block scratch;
     Block* const block = block_;
     block_ = &scratch;
-    ++rehearsals_;
+    const bool alone = rehearsals_ == 0;
+    rehearsals_ += alone;
     ++generic_depth_;
     const std::size_t depth = path_.size();
     const auto counts = exit_counts();
@@ -287,11 +290,9 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     path_.resize(depth);
     drop_exits(counts);
     --generic_depth_;
-    --rehearsals_;
+    rehearsals_ -= alone;
     block_ = block;
-    std::vector<const ProblemEvent*> failures;
     failures_of_first_round(scratch, failures);
-    block_->events.insert(block_->events.end(), failures.begin(), failures.end());
     first_fails = !failures.empty();
   };
   if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
@@ -305,11 +306,17 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     if (is_iterator) heap().set_list(iterable, whole);
     if (items->size() > 1) first = resolve(items->front());
     // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of them.
-    if (std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) run_first(items->front());
-  } else if (iterable.is(Kind::range)) {
-    // The first number of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
-    if (const Int start = iterable.as<values::Range>()->start; symbols().value(start)) run_first(Value::of(start));
+    if (rehearsals_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) { return !(item == items->front()); })) {
+      run_first(items->front());
+      block_->events.insert(block_->events.end(), failures.begin(), failures.end());
+      failures.clear();
+    }
   }
+  // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
+  const bool counted = iterable.is(Kind::range) && symbols().value(iterable.as<values::Range>()->start) &&
+                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && !to_show() && !building() &&
+                       stmt.target->kind == ExprKind::name && asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
+  bool rehearsed = false;
   LoopShape shape;
   shape.stmt = &stmt;
   shape.place = {chunk_, stmt.header};
@@ -323,9 +330,29 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     const Value each = element(iterable, here(*stmt.iterable));
     kinds.clear();
     if (int budget = most_parts; first && !first_fails && rehearsals_ == 0) conditions_of_kinds(symbols(), each, first, kinds, budget);
+    const auto mark = heap().mark();
+    const auto facts = symbols().mark();
+    const std::vector<Cond> path = path_;
+    const std::uint64_t from = record_.steps;
     run_assign(*stmt.target, for_a_round(heap(), each));
-    return run_block(stmt.body);
+    const Flow flow_of_round = run_block(stmt.body);
+    if (counted && !std::exchange(rehearsed, true) && record_.steps - from <= first_round_steps) {
+      const values::Delta changed = heap().capture(mark);
+      const std::vector<Cond> path_behind = std::exchange(path_, path);
+      heap().rollback(mark);
+      symbols().rewind(facts);
+      const bool killed = std::exchange(killed_, false);
+      const std::size_t doubts = symbols().doubts();
+      run_first(Value::of(iterable.as<values::Range>()->start));
+      replay_.doubts += symbols().doubts() - doubts;  // what it leaves open is no reason to run the program with its defaults
+      killed_ = killed;
+      path_ = path_behind;
+      heap().apply(changed);
+    }
+    return flow_of_round;
   });
+  block_->events.insert(block_->events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, block_->events.size())), failures.begin(), failures.end());
+  if (!failures.empty()) return run_else(stmt.body, stmt.orelse, flow);
   if (is_iterator && shape.length) heap().set_list(iterable, {});
   if (!kinds.empty() && block_->events.size() > so_far && block_->events[so_far]->kind == EventKind::loop &&
       !leaves_the_loop(static_cast<const LoopEvent*>(block_->events[so_far])->rounds[0])) {

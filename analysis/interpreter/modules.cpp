@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,54 @@ using values::Kind;
 namespace {
 constexpr int max_import_depth = 40;
 constexpr std::uint64_t installed_module_steps = 12'000;  // of one module's own code
+constexpr std::size_t most_given = 64;  // installed modules whose steps are no part of the importer's
+
+// The body of `if TYPE_CHECKING:`.
+const syntax::Block* names_for_types(const Stmt& stmt) {
+  if (stmt.kind != StmtKind::if_) return nullptr;
+  const Expr& test = *as<IfStmt>(stmt).test;
+  const bool asks = test.kind == ExprKind::name ? as<NameExpr>(test).id.text() == "TYPE_CHECKING" : test.kind == ExprKind::attribute && as<AttributeExpr>(test).attribute.text() == "TYPE_CHECKING";
+  return asks ? &as<IfStmt>(stmt).body : nullptr;
+}
+
+// A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
+std::string dotted_name(const program::Sources& sources, const std::string& path, Name name) {
+  std::string_view rest = path;
+  for (const std::string& folder : sources.libraries())
+    if (rest.size() > folder.size() && rest.starts_with(folder)) rest.remove_prefix(folder.size() + 1);
+  for (const std::string_view end : {".py", "/__init__"})
+    if (rest.ends_with(end)) rest.remove_suffix(end.size());
+  std::string dotted(rest);
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  return dotted + "." + std::string(name.text());
+}
+
+// `models/gpt_neox/` and GPTNeoXModel.
+bool is_named_after(std::string_view path, std::string_view name) {
+  for (const std::string_view end : {".py", "/__init__"})
+    if (path.ends_with(end)) path.remove_suffix(end.size());
+  path.remove_prefix(path.rfind('/') + 1);
+  std::size_t at = 0;
+  for (const char letter : path) {
+    if (letter == '_') continue;
+    while (at < name.size() && name[at] == '_') ++at;
+    if (at == name.size() || std::tolower(static_cast<unsigned char>(name[at])) != letter) return false;
+    ++at;
+  }
+  return at > 0;
+}
+constexpr std::size_t most_stars = 64;
+
+// The modules whose names a module takes all of, in the order in which they are looked into: those that the name is called after first,
+// the longest of them before the others. Where hundreds are taken so, no others.
+std::vector<program::Target> by_name(const std::vector<program::Target>& stars, Name name) {
+  std::vector<program::Target> order(stars.rbegin(), stars.rend());
+  if (order.size() < 8) return order;
+  const auto others = std::stable_partition(order.begin(), order.end(), [&](const auto& star) { return is_named_after(star.path, name.text()); });
+  std::stable_sort(order.begin(), others, [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
+  if (order.size() > most_stars) order.erase(others, order.end());
+  return order;
+}
 } // namespace
 
 std::uint32_t Interpreter::add_chunk(const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
@@ -52,7 +101,21 @@ void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Modul
     if (!follow && run_of.path == main_path_) replay_.copies.push_back(chunk_);
     frame.chunk = chunk_;
     if (follow) begin_item(item);
+    // It says where the names live that a library hands out by `__getattr__`, or by a module put in its own place: they wait like its other
+    // imports. What the module binds as it runs comes first.
+    if (const syntax::Block* named = run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
+      for (const Stmt* inner : *named)
+        if (inner->kind == StmtKind::import_from && as<ImportFromStmt>(*inner).level > 0) run_import_from(as<ImportFromStmt>(*inner));
     const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
+    // What the table says of a method is believed before the file.
+    if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
+      const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
+      const values::Slot* made = run_of.object->globals->names.find(stmt.name);
+      if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
+        for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
+          if (const std::string dotted = dotted_name(sources_, run_of.path, stmt.name) + "." + std::string(name.text()); slot->value.is(Kind::function) && library_.find(dotted))
+            heap().set(*slot, library_symbol(dotted));
+    }
     if (follow) end_item(*run_of.object->globals);
     if (!dead) continue;
     if (follow && &item != &module->items.back()) replay_.possible = false;
@@ -105,12 +168,16 @@ void Interpreter::load(values::ModuleObject& object) {
   const std::uint64_t limit = step_limit_;
   const bool out_of_budget = record_.out_of_budget;
   const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
-  if (run_of.is_installed) step_limit_ = std::min(limit, record_.steps + installed_module_steps);
+  const std::uint64_t before = record_.steps;
+  // Each has a budget of its own, also where one imports another.
+  if (run_of.is_installed) step_limit_ = std::min(installed_.size() < most_given ? limits_.steps : limit, before + installed_module_steps);
   const auto mark = heap().mark();
   run_module(run_of, run_of.syntax, false);
   heap().settle(mark);
-  if (run_of.is_installed && record_.steps < limit && !record_.cancelled) {
-    step_limit_ = limit;
+  const std::uint64_t given = run_of.is_installed && installed_.size() < most_given ? record_.steps - before : 0;
+  limits_.steps += given;
+  if (run_of.is_installed && record_.steps < limit + given && !record_.cancelled) {
+    step_limit_ = limit + given;
     record_.out_of_budget = out_of_budget;
     if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
   }
@@ -152,11 +219,13 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
   if (const auto found = module.lazy.find(name); found != module.lazy.end()) {
     const LazyName lazy = found->second;
     module.lazy.erase(found);
+    // What the table says of it is believed before the file.
+    if (const std::string dotted = dotted_name(sources_, lazy.target.path, lazy.name); library_.find(dotted)) return bind(library_symbol(dotted));
     values::ModuleObject* source = import_file(lazy.target);
     return bind(lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
   }
-  for (std::size_t i = module.stars.size(); i-- > 0;) {
-    values::ModuleObject* source = import_file(module.stars[i]);
+  for (const program::Target& star : by_name(module.stars, name)) {
+    values::ModuleObject* source = import_file(star);
     ModuleRun& from = modules_[std::string(source->path)];
     const auto& names = exports(from);
     if (std::find(names.begin(), names.end(), name) != names.end()) return bind(module_attribute(*source, name, {}));
@@ -304,7 +373,10 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   }
   values::ModuleObject* module = import_file(*target);
   for (const Alias& alias : stmt.names)
-    if (!alias.path.empty()) bind_name(alias, module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
+    if (!alias.path.empty()) {
+      const std::string described = imports_.is_installed(target->path) ? dotted_name(sources_, target->path, alias.path.back()) : std::string();
+      bind_name(alias, !described.empty() && library_.find(described) ? library_symbol(described) : module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
+    }
   if (stmt.star) load(*module);
   if (stmt.star && imports_.is_installed(target->path)) {
     ModuleRun& from_module = modules_[target->path];

@@ -4,6 +4,7 @@
 #include "values/numbers.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <array>
 
 namespace stepzero::interpreter {
@@ -323,6 +324,13 @@ Answer Interpreter::has_attribute(Value value, Name name) {
       if (!object->cls || (!(native->row && native->row->whole) && !native->path.starts_with("builtins."))) return Answer::unknown;
     }
     if (object->cls && find_in_order(object->cls->order, Name("__getattr__"))) return Answer::unknown;
+    // It may answer by another name; that it fails is played out.
+    if (const Value hook = object->cls && !name.text().starts_with("__") ? find_in_order(object->cls->order, Name("__getattribute__")) : Value{}; hook.is(Kind::function) && active_[hook.as<values::Function>()] == 0 && !killed_) {
+      ++catching_;
+      const Value found = resolve(call(bind_method(hook, value, object->cls, {}), {{heap().string(name.text())}, {}, false}, {}));
+      --catching_;
+      if (!std::exchange(killed_, false) && found) return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
+    }
     if (object->symbolic || object->open || (object->cls && object->cls->open) || !object->cls || name.text().starts_with("__")) return Answer::unknown;
     return Answer::no;
   }
@@ -376,9 +384,11 @@ void Interpreter::store_in_tensor(Value object, Name name, Value value, Place wh
     return;
   }
   const bool is_tensor = object.is(Kind::tensor) || object.as<values::Unknown>()->state.value.is(Kind::tensor);
-  if (is_tensor) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
-  else heap().note_grad_write();
-  if (!is_tensor && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
+  // `p.grad = None` throws the gradient away.
+  const bool cleared = value && resolve(value).is(Kind::none) && row->operation == values::Operation::gradient_written;
+  if (is_tensor || cleared) static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{value ? value : Value::none()}, {}, false}, where, nullptr));
+  if (!is_tensor) heap().note_grad_write();
+  if (!is_tensor && !cleared && row->operation == values::Operation::gradient_written) note_gradient_written(object, where);
 }
 
 void Interpreter::delete_attribute(Value object, Name name, Place where) {

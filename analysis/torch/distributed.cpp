@@ -246,8 +246,16 @@ Value objects_received(Call& call) {
   }
   return call.run.heap().unknown("sender", Sharing::local, call.place);
 }
-// A mesh covers all ranks, whatever its shape.
+// A mesh covers all ranks, whatever its shape. Where only one of its dimensions is more than 1 its group is that of all ranks: as PyTorch 2.13
+// does it, none is made, and a rank may make such a mesh alone.
 Value device_mesh(Call& call) {
+  auto& s = call.run.symbols();
+  const Value shape = call.run.resolve(call.at(1));
+  const auto sizes = shape.is(Kind::tuple) || shape.is(Kind::list) ? call.run.elements(shape, call.place) : std::nullopt;
+  int several = 0;
+  for (const Value& item : sizes.value_or(std::vector<Value>{}))
+    if (const Value size = call.run.resolve(item); size.is(Kind::integer)) several += s.decide(s.compared(symbolic::Compare::eq, size.integer(), s.constant(1))) == symbolic::Answer::no;
+  call.arguments[3] = call.run.heap().boolean(several > 1);
   Instance* mesh = call.run.make_native("torch.distributed.device_mesh.DeviceMesh", call.place);
   keep(call.run, *mesh, "$all", call.run.heap().boolean(true));
   mesh->open = true;
@@ -264,7 +272,18 @@ Value whole_tensor(Call& call) {
   state.extent = nullptr;
   return result(call, state);
 }
-Value redistributed(Call& call) { return call.run.heap().unknown_from({call.self}, call.place); }
+// What is spread has the shape of the whole. Its content is sent by one rank, unless that is None: then each rank has it.
+Value distributed_tensor(Call& call) {
+  const Value source = call.run.resolve(call.at(3));
+  call.arguments[4] = call.run.heap().boolean(!call.given[3] || source.is(Kind::integer));
+  const TensorState* from = tensor_state(call.run, call.at(0));
+  if (!from) return unknown_of(call);
+  TensorState state = computed(call.run, {call.at(0)});
+  state.shape = from->shape;
+  state.dtype = from->dtype;
+  state.content = nullptr;
+  return result(call, state);
+}
 Value part_of_mesh(Call& call) { return call.run.heap().external("mesh", call.place); }
 
 struct Message {
@@ -342,12 +361,13 @@ const std::deque<Collective>& collectives() {
        {.name = "split_group", .group = 0, .hidden = true, .because = all_make_group}},
       {"torch.distributed.device_mesh.DeviceMesh", "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
        {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
-      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, **options", device_mesh, {.name = "init_device_mesh", .hidden = true, .because = all_make_group}},
-      {"torch.distributed.tensor.distribute_tensor", "tensor, device_mesh=None, placements=None, **options", unknown_of,
-       {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh"}},
+      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
+       {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
+      {"torch.distributed.tensor.distribute_tensor", "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None", distributed_tensor,
+       {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh", .only_if = 4}},
       {"torch.Tensor.full_tensor", "*, grad_placements=None", whole_tensor,
        {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = values::When::parted}, RowKind::method},
-      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, **options", redistributed,
+      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, **options", whole_tensor,
        {.name = "redistribute", .hidden = true, .because = "the ranks exchange their shards", .when = values::When::parted}, RowKind::method},
       {"torch.distributed.tensor.parallel.parallelize_module", "module, device_mesh=None, parallelize_plan=None, **options", first_argument,
        {.name = "parallelize_module", .group = 1, .hidden = true, .because = "the parameters are spread over the ranks of the mesh"}},
@@ -369,6 +389,7 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed.group.WORLD", constant, "", nothing),
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),
+      row("torch.distributed._get_default_group", function, "", nothing),
       row("torch.distributed.get_process_group_ranks", function, "group", ranks_of_group),
       row("torch.distributed.get_global_rank", function, "group, group_rank", global_rank),
       row("torch.distributed.get_local_rank", function, "group=None", role_value<Role::local_rank>),

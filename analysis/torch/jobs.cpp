@@ -17,4 +17,15 @@ std::string_view job_size(const values::Row& row) {
   return {};
 }
 
+bool leaves_the_loop(const values::Row& row) {
+  static constexpr std::string_view libraries[] = {"accelerate.", "lightning_fabric.", "deepspeed."};
+  // The stages of a pipeline clear and step themselves.
+  static constexpr std::string_view run_themselves[] = {"deepspeed.DeepSpeedEngine.train_batch", "deepspeed.DeepSpeedEngine.eval_batch"};
+  for (const std::string_view path : run_themselves)
+    if (row.path == path) return false;
+  for (const std::string_view library : libraries)
+    if (row.path.starts_with(library)) return true;
+  return false;
+}
+
 } // namespace stepzero::torch

@@ -1,4 +1,4 @@
-// How many ranks a job has by the arguments of the calls that set it up: a column of data beside the tables of functions.
+// What the calls say that set up a job, or hand it over: columns of data beside the tables of functions.
 #pragma once
 
 #include "interpreter/library.hpp"
@@ -7,5 +7,9 @@ namespace stepzero::torch {
 
 // The parameters whose product is the number of ranks, "devices num_nodes"; empty if the row says nothing of it.
 std::string_view job_size(const values::Row& row);
+
+// Of a call that hands a loop, or a part of it, to a framework: does that divide, scale and hold back, and leave it to the program to clear
+// and to step?
+bool leaves_the_loop(const values::Row& row);
 
 } // namespace stepzero::torch

@@ -342,13 +342,31 @@ void Op::learn_last(std::string_view name, std::span<const Dim> dims) {
 
 Value Op::result(const Shape& shape) { return result(shape, result_type(call.row.op ? call.row.op->type : Type::own)); }
 
+// Of numbers, and of slices, also of several: `x[rank::world]` is each rank's own part.
+static Sharing sharing_of_index(Interpreter& run, Value value) {
+  Sharing mixed = Sharing::uniform;
+  switch (value.kind) {
+  case Kind::integer:
+  case Kind::boolean: return run.heap().sharing(value);
+  case Kind::slice: {
+    const auto* slice = value.as<values::SliceObject>();
+    for (const Value& part : {slice->lower, slice->upper, slice->step}) mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
+    return mixed;
+  }
+  case Kind::tuple:
+    for (const Value& part : value.as<values::Tuple>()->items) mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
+    return mixed;
+  default: return mixed;
+  }
+}
+
 Value Op::result(const Shape& shape, Dtype dtype) {
   const auto& all = tensors();
   if (run.casting() && !all.empty() && values::is_floating(dtype)) dtype = Dtype::unknown;
   TensorState state = computed(run, std::span<const Value>(all));
   for (const auto* given : {&call.arguments, &call.rest})
     for (const Value& value : *given)
-      if (value.is(Kind::integer) || value.is(Kind::boolean)) state.sharing = symbolic::mix(state.sharing, run.heap().sharing(value));
+      state.sharing = symbolic::mix(state.sharing, sharing_of_index(run, value));
   if (takes_more()) {
     state.graph_complete = false;
     if (state.requires_grad == Known::no) state.requires_grad = Known::unknown;

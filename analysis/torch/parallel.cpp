@@ -101,6 +101,7 @@ Value wrapped_forward(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
+  arguments.behind = call.behind;
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
   table().hand_on(call.run, handed);
@@ -111,6 +112,22 @@ Value wrapped_forward(Call& call) {
     if (wrapper.native && wrapper.native->row && wrapper.native->row->backward) carries_backward(call, results, wrapper);
   }
   return results;
+}
+
+// A copy of the module, whose weights follow it.
+Value averaged_init(Call& call) {
+  interpreter::Arguments arguments;
+  arguments.positional.push_back(call.at(0));
+  call.run.set_attribute(call.self, Name("module"), call.run.call(call.run.library_symbol("copy.deepcopy"), std::move(arguments), call.place));
+  keep(call, "$prefix", call.run.heap().string("module."));
+  return {};
+}
+Value averaged_forward(Call& call) {
+  interpreter::Arguments arguments;
+  arguments.positional.assign(call.rest.begin(), call.rest.end());
+  arguments.keywords = call.options;
+  arguments.spread = call.spread;
+  return call.run.call(call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
 }
 
 // fully_shard(module): in place. Each forward of it gathers, and so does the backward.
@@ -273,6 +290,9 @@ std::vector<Row> parallel_rows() {
       row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", join),
       row("torch.distributed.algorithms.join.Join", function, "joinables, *more, **options", join),
       row("torch.distributed.algorithms.Join", function, "joinables, *more, **options", join),
+      row("torch.optim.swa_utils.AveragedModel", class_, "model, *more, **options", averaged_init, "torch.nn.Module"),
+      row("torch.optim.swa_utils.AveragedModel.forward", method, "*arguments, **options", averaged_forward),
+      row("torch.optim.swa_utils.AveragedModel.update_parameters", method, "model", nothing),
       row("torch.nn.parallel.DataParallel", class_, "module, *more, **options", wrapped_init, "torch.nn.Module"),
       row("torch.nn.parallel.DataParallel.forward", method, "*arguments, **options", wrapped_forward),
       row("torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type", method, "*arguments, **options", context),

@@ -20,6 +20,7 @@ Value ordered_dict(Call& call) {
   if (call.at(0)) arguments.positional.push_back(call.at(0));
   arguments.keywords = call.options;
   arguments.spread = call.spread;
+  arguments.behind = call.behind;
   return call.run.call(call.run.library_symbol("builtins.dict"), std::move(arguments), call.place);
 }
 Value default_dict(Call& call) {
@@ -199,8 +200,14 @@ Value dataclass(Call& call) {
   return Value::of(Kind::partial, made);
 }
 Value dataclass_init(Call& call) {
-  if (!call.self.is(Kind::instance)) return Value::none();
-  call.run.fill_dataclass(*call.self.as<Instance>(), {call.rest, call.options, call.spread}, call.place);
+  // Asked of the class it takes the object as its first argument.
+  std::vector<Value> given = call.rest;
+  Value self = call.self;
+  if (!self.is(Kind::instance) && !given.empty()) {
+    self = call.run.resolve(given.front());
+    given.erase(given.begin());
+  }
+  if (self.is(Kind::instance) && self.as<Instance>()->cls) call.run.fill_dataclass(*self.as<Instance>(), {std::move(given), call.options, call.spread}, call.place);
   return Value::none();
 }
 Value hold(Call& call) {

@@ -4,6 +4,7 @@
 #include "torch/autograd.hpp"
 #include "torch/distributions.hpp"
 #include "torch/kernels.hpp"
+#include "torch/names.hpp"
 #include "torch/products.hpp"
 
 #include <algorithm>
@@ -29,6 +30,9 @@ constexpr std::array prefixes = {
     Prefix{"torch.optim.adamw.", "torch.optim."},
     Prefix{"torch.optim.adam.", "torch.optim."},
     Prefix{"torch.optim.sgd.", "torch.optim."},
+    Prefix{"functorch.", "torch.func."},
+    Prefix{"torch.nn.utils.clip_grad.", "torch.nn.utils."},
+    Prefix{"torch.nn.utils.convert_parameters.", "torch.nn.utils."},
     Prefix{"torch.nn.modules.linear.", "torch.nn."},
     Prefix{"torch.nn.modules.container.", "torch.nn."},
     Prefix{"torch.nn.modules.module.", "torch.nn."},
@@ -71,6 +75,8 @@ struct Alias {
 };
 constexpr std::array aliases = {
     Alias{"torch.autocast", "torch.amp.autocast"},
+    Alias{"torch.vmap", "torch.func.vmap"},
+    Alias{"torch.nn.utils.stateless.functional_call", "torch.func.functional_call"},
     Alias{"torch.distributed.fsdp.FSDP", "torch.distributed.fsdp.FullyShardedDataParallel"},
     Alias{"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"},
     Alias{"torch.distributed._all_gather_base", "torch.distributed.all_gather_into_tensor"},
@@ -88,6 +94,9 @@ constexpr std::array aliases = {
     Alias{"torch.tensor.Tensor", "torch.Tensor"},
     Alias{"pytorch_lightning.trainer.Trainer", "pytorch_lightning.Trainer"},
     Alias{"typing.OrderedDict", "collections.OrderedDict"},
+    Alias{"typing.Mapping", "collections.abc.Mapping"},
+    Alias{"typing.Sequence", "collections.abc.Sequence"},
+    Alias{"typing.MutableMapping", "collections.abc.MutableMapping"},
     Alias{"torch.autograd.function.Function", "torch.autograd.Function"},
     Alias{"torch.distributions.categorical.Categorical", "torch.distributions.Categorical"},
     Alias{"torch.distributions.normal.Normal", "torch.distributions.Normal"},
@@ -99,7 +108,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 86> libraries = {
+constexpr std::array<std::string_view, 87> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -109,7 +118,7 @@ constexpr std::array<std::string_view, 86> libraries = {
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
     "torchmetrics", "tqdm", "einops", "grouped_gemm", "typing_extensions", "scipy", "PIL", "cv2",
-    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf",
+    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "functorch",
 };
 constexpr std::size_t always_there_count = 65;
 
@@ -142,6 +151,9 @@ constexpr std::array rank_names = {
     RankName{"is_rank0", {Role::none, true}},
     RankName{"is_global_zero", {Role::none, true}},
     RankName{"is_chief", {Role::none, true}},
+    RankName{"is_world_process_zero", {Role::none, true}},
+    RankName{"process_index", {Role::rank, false}},
+    RankName{"local_process_index", {Role::local_rank, false}},
     // The parts of a pipeline that a process runs.
     RankName{"stage_id", {Role::none, false, {}, true}},
     RankName{"stage_ids", {Role::none, false, {}, true}},
@@ -159,6 +171,8 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
+    MethodName{"set_epoch", "torch.utils.data.distributed.DistributedSampler.set_epoch"},  // other samplers, loaders and sets take it as well
+    MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
     MethodName{"backward", "torch.Tensor.backward"},
     MethodName{"state_dict", "torch.nn.Module.state_dict"},
     MethodName{"parameters", "torch.nn.Module.parameters"},
@@ -302,7 +316,8 @@ Table::Table() {
   constexpr Family families[] = {
       {nn_rows, {}},  // each of its families has its own
       {pointwise_rows, torch, false, true}, {creation_rows, torch}, {grid_rows, torch},
-      {reduction_rows, torch}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
+      {reduction_rows, torch}, {masked_rows, "PyTorch documentation of torch.masked"}, {sampling_rows, torch, false, true},
+      {transform_rows, "PyTorch documentation of torch.func and torch.nn.utils"}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
       {product_rows, torch, false, true}, {contraction_rows, torch, false, true},
       {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch, false, true},
       {indexing_rows, torch}, {gathering_rows, torch}, {size_rows, torch},
@@ -313,6 +328,9 @@ Table::Table() {
       {grouped_gemm_rows, "source of grouped_gemm"},
       {kernel_rows, "sources of flash_attn and xformers"},
       {configuration_rows, "documentation of transformers"},
+      {mapping_rows, python, true},
+      {limit_rows, torch},
+      {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
       {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
@@ -326,7 +344,7 @@ Table::Table() {
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
-      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics"},
+      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
@@ -336,6 +354,7 @@ Table::Table() {
   for (Row& made : rows_)
     if (!made.base.empty()) made.base_row = find(made.base);
   give_roles(rows_);
+  share_roles(rows_);
 }
 
 const interpreter::TypeNames& Table::types() const {
@@ -374,7 +393,7 @@ bool Table::knows(std::string_view top_level) const {
 // Libraries of models: ordinary PyTorch code, and small enough to run what a program uses of them.
 bool Table::reads(std::string_view top_level) const {
   constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers", "efficientnet_pytorch",
-                                       "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch"};
+                                       "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch", "transformers"};
   return std::find(std::begin(read), std::end(read), top_level) != std::end(read);
 }
 
@@ -399,7 +418,7 @@ std::optional<interpreter::Presumption> Table::presume(std::string_view name) co
     if (known.name == name) return known.meaning;
   if (name == "scaler" || name == "grad_scaler") return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
   if (name == "optimizer" || name == "optim" || name == "opt" || name.ends_with("_optimizer") || name.ends_with("_optim") ||
-      name.starts_with("optimizer_") || name.starts_with("opt_"))
+      name.starts_with("optimizer_") || name.starts_with("optim_") || name.starts_with("opt_"))
     return interpreter::Presumption{Role::none, false, "torch.optim.Optimizer"};
   return std::nullopt;
 }

@@ -230,7 +230,9 @@ std::vector<Row> training_rows() {
       row("torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", class_, "*arguments, enabled=True, **options", scaler_init, "torch.amp.GradScaler",
           Operation::scaler_made),
 
-      row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0", norm_of_gradients, {}, Operation::clip_gradients),
+      row("torch.nn.utils.clip_grad_norm_", function, "parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None", norm_of_gradients, {}, Operation::clip_gradients),
+      row("torch.nn.utils.clip_grads_with_norm_", function, "parameters, max_norm, total_norm, foreach=None", nullptr, {}, Operation::clip_gradients),
+      row("torch.nn.utils.get_total_norm", function, "tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None", norm_of_gradients),
       row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
 
       row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", autocast),
@@ -238,6 +240,7 @@ std::vector<Row> training_rows() {
       row("torch.cpu.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast_of_cpu, {}, Operation::old_name),
       row("torch.cuda.amp.custom_fwd", function, "fwd=None, **options", seen_through, {}, Operation::old_name),
       row("torch.cuda.amp.custom_bwd", function, "bwd", first_argument, {}, Operation::old_name),
+      row("torch.nn.attention.sdpa_kernel", function, "backends, set_priority=False", context),
       row("torch.no_grad", function, "function=None", grad_mode),
       row("torch.inference_mode", function, "mode=True", grad_mode),
       row("torch.enable_grad", function, "function=None", grad_mode),

@@ -654,6 +654,10 @@ Sharing Heap::sharing(Value value, int depth) const {
     const auto* choice = value.as<Choice>();
     return symbolic::mix(symbols_.sharing(choice->condition), symbolic::mix(sharing(choice->yes, depth + 1), sharing(choice->no, depth + 1)));
   }
+  case Kind::slice: {
+    const auto* slice = value.as<SliceObject>();
+    return symbolic::mix(sharing(slice->lower, depth + 1), symbolic::mix(sharing(slice->upper, depth + 1), sharing(slice->step, depth + 1)));
+  }
   case Kind::tuple: {
     Sharing mixed = Sharing::uniform;
     for (const Value& item : value.as<Tuple>()->items) mixed = symbolic::mix(mixed, sharing(item, depth + 1));

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Load-balancing losses and their gradients: `formulas.py --record` asks real PyTorch and writes gradients.json.
+"""Load-balancing losses and their gradients: `formulas.py --record` asks real PyTorch and writes gradients.json, `--check` asks again.
 
 Each formula is a loss made of `probs`, the softmax of a router's `logits` over `n` experts for a batch of tokens, and of `chosen`,
 the experts that topk took. Its gradient with respect to the logits is 0 or it is not: that is algebra, and moe/balance-loss has to
@@ -11,7 +11,11 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import oracles  # noqa: E402
+
 GRADIENTS = HERE / "gradients.json"
+NOTHING = 1e-7  # of a gradient: float32 rounds the sum of probabilities
 
 FORMULAS = [
     # Constant, however they are written.
@@ -94,7 +98,21 @@ def gradient(formula):
     return 0.0 if grad is None else grad.abs().max().item()
 
 
-if __name__ == "__main__":
-    if "--record" not in sys.argv:
+def main():
+    if sys.argv[-1:] not in (["--record"], ["--check"]):
         sys.exit(__doc__)
-    GRADIENTS.write_text(json.dumps({formula: float(f"{gradient(formula):.3g}") for formula in FORMULAS}, indent=1) + "\n")
+    oracles.enter()
+    gradients = {formula: float(f"{gradient(formula):.3g}") for formula in FORMULAS}
+    if sys.argv[-1] == "--record":
+        GRADIENTS.write_text(json.dumps(gradients, indent=1) + "\n")
+        return 0
+    recorded = json.loads(GRADIENTS.read_text())
+    other = [formula for formula in FORMULAS if abs(gradients[formula] - recorded[formula]) > 0.01 * recorded[formula] + NOTHING]
+    for formula in other:
+        print(f"{formula}: {gradients[formula]}, recorded {recorded[formula]}")
+    print(f"{len(FORMULAS)} formulas, {len(other)} not what is recorded")
+    return int(bool(other))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,9 @@
     tests/cases/oracle.py --check [NUMBER]    run NUMBER recorded blocks again (all without it) and compare
     tests/cases/oracle.py --fixes STEPZERO    run what each quick-fix makes of the blocks that raise or hang: they must run
     tests/cases/oracle.py --list              the blocks, with their hashes and what is recorded
+    tests/cases/oracle.py --differences       the blocks that the two oracles (tests/oracles.py) judge differently
+
+`outcome` is the first oracle's word, "1.13" the second's; it is null where that was not asked. `--torch 1.13` before --check asks the second.
 
 A block that defines `main(rank, world_size)` runs as two processes over gloo: it `hangs` where a collective waits longer
 than its time limit while the other rank is done or waits elsewhere, and `raises` where a rank ends with an error. Any
@@ -27,6 +30,9 @@ from datetime import timedelta
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import oracles  # noqa: E402
+
 RECORD = HERE / "oracle.json"
 EXPECTATION = re.compile(r"[ \t]*#[ \t]*((?:FIXME (?:no )?)?(?:error|warning|information|hint)\[.*|(?:FIXME )?reveal(?: [\w.]+)?:.*)$")
 COLLECTIVE_SECONDS = 3   # what a rank waits for the others
@@ -326,13 +332,76 @@ def agrees(block, outcome):
     return block.fails == (outcome["outcome"] != "runs")
 
 
+def answer(keys):
+    """Asks about the blocks of these hashes and prints the outcomes as JSON: what the second oracle is asked by the first."""
+    blocks = all_blocks()
+    print(json.dumps({key: ask(blocks[key]) for key in keys if key in blocks}))
+
+
+def asked_of_second(keys):
+    """The outcomes of the second oracle in a few words, by hash; null where it is not installed."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as listed:
+        json.dump(keys, listed)
+        listed.flush()
+        said = oracles.answers(oracles.SECOND, "--answer", listed.name) if keys else {}
+    words = lambda entry: entry["outcome"] + (": " + entry["detail"] if entry["detail"] else "")
+    return {key: words(said[key]) if said and key in said else None for key in keys}
+
+
+def record(blocks, recorded, everything):
+    kept = {key: recorded[key] for key in blocks if key in recorded and oracles.SECOND in recorded[key] and not everything}
+    wrong = 0
+    for key, block in blocks.items():
+        if key in kept:
+            continue
+        outcome = ask(block)
+        kept[key] = {"case": block.case, **outcome, oracles.SECOND: None}
+        if not agrees(block, outcome):
+            wrong += 1
+            print(f"{block.case}: PyTorch disagrees: it {outcome['outcome']} ({outcome['detail']})", flush=True)
+    write(kept)
+    for key, said in asked_of_second([key for key in kept if kept[key][oracles.SECOND] is None]).items():
+        kept[key][oracles.SECOND] = said if differs(kept[key], said) else said and said.split(":")[0]
+    write(kept)
+    print(f"{len(kept)} blocks, {wrong} disagree")
+    return int(wrong > 0)
+
+
+def write(outcomes):
+    import torch
+    ordered = dict(sorted(outcomes.items(), key=lambda item: (item[1]["case"], item[0])))
+    RECORD.write_text(json.dumps({"torch": torch.__version__, "outcomes": ordered}, indent=1) + "\n")
+
+
+def differs(entry, second):
+    return second is not None and second.split(":")[0] != entry["outcome"]
+
+
+def check(blocks, recorded, number, version):
+    wrong = 0
+    word = lambda entry: entry["outcome"] if version == oracles.FIRST else (entry.get(oracles.SECOND) or "").split(":")[0]
+    keys = [key for key in blocks if key in recorded and word(recorded[key])]
+    if number:
+        keys = keys[::max(1, len(keys) // number)]
+    for key in keys:
+        outcome = ask(blocks[key])
+        if (outcome["outcome"] == "runs") != (word(recorded[key]) == "runs"):
+            wrong += 1
+            print(f"{blocks[key].case}: recorded {word(recorded[key])}, now {outcome['outcome']} ({outcome['detail']})", flush=True)
+    print(f"{len(keys)} blocks asked, {wrong} differ from the record")
+    return int(wrong > 0)
+
+
 def main():
+    version = oracles.chosen()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", nargs="?", type=int, const=0, metavar="NUMBER")
     what.add_argument("--fixes", metavar="STEPZERO")
     what.add_argument("--list", action="store_true")
+    what.add_argument("--differences", action="store_true")
+    what.add_argument("--answer", metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--all", action="store_true", help="ask again about what is recorded")
     options = parser.parse_args()
     blocks, recorded = all_blocks(), load()
@@ -340,41 +409,33 @@ def main():
         for key, block in blocks.items():
             print(key, recorded.get(key, {}).get("outcome", "?"), block.case)
         return 0
+    if options.differences:
+        for entry in recorded.values():
+            if differs(entry, entry.get(oracles.SECOND)):
+                print(f"{entry['case']}: it {entry['outcome']}{': ' * bool(entry['detail'])}{entry['detail']}; {oracles.SECOND}: {entry[oracles.SECOND]}")
+        return 0
 
-    try:
-        import torch
-    except ImportError:
-        print("no PyTorch for this Python: run make oracle")
-        return 77
-    torch.set_num_threads(1)
+    oracles.enter(oracles.FIRST if options.record else version)
+    load_torch()
+    if options.answer:
+        answer(json.loads(Path(options.answer).read_text()))
+        return 0
     if options.fixes:
         return check_fixes(str(Path(options.fixes).resolve()), blocks, recorded)
-    wrong = 0
     if options.record:
-        kept = {key: recorded[key] for key in blocks if key in recorded and not options.all}
-        for key, block in blocks.items():
-            if key in kept:
-                continue
-            outcome = ask(block)
-            kept[key] = {"case": block.case, **outcome}
-            if not agrees(block, outcome):
-                wrong += 1
-                print(f"{block.case}: PyTorch disagrees: it {outcome['outcome']} ({outcome['detail']})", flush=True)
-        text = json.dumps({"torch": torch.__version__, "outcomes": dict(sorted(kept.items(), key=lambda item: (item[1]["case"], item[0])))}, indent=1)
-        RECORD.write_text(text + "\n")
-        print(f"{len(kept)} blocks, {wrong} disagree")
-        return int(wrong > 0)
+        return record(blocks, recorded, options.all)
+    return check(blocks, recorded, options.check, version)
 
-    keys = [key for key in blocks if key in recorded]
-    if options.check:
-        keys = keys[::max(1, len(keys) // options.check)]
-    for key in keys:
-        outcome = ask(blocks[key])
-        if (outcome["outcome"] == "runs") != (recorded[key]["outcome"] == "runs"):
-            wrong += 1
-            print(f"{blocks[key].case}: recorded {recorded[key]['outcome']}, now {outcome['outcome']} ({outcome['detail']})", flush=True)
-    print(f"{len(keys)} blocks asked, {wrong} differ from the record")
-    return int(wrong > 0)
+
+def load_torch():
+    """PyTorch and what of it takes long to import: the children have it then."""
+    import importlib
+    for name in ("torch", "torch.distributed", "torch.distributed.tensor", "torch.distributed.fsdp", "torch._dynamo"):
+        try:
+            importlib.import_module(name)
+        except Exception:  # not in this version, or broken there
+            pass
+    sys.modules["torch"].set_num_threads(1)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def floors():
             used = []
             if "USES" in words:
                 for word in words[words.index("USES") + 1:]:
-                    if word == "LINKS":
+                    if word in ("LINKS", "PRECOMPILE", "PARSED_WITH"):
                         break
                     used.append(word)
             uses[name], folders[name] = used, ROOT / folder / name

@@ -5,6 +5,10 @@
     tests/loops/record.py --check [NAME…]    run them again and compare with what is recorded
     tests/loops/record.py --fixes [NAME…]    run each wrong.py after the preferred fix of stepzero ($STEPZERO): it has to run
     tests/loops/record.py --record-fixes     the same for all of them, and write what happened to fixes.json
+    tests/loops/record.py --differences      what the two oracles (tests/oracles.py) did differently
+
+The outcomes are the first oracle's; "1.13" of a program is the merge patch that makes them the second's. `--torch 1.13`
+before --check asks the second.
 
 bugs.json says of each program how it runs: "cpu" as it stands, "standin" with what stand_in.py puts in the place of CUDA,
 "no" not at all (it needs another library, its files, or the arithmetic of a GPU). "pytorch" there is what PyTorch itself
@@ -26,6 +30,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import oracles  # noqa: E402
+
 PROGRAMS = HERE / "programs"
 OUTCOMES = HERE / "outcomes.json"
 FIXES = HERE / "fixes.json"
@@ -189,42 +196,63 @@ def written(outcomes):
 
 
 def main():
+    version = oracles.chosen()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", action="store_true")
     what.add_argument("--fixes", action="store_true")
     what.add_argument("--record-fixes", action="store_true")
+    what.add_argument("--differences", action="store_true")
+    what.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
-    try:
-        import torch  # noqa: F401
-        import torch.distributed  # noqa: F401
-        import torch.nn.parallel  # noqa: F401
-        import torch.utils.data  # noqa: F401
-    except ImportError:
-        print("no PyTorch for this Python: run make oracle")
-        return 77
+    recorded = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
+    if options.differences:
+        for name, outcome in recorded.items():
+            if oracles.SECOND in outcome:
+                print(f"{name}: {json.dumps(of(oracles.FIRST, outcome))}; {oracles.SECOND}: {json.dumps(outcome[oracles.SECOND])}")
+        return 0
+    oracles.enter(version if options.check or options.answer else oracles.FIRST)
+    import torch  # noqa: F401
+    import torch.distributed  # noqa: F401
+    import torch.nn.parallel  # noqa: F401
+    import torch.utils.data  # noqa: F401
     bugs = json.loads((HERE / "bugs.json").read_text())
     if options.fixes or options.record_fixes:
         return run_fixes(() if options.record_fixes else options.names, bugs, options.record_fixes)
-    recorded = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
+    names = options.names or sorted(bugs)
+    if options.answer:
+        print(json.dumps({name: ask(name, bugs[name])[0] for name in names}))
+        return 0
+    seconds = oracles.answers(oracles.SECOND, "--answer", *options.names) if options.record else None
     outcomes = {name: recorded[name] for name in bugs if name in recorded}
     troubles, ran, judged = [], 0, 0
-    for name in options.names or sorted(bugs):
+    for name in names:
         outcome, trouble = ask(name, bugs[name])
         ran += sum(file in outcome for file in ("right", "wrong"))
         judged += "pytorch" in bugs[name]
-        if options.check and recorded.get(name) != outcome:
+        if version == oracles.SECOND:
+            trouble = []  # bugs.json says what the first does
+        if options.check and of(version, recorded.get(name)) != outcome:
             trouble.append(f"{name}: not what is recorded: {outcome}")
-        outcomes[name] = outcome
+        changes = oracles.patch(outcome, seconds[name]) if seconds else recorded.get(name, {}).get(oracles.SECOND)
+        outcomes[name] = {**outcome, oracles.SECOND: changes} if changes else outcome
         for line in trouble:
             print(line, flush=True)
         troubles += trouble
     if options.record:
         OUTCOMES.write_text(written(outcomes))
-    print(f"{len(options.names or bugs)} programs, {ran} files run, {judged} judged by PyTorch, {len(troubles)} complaints")
+    print(f"{len(names)} programs, {ran} files run, {judged} judged by PyTorch, {len(troubles)} complaints")
     return int(bool(troubles))
+
+
+def of(version, outcome):
+    """The recorded outcome as this oracle had it."""
+    if outcome is None:
+        return None
+    plain = {key: value for key, value in outcome.items() if key != oracles.SECOND}
+    return plain if version == oracles.FIRST else oracles.patched(plain, outcome.get(oracles.SECOND) or {})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What lets a program written for CUDA run on a machine without it, for record.py only: no program and no rule sees this.
 
-The order of scale, unscale_, step and update is judged by PyTorch's own GradScaler; only its arithmetic, for which this
-PyTorch has no CPU kernels, is done in Python. float16 autocast becomes the bfloat16 one of the CPU. What autocast refuses
+The order of scale, unscale_, step and update is judged by PyTorch's own GradScaler; only its arithmetic, for which
+PyTorch 1.13 has no CPU kernels, is done in Python there. float16 autocast becomes the bfloat16 one of the CPU. What autocast refuses
 on CUDA is asked of PyTorch's dispatcher with tensors that claim to be there. NCCL becomes gloo with one process.
 """
 
@@ -27,10 +27,19 @@ class OnCpu(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def install():
-    """Changes PyTorch in this process; to be called before the program is run."""
-    import torch
-    from torch import nn
+def scale_on_cpu(torch):
+    """Since 2.3 PyTorch has a GradScaler for the CPU: that of CUDA is made that one."""
+    class Scaler(torch.amp.GradScaler):
+        def __init__(self, device="cuda", **options):
+            if not isinstance(device, str):
+                raise TypeError("the first argument is a device")
+            super().__init__("cpu", **options)
+
+    torch.cuda.amp.GradScaler = torch.amp.GradScaler = Scaler
+
+
+def scale_in_python(torch):
+    """The arithmetic of 1.13, which has no kernels for it on the CPU."""
     from torch.cuda.amp import grad_scaler
 
     class Scaler(grad_scaler.GradScaler):
@@ -74,6 +83,17 @@ def install():
     torch.cuda.amp.GradScaler = grad_scaler.GradScaler = Scaler
     torch.amp.GradScaler = Scaler
 
+
+def install():
+    """Changes PyTorch in this process; to be called before the program is run."""
+    import torch
+    from torch import nn
+
+    if hasattr(torch.amp, "GradScaler"):
+        scale_on_cpu(torch)
+    else:
+        scale_in_python(torch)
+
     real_autocast = torch.autocast
 
     class Autocast(real_autocast):
@@ -98,15 +118,17 @@ def install():
         def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
             return args[0]
 
+    by_device = hasattr(torch.amp, "GradScaler")  # since then autocast is asked by device
     real_bce = nn.functional.binary_cross_entropy
 
     def binary_cross_entropy(input, target, *args, **kwargs):
-        if torch.is_autocast_cpu_enabled():
-            torch.set_autocast_enabled(True)
+        if by_device and torch.is_autocast_enabled("cpu") or not by_device and torch.is_autocast_cpu_enabled():
+            switch = lambda on: torch.set_autocast_enabled("cuda", on) if by_device else torch.set_autocast_enabled(on)
+            switch(True)
             try:
                 real_bce(Elsewhere(input), Elsewhere(target))
             finally:
-                torch.set_autocast_enabled(False)
+                switch(False)
         return real_bce(input, target, *args, **kwargs)
 
     nn.functional.binary_cross_entropy = binary_cross_entropy

@@ -2,7 +2,8 @@
 """Real models, written down faithfully below programs/ at their real sizes, and their wrong twins (models.json).
 
     tests/models/judge.py              what stepzero says of the models and of their twins, and how much it knows of the shapes
-    tests/models/judge.py --record     runs the small forms with real PyTorch and writes facts.json (needs PyTorch)
+    tests/models/judge.py --record     runs the small forms with real PyTorch and writes facts.json
+    tests/models/judge.py --verify     runs them again and compares; after `--torch 1.13` with what the second oracle said
 
 A model is judged three times: at its real sizes nothing may be said of it; in its small form, where `small` replaces numbers
 and nothing else, every inferred shape has to be one that PyTorch had there; and each twin, one change away, has to be told at
@@ -33,6 +34,7 @@ def of_traces(name):
 
 traces = of_traces("judge")
 record = of_traces("record")
+oracles = record.oracles
 
 MODELS = json.loads((HERE / "models.json").read_text())
 FACTS = HERE / "facts.json"
@@ -137,13 +139,31 @@ def ask_torch():
 
 
 def main():
+    version = oracles.chosen()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--verify", action="store_true")
+    parser.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--unknown", action="store_true")
     parser.add_argument("models", nargs="*")
     options = parser.parse_args()
-    if options.record:
-        FACTS.write_text(json.dumps(ask_torch(), indent=1) + "\n")
+    if options.record or options.verify or options.answer:
+        oracles.enter(oracles.FIRST if options.record else version)
+        facts = ask_torch()
+        if options.answer:
+            print(json.dumps(facts))
+        if options.verify:
+            old = [name for name, entry in json.loads(FACTS.read_text()).items() if not record.equal(facts.get(name), record.of(version, entry))]
+            print(*old, f"{len(facts)} models, {len(old)} not what is recorded", sep="\n")
+            return int(bool(old))
+        if options.record:
+            seconds = oracles.answers(oracles.SECOND, "--answer")
+            for name in facts:
+                changes = oracles.patch(facts[name], seconds[name]) if seconds else None
+                if changes:
+                    print(f"{name}: {oracles.SECOND}: {json.dumps(changes)}")
+                    facts[name][oracles.SECOND] = changes
+            FACTS.write_text(json.dumps(facts, indent=1) + "\n")
         return 0
     facts = json.loads(FACTS.read_text())
     failed = 0

@@ -210,7 +210,8 @@ def loss_swapped(source):
 def module_dropped(source):
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Attribute) and node.attr == "module" and isinstance(node.ctx, ast.Load) and isinstance(source.parents.get(node), ast.Attribute):
-            if "DistributedDataParallel" in source.text or "DDP(" in source.text:
+            # `self.module` is a wrapper's own.
+            if source.said(node.value) != "self" and ("DistributedDataParallel" in source.text or "DDP(" in source.text):
                 yield Mutant(".module dropped", node.lineno, source.said(source.parents[node]), [source.replaced(node, source.said(node.value))])
 
 

@@ -1,18 +1,21 @@
-import importlib.util
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests"))
+import oracles  # noqa: E402
+
 EXAMPLE = SOURCE / "examples" / "train_ddp.py"
 
 
-@pytest.fixture(scope="session")
-def torch_is_here():
-    if importlib.util.find_spec("torch") is None:
-        pytest.skip("no PyTorch for this Python: run make oracle")
+@pytest.fixture(scope="session", params=oracles.VERSIONS)
+def python(request):
+    """The Python of each PyTorch that is installed."""
+    return oracles.need(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Starts the ranks of a training script on this machine, over gloo, under a time limit."""
 
+import itertools
 import os
 import signal
 import socket
@@ -18,17 +19,35 @@ class Ended:
 
     status: int | None
     output: str
+    until: float = 0.0  # the machine's clock when the time was up, or when the last rank had ended
 
 
-def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None):
+ports = itertools.count(20000 + os.getpid() * 7 % 10000)
+
+
+def free_port():
+    """A port that nobody uses, below those that the system gives to connections."""
+    while True:
+        port = 20000 + next(ports) % 12000
+        with socket.socket() as free:
+            try:
+                free.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None, of=any, python=sys.executable, start=None):
     """Runs the script with that many ranks; returns how each ended. No process outlives the call.
 
-    With `after`, a text that one of the ranks is to print, the seconds count from there: a loaded machine may take long to
-    start, and ten times the seconds are given to that.
+    With `after`, a text that one of the ranks (`of` them) is to print, the seconds count from there: a loaded machine may take
+    long to start, and ten times the seconds are given to that. `start` starts a rank in another way than by a new Python.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    def new_python(script, arguments, environment, folder, output):
+        return subprocess.Popen([python, "-u", "-X", "faulthandler", RANK, str(script), *arguments], env=environment, cwd=folder,
+                                stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+
+    port = free_port()
     started, outputs = [], []
     try:
         for rank in range(ranks):
@@ -36,25 +55,24 @@ def launch(script, arguments=(), ranks=2, seconds=30, folder=None, after=None):
                                MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), OMP_NUM_THREADS="1",
                                GLOO_SOCKET_IFNAME="lo", CUDA_VISIBLE_DEVICES="")
             outputs.append(tempfile.TemporaryFile("w+"))
-            started.append(subprocess.Popen([sys.executable, "-u", "-X", "faulthandler", RANK, str(script), *arguments],
-                                            env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=outputs[-1],
-                                            stderr=subprocess.STDOUT, start_new_session=True))
+            started.append((start or new_python)(script, arguments, environment, folder, outputs[-1]))
         running = time.monotonic()
         latest = running + 10 * seconds
         while any(process.poll() is None for process in started):
             now = time.monotonic()
-            if after and any(after in told(output) for output in outputs):
+            if after and of(after in told(output) for output in outputs):
                 running, after = now, None
             if now > (latest if after else running + seconds):
                 break
             time.sleep(0.1)
+        until = time.monotonic()
         statuses = [process.poll() for process in started]
         for process, status in zip(started, statuses):
             if status is None:
                 process.send_signal(signal.SIGABRT)  # prints the stack
         for process in started:
             process.wait()
-        return [Ended(status, told(output)) for status, output in zip(statuses, outputs)]
+        return [Ended(status, told(output), until) for status, output in zip(statuses, outputs)]
     finally:
         for process in started:
             if process.poll() is None:

@@ -3,8 +3,6 @@
 import json
 import math
 
-import pytest
-
 from training import assert_trains, train, validation_losses
 
 
@@ -42,9 +40,8 @@ def test_the_diff_is_the_fix(stepzero, example, fixed):
     assert set(added) <= set(fixed.read_text().splitlines())
 
 
-@pytest.mark.usefixtures("torch_is_here")
-def test_it_hangs_before_the_fix(example, tmp_path):
-    ended = train(example, tmp_path, seconds=10, after="rank 1 epoch 0: validation loss")
+def test_it_hangs_before_the_fix(example, tmp_path, python):
+    ended = train(python, example, tmp_path, seconds=10, after="rank 1 epoch 0: validation loss")
     assert [end.status for end in ended] == [None, None], ended
     # Rank 1 has left validate without a loss, and rank 0 waits for it in the broadcast.
     assert validation_losses(ended, 0) == {}
@@ -52,7 +49,6 @@ def test_it_hangs_before_the_fix(example, tmp_path):
     assert "in broadcast" in ended[0].output and "in validate" in ended[0].output
 
 
-@pytest.mark.usefixtures("torch_is_here")
-def test_it_runs_after_the_fix_and_resumes(fixed, tmp_path):
-    assert_trains(train(fixed, tmp_path), epochs=[0, 1])
-    assert_trains(train(fixed, tmp_path, "--resume", "--epochs=3"), epochs=[2])
+def test_it_runs_after_the_fix_and_resumes(fixed, tmp_path, python):
+    assert_trains(train(python, fixed, tmp_path), epochs=[0, 1])
+    assert_trains(train(python, fixed, tmp_path, "--resume", "--epochs=3"), epochs=[2])

@@ -9,8 +9,8 @@ SMALL = ("--width=16 --heads=2 --depth=1 --context=16 --vocab-size=16 --train-si
          "--epochs=2").split()
 
 
-def train(script, folder, *arguments, seconds=60, after=None):
-    return launch(script, [*SMALL, f"--checkpoint={folder}/last.pt", *arguments], seconds=seconds, folder=folder, after=after)
+def train(python, script, folder, *arguments, seconds=60, after=None):
+    return launch(script, [*SMALL, f"--checkpoint={folder}/last.pt", *arguments], seconds=seconds, folder=folder, after=after, python=python)
 
 
 def validation_losses(ended, rank):

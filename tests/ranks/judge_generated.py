@@ -80,6 +80,7 @@ def main():
     parser.add_argument("--missed", action="store_true")
     options = parser.parse_args()
     if options.real:
+        record.oracles.enter()
         return int(not against_gloo(balanced(options.real, options.seed)))
     stepzero = judge.stepzero_of(options.stepzero)
     if options.show is not None:

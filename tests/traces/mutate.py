@@ -53,6 +53,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("topics", nargs="*")
     options = parser.parse_args()
+    record.oracles.enter()
     import torch  # noqa: F401
     folders = [judge.PROGRAMS / topic for topic in options.topics] or sorted(p.parent for p in judge.PROGRAMS.glob("*/ok.py"))
     everything = [(folder, *each) for folder in folders for each in mutants(folder)]

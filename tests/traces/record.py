@@ -2,7 +2,12 @@
 """Runs the programs below programs/ with real PyTorch and writes down what their names held: programs/<topic>/facts.json.
 
     tests/traces/record.py --record [TOPIC…]   run the topics (all without one), write their facts
+    tests/traces/record.py --record-new        run those whose programs are not what was run
     tests/traces/record.py --check [TOPIC…]    run them again and compare with what is recorded
+    tests/traces/record.py --differences       what the two oracles (tests/oracles.py) saw differently
+
+The facts are what the first oracle says; "1.13" of a topic is the merge patch that makes them the second's. `--torch 1.13`
+before --check asks the second.
 
 A topic is a folder with ok.py, often wrong.py (the same with one bug, which bugs.json names), sometimes modules that both
 import, and drive.py where nothing in the program calls it: its `drive(program)` does, and the analysis never sees it.
@@ -27,6 +32,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import oracles  # noqa: E402
+
 PROGRAMS = HERE / "programs"
 MANY = 24       # distinct values of a place that are kept
 LONG = 16       # items of a tuple or list that are kept: what `stepzero shapes` shows
@@ -254,7 +262,19 @@ def written(facts):
         rows = [f"  {json.dumps(place)}: {json.dumps(places[place])}"
                 for place in sorted(places, key=lambda place: (int(place.split(":")[0]), place))]
         files.append(f"  {json.dumps(file)}: {{\n" + ",\n".join(rows) + "}")
-    return "\n".join(lines) + "\n" + ",\n".join(files) + "}}\n"
+    second = f',\n "{oracles.SECOND}": {json.dumps(facts[oracles.SECOND], sort_keys=True)}' if facts.get(oracles.SECOND) else ""
+    return "\n".join(lines) + "\n" + ",\n".join(files) + "}" + second + "}\n"
+
+
+def of(version, facts):
+    """The recorded facts as this oracle saw them."""
+    facts = dict(facts)
+    changes = facts.pop(oracles.SECOND, None)
+    return facts if version == oracles.FIRST or not changes else oracles.patched(facts, changes)
+
+
+def equal(facts, others):
+    return oracles.patch(facts, others) is None
 
 
 def agrees(bug, raises):
@@ -270,36 +290,82 @@ def agrees(bug, raises):
     return None
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--record", action="store_true")
-    what.add_argument("--check", action="store_true")
-    parser.add_argument("topics", nargs="*")
-    options = parser.parse_args()
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        print("no PyTorch for this Python: run make oracle")
-        return 77
+def is_recorded(folder):
+    record = folder / "facts.json"
+    return record.exists() and json.loads(record.read_text())["hash"] == text_hash(folder)
+
+
+def second(topics):
+    """{topic: facts} of the second oracle, or None."""
+    return oracles.answers(oracles.SECOND, "--answer", *topics)
+
+
+def record(folders):
+    """Runs the topics with both oracles and writes what they say; returns the complaints."""
     bugs = json.loads((HERE / "bugs.json").read_text())
-    folders = [PROGRAMS / topic for topic in options.topics] or sorted(path.parent for path in PROGRAMS.glob("*/ok.py"))
+    seconds = second([folder.name for folder in folders])
     troubles = []
     for folder in folders:
         facts, trouble = ask(folder)
-        if (folder / "wrong.py").exists():
-            said = agrees(bugs.get(folder.name), facts["raises"])
-            if said:
-                trouble.append(f"{folder.name}: {said}")
+        troubles += trouble + judged(folder, bugs, facts)
         record = folder / "facts.json"
-        if options.record:
-            record.write_text(written(facts))
-        elif not record.exists() or json.loads(record.read_text()) != facts:
-            trouble.append(f"{folder.name}: not what is recorded")
-        for line in trouble:
-            print(line, flush=True)
-        troubles += trouble
-    print(f"{len(folders)} topics, {len(troubles)} complaints")
+        before = json.loads(record.read_text()) if record.exists() else {}
+        if seconds:
+            facts[oracles.SECOND] = oracles.patch(facts, seconds[folder.name])
+        elif before.get("hash") == facts["hash"] and oracles.SECOND in before:
+            facts[oracles.SECOND] = before[oracles.SECOND]
+        record.write_text(written(facts))
+    return troubles
+
+
+def judged(folder, bugs, facts):
+    said = agrees(bugs.get(folder.name), facts["raises"]) if (folder / "wrong.py").exists() else None
+    return [f"{folder.name}: {said}"] if said else []
+
+
+def check(folders, version):
+    """Runs the topics again; returns the complaints."""
+    bugs = json.loads((HERE / "bugs.json").read_text())
+    troubles = []
+    for folder in folders:
+        facts, trouble = ask(folder)
+        record = folder / "facts.json"
+        if version == oracles.FIRST:
+            troubles += trouble + judged(folder, bugs, facts)
+        if not record.exists() or not equal(facts, of(version, json.loads(record.read_text()))):
+            troubles.append(f"{folder.name}: not what is recorded")
+    return troubles
+
+
+def main():
+    version = oracles.chosen()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--record", action="store_true")
+    what.add_argument("--record-new", action="store_true")
+    what.add_argument("--check", action="store_true")
+    what.add_argument("--differences", action="store_true")
+    what.add_argument("--answer", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("topics", nargs="*")
+    options = parser.parse_args()
+    folders = [PROGRAMS / topic for topic in options.topics] or sorted(path.parent for path in PROGRAMS.glob("*/ok.py"))
+    if options.differences:
+        for folder in folders:
+            changes = json.loads((folder / "facts.json").read_text()).get(oracles.SECOND)
+            if changes:
+                print(f"{folder.name}: {oracles.SECOND}: {json.dumps(changes)}")
+        return 0
+    if options.record_new:
+        options.record, folders = True, [folder for folder in folders if not is_recorded(folder)]
+        if not folders:
+            return 0
+    oracles.enter(oracles.FIRST if options.record else version)
+    import torch  # noqa: F401  once, for all that are run in children
+    if options.answer:
+        print(json.dumps({folder.name: ask(folder)[0] for folder in folders}))
+        return 0
+    troubles = record(folders) if options.record else check(folders, version)
+    print(*troubles, f"{len(folders)} topics, {len(troubles)} complaints", sep="\n")
     return int(bool(troubles))
 
 

@@ -32,13 +32,32 @@ const OperationEvent* later_unscale(const Mistake& mistake) {
   return nullptr;
 }
 
+// What is unscaled by the scaler is stepped by it, too, and updated: else the next unscale_ raises. False if that cannot be written.
+bool step_through_scaler(const Record& record, Report& report, const Mistake& mistake, const std::string& scaler, Fix& fix) {
+  const OperationEvent* plain = nullptr;
+  bool updated = false;
+  for (const Happening& each : mistake.scene->all) {
+    const Operation operation = each.event->row->operation;
+    if (operation == Operation::scaler_step && each.event->self.object() == mistake.scaler) return true;
+    if (operation == Operation::scaler_update && each.event->self.object() == mistake.scaler) updated = true;
+    if (operation == Operation::optimizer_step && each.event->self.object() == mistake.optimizer.object()) plain = each.event;
+  }
+  if (!plain) return true;
+  const std::string optimizer = object_text(record, *plain, "");
+  if (optimizer.empty() || plain->calls != mistake.event->calls || !plain->expr || !plain->expr->arguments.empty() || !plain->expr->keywords.empty() || !is_statement(record, *plain)) return false;
+  if (!updated && !insert_after(record, *plain, scaler + ".update()", fix)) return false;
+  fix.edits.push_back({report.location(plain->place), scaler + ".step(" + optimizer + ")"});
+  fix.title += ", and step through the scaler";
+  return true;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Mistake& mistake : training.mistakes()) {
     if (mistake.slip != Slip::clip_scaled && mistake.slip != Slip::read_scaled) continue;
-    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    if (by_hand(*mistake.scene, *mistake.event)) continue;
+    const auto weight = weigh(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
     std::string optimizer = optimizer_text(record, mistake);
@@ -57,7 +76,7 @@ void check(const Record& record, Report& report) {
       if (move_statement(record, *unscale, *mistake.event, false, fix)) finding->fixes.push_back(std::move(fix));
     } else if (mistake.scale && mistake.scale->calls == mistake.event->calls && !optimizer.empty()) {
       fix.title = "Insert " + scaler + ".unscale_(" + optimizer + ")";
-      if (insert_before(record, *mistake.event, scaler + ".unscale_(" + optimizer + ")", fix)) finding->fixes.push_back(std::move(fix));
+      if (insert_before(record, *mistake.event, scaler + ".unscale_(" + optimizer + ")", fix) && step_through_scaler(record, report, mistake, scaler, fix)) finding->fixes.push_back(std::move(fix));
     }
   }
 }

@@ -16,7 +16,7 @@ void check(const Record& record, Report& report) {
   for (const Mistake& mistake : training.mistakes()) {
     const bool twice = mistake.slip == Slip::unscale_twice;
     if (!twice && mistake.slip != Slip::unscale_after_step) continue;
-    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    const auto weight = weigh(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(

@@ -3,6 +3,8 @@
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
+#include "rules/digits.hpp"
+#include "rules/loop/rounds.hpp"
 
 #include <algorithm>
 
@@ -29,7 +31,25 @@ bool is_half(Value module) {
   return any;
 }
 
-void look_for_models(const Scene& scene, Report& report, Once& once) {
+// What else goes wrong with this optimizer, and with a scaler where there is one.
+std::string more_about(const Record& record, const Scene& scene, Value optimizer) {
+  std::string text;
+  for (const Happening& each : scene.all) {
+    const OperationEvent& event = *each.event;
+    if (event.row->operation == Operation::optimizer_made && event.self.object() == optimizer.object()) {
+      const Value eps = argument(event, "eps");
+      constexpr double least = 6e-8;  // of what float16 tells from 0
+      const bool vanishes = eps.is(Kind::real) && eps.real() < least;
+      if (vanishes) text = ", " + std::string(event.row->path.substr(event.row->path.rfind('.') + 1)) + "'s eps of " + in_digits(eps.real()) + " is 0";
+    }
+  }
+  (void)record;
+  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scaler_step || each.event->row->operation == Operation::unscale; });
+  if (scales) text += ", and the GradScaler raises \"Attempting to unscale FP16 gradients\"";
+  return text;
+}
+
+void look_for_models(const Record& record, const Scene& scene, Report& report, Once& once) {
   for (const Happening& half : scene.all) {
     const OperationEvent& event = *half.event;
     if (event.row->operation != Operation::halved || !event.self.is(Kind::instance) || !is_half(event.self)) continue;
@@ -43,8 +63,8 @@ void look_for_models(const Scene& scene, Report& report, Once& once) {
       });
       if (fed == scene.all.end() || !once(event.place)) continue;
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    "The parameters become float16, and are trained so: steps below a 2,000th of a weight are lost, Adam's eps=1e-8 is 0, and a GradScaler raises \"Attempting to unscale FP16 gradients\". "
-                                    "Keep them in float32, and compute under autocast.");
+                                    "The parameters become float16, and are trained so: steps below a 2,000th of a weight are lost" + more_about(record, scene, optimizer) +
+                                        ". Keep them in float32, and compute under autocast.");
       if (finding) report.relate(*finding, step.event->place, "they are stepped here");
       break;
     }
@@ -57,6 +77,8 @@ void look_for_tensors(const Record& record, const Scene& scene, Report& report, 
     if (event.row->operation != Operation::halved_by_hand) continue;
     const auto region = autocast_around(record, event.around);
     if (!region || region->enabled == Answer::no || region->without_gradients || event.around->gradients != values::Known::yes) continue;
+    // Who casts it back at once rounds on purpose.
+    if (record.text({event.place.chunk, {event.place.span.end, event.place.span.end + 7}}) == ".float(") continue;
     const bool trains = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) { return other.event->row->operation == Operation::backward; });
     if (!trains || !once(event.place)) continue;
     const std::string object = object_text(record, event, "the tensor");
@@ -78,7 +100,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Scene& scene : Training::of(record).scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    look_for_models(scene, report, once);
+    look_for_models(record, scene, report, once);
     look_for_tensors(record, scene, report, once);
   }
 }

@@ -14,6 +14,7 @@ namespace {
 struct Use {
   const Happening* step = nullptr;  // the last one in a loop that makes it again
   bool updated = false;             // or nobody knows
+  bool of_owner = false;            // or one that is made whenever a method is called
 };
 
 // Is the step made again by the same scaler and optimizer: does a loop around it not make new ones?
@@ -26,12 +27,32 @@ bool is_repeated(const Scene& scene, const Happening& step) {
       if (!each.in(loop)) continue;
       const Operation operation = each.event->row->operation;
       made_inside = made_inside || ((operation == Operation::scaler_made || operation == Operation::optimizer_made) &&
-                                    (each.event->self.object() == step.event->self.object() || each.event->self.object() == step.event->arguments[0].object()));
+                                    (each.event->self.object() == step.event->self.object() || scene.standing(each.event->self.object()) == step.event->arguments[0].object()));
       same += operation == Operation::scaler_step && each.event->arguments[0].object() == step.event->arguments[0].object();
     }
     if (!made_inside && (!loop->unrolled || same > 1)) return true;
   }
   return false;
+}
+
+// A class that makes the scaler for itself and steps it in a method, and nobody who updates one: the method is called again.
+bool is_of_owner(const Record& record, const Scene& scene, const Happening& step) {
+  const auto* scaler = step.event->self.is(values::Kind::instance) ? step.event->self.as<Instance>() : nullptr;
+  if (!scene.root->owner || !scene.root->function || scene.root->function->name.text() == "__init__" || !scaler || scaler->symbolic) return false;
+  bool made = false, updated = false;
+  for (const auto& root : record.roots) {
+    const bool own = root->owner == scene.root->owner;
+    updated = updated || root->truncated;
+    visit(root->block, [&](const Event& event) {
+      if (event.kind != EventKind::operation) return;
+      const auto& operation = static_cast<const OperationEvent&>(event);
+      if (operation.row->operation == Operation::scaler_made) made = made || own;
+      else if (operation.row->operation == Operation::scaler_update) updated = true;
+      else if (operation.row->operation == Operation::unseen) updated = updated || is_handed(operation, scaler);
+    });
+    if (updated) return false;
+  }
+  return made;
 }
 
 void check(const Record& record, Report& report) {
@@ -44,7 +65,11 @@ void check(const Record& record, Report& report) {
       const OperationEvent& event = *each.event;
       switch (event.row->operation) {
       case Operation::scaler_step:
-        if (!event.arguments.empty() && event.arguments[0].is(values::Kind::instance) && is_repeated(scene, each)) uses[event.self.object()].step = &each;
+        if (event.arguments.empty() || !scene.optimizers.contains(event.arguments[0].object())) break;
+        if (const bool repeated = is_repeated(scene, each); repeated || is_of_owner(record, scene, each)) {
+          uses[event.self.object()].step = &each;
+          uses[event.self.object()].of_owner = !repeated;
+        }
         break;
       case Operation::scaler_update: uses[event.self.object()].updated = true; break;
       case Operation::unseen:
@@ -58,11 +83,13 @@ void check(const Record& record, Report& report) {
     for (const auto& [scaler, use] : uses) {
       if (!use.step || use.updated) continue;
       const OperationEvent& step = *use.step->event;
-      const auto weight = weigh(record, scaler, step, scene);
+      auto weight = weigh(record, scaler, step, scene);
       if (!weight || !once(step.place)) continue;
+      if (use.of_owner || scene.presumed.contains(step.arguments[0].object())) weight->severity = Severity::warning;
       const std::string text = object_text(record, step, "the scaler");
       Finding* finding = report.add(weight->severity, step.place, step.calls,
-                                    text + ".step() is made again and again, and " + text + ".update() never: the second step raises" + weight->when +
+                                    (use.of_owner ? "Every call of " + std::string(scene.root->function->name.text()) + " makes " + text + ".step(), and no method calls " + text + ".update(): the second step raises"
+                                                : text + ".step() is made again and again, and " + text + ".update() never: the second step raises") + weight->when +
                                         " \"step() has already been called since the last update().\"");
       if (!finding) continue;
       Fix fix;
@@ -92,7 +119,7 @@ constexpr Rule missing_update = complete({
              "    scaler.step(optimizer)\n"
              "    scaler.update()\n",
     .silent = "One update for several optimizers; an update in another function that the loop calls; a step outside a loop, whose caller may "
-              "update; a scaler that is handed to code that is not seen; a scaler made with `enabled=False`.",
+              "update (but not that of a class which makes the scaler for itself and never updates it); a scaler that is handed to code that is not seen; a scaler made with `enabled=False`.",
     .fix = "Adds `scaler.update()` behind the step.",
     .fix_kind = FixKind::always_right,
     .check = check,

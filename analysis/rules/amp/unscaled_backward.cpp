@@ -50,8 +50,12 @@ void check(const Record& record, Report& report) {
     if (!scene.handed_over && !scene.root->truncated) look_for_unused(record, scene, report, once);
   for (const Mistake& mistake : training.mistakes()) {
     if (mistake.slip != Slip::plain_backward) continue;
-    const auto weight = weigh(record, mistake.scaler, *mistake.later, *mistake.scene);
+    auto weight = weigh(record, mistake, *mistake.later);
     if (!weight || !once(mistake.event->place)) continue;
+    // What unseen code gives may be scaled there, in a program that scales others.
+    const values::TensorState* state = mistake.event->self_state();
+    const bool scales = std::any_of(mistake.scene->all.begin(), mistake.scene->all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scale; });
+    if (scales && (!state || state->external)) weight->severity = Severity::warning;
     const std::string loss = object_text(record, *mistake.event, "the loss"), scaler = object_text(record, *mistake.later, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
                                   loss + ".backward() leaves gradients without the loss scale, and " + scaler + ".step(…) divides them by it" + weight->when +

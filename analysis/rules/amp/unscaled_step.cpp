@@ -37,24 +37,43 @@ void add_fix(const Record& record, Report& report, const Mistake& mistake, const
   finding.fixes.push_back(std::move(fix));
 }
 
+// Has the one operation turns around it that the other has not?
+bool stands_under_more(const Scene& scene, const OperationEvent& one, const OperationEvent& other) {
+  const std::vector<Turn>* theirs = nullptr;
+  for (const Happening& each : scene.all)
+    if (each.event == &other) theirs = &each.turns;
+  for (const Happening& each : scene.all)
+    if (each.event == &one)
+      return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& turn) {
+        return !theirs || std::none_of(theirs->begin(), theirs->end(), [&](const Turn& known) { return known.branch == turn.branch && known.yes == turn.yes; });
+      });
+  return false;
+}
+void report_unscale(Report& report, Finding& finding, const Mistake& mistake) {
+  for (const Happening& each : mistake.scene->all)
+    if (each.event->row->operation == Operation::unscale && each.event->self.object() == mistake.scaler) return report.relate(finding, each.event->place, "the scaler unscales them here");
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Mistake& mistake : Training::of(record).mistakes()) {
-    if (mistake.slip != Slip::plain_step) continue;
+    const bool past = mistake.slip == Slip::step_past_scaler;
+    if (!past && mistake.slip != Slip::plain_step) continue;
     const OperationEvent& step = *mistake.event;
-    auto weight = weigh(record, mistake.scaler, step, *mistake.scene);
+    // Behind a condition of its own the program may look for inf and nan itself.
+    if (past && stands_under_more(*mistake.scene, step, *mistake.before)) continue;
+    auto weight = weigh(record, mistake, step);
     if (!weight || !once(step.place)) continue;
-    if (mistake.on_path) {
-      weight->severity = Severity::warning;
-      weight->when = " whenever " + record.symbols.text(mistake.on_path);
-    }
     const std::string optimizer = object_text(record, step, "the optimizer");
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
-    Finding* finding = report.add(weight->severity, step.place, step.calls,
-                                  optimizer + ".step() uses gradients that are still multiplied by the loss scale (65,536 at first)" + weight->when +
+    Finding* finding = report.add(past ? Severity::warning : weight->severity, step.place, step.calls,
+                                  past ? optimizer + ".step() goes past the scaler" + weight->when + ": steps whose gradients hold inf or nan are made, though " + scaler + ".step(" + optimizer +
+                                             ") would skip them, and the first loss scales make some. Step through the scaler: " + scaler + ".step(" + optimizer + ")."
+                                       : optimizer + ".step() uses gradients that are still multiplied by the loss scale (65,536 at first)" + weight->when +
                                       ": step through the scaler, which unscales them and skips steps with inf or nan: " + scaler + ".step(" + optimizer + ").");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
+    if (past) report_unscale(report, *finding, mistake);
     if (mistake.scale) report.relate(*finding, mistake.scale->place, "the loss is scaled here");
     if (!mistake.on_path) add_fix(record, report, mistake, optimizer, scaler, *finding);
   }
@@ -75,7 +94,7 @@ constexpr Rule unscaled_step = complete({
              "scaler.step(optimizer)\n"
              "scaler.update()\n",
     .silent = "A scaler made with `enabled=False`; an optimizer whose parameters the scaled loss does not reach; gradients that "
-              "were unscaled by hand with `scaler.unscale_(optimizer)`; `if scaler: scaler.step(opt) else: opt.step()`. When it is "
+              "were unscaled with `scaler.unscale_(optimizer)` and are stepped behind a condition, which may look for inf and nan; `if scaler: scaler.step(opt) else: opt.step()`. When it is "
               "not known whether the scaler is enabled, the finding is a warning that names the condition.",
     .fix = "Replaces the call by `scaler.step(optimizer)` and adds `scaler.update()` where there is none.",
     .fix_kind = FixKind::always_right,

@@ -39,7 +39,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Mistake& mistake : training.mistakes()) {
     if (mistake.slip != Slip::update_before_step) continue;
-    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    const auto weight = weigh(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
@@ -61,7 +61,7 @@ void check(const Record& record, Report& report) {
   }
   for (const Mistake& mistake : training.mistakes()) {
     if (mistake.slip != Slip::update_without_step) continue;
-    const auto weight = weigh(record, mistake.scaler, *mistake.event, *mistake.scene);
+    const auto weight = weigh(record, mistake, *mistake.event);
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,

@@ -36,6 +36,27 @@ Imported import_of(const Record& record, std::string_view module) {
   return found;
 }
 
+// The name of a temporary file beside the file, as a person would write it.
+std::string beside(const Expr& file, const std::string& text) {
+  const char quote = text.empty() ? ' ' : text.back();
+  const bool quoted = (file.kind == ExprKind::string || file.kind == ExprKind::format) && (quote == '"' || quote == '\'');
+  // One literal in plain quotes.
+  if (quoted && std::count(text.begin(), text.end(), quote) == 2) return text.substr(0, text.size() - 1) + ".tmp" + quote;
+  if (text.find_first_of("\"'{}\\") == std::string::npos) return "f\"{" + text + "}.tmp\"";
+  return "str(" + text + ") + \".tmp\"";
+}
+
+// Is the name made in the loop of the save, or nobody sees where? Then each round may have one of its own.
+bool varies(const FileUse& save, const Path& path) {
+  if (!path.value.is(Kind::unknown)) return false;
+  const auto* name = path.value.as<values::Unknown>();
+  if (!name->external && !name->name.empty()) return false;
+  const LoopEvent& loop = *save.loops.back();
+  const Place born = name->born;
+  if (!born || !loop.stmt || born.chunk != loop.place.chunk) return true;
+  return loop.stmt->span.holds(born.span);
+}
+
 void mend(const Record& record, Finding& finding, const OperationEvent& save) {
   if (!save.expr || !record.in_file(save.place) || save.expr->arguments.size() < 2) return;
   const auto path = enclosing(*record.chunk(save.place).chunk->stmt, save.expr->span);
@@ -48,7 +69,7 @@ void mend(const Record& record, Finding& finding, const OperationEvent& save) {
   if (text.find('\n') != std::string::npos) return;
   const Imported os = import_of(record, "os");
   if (!os.known && !os.edit) return;
-  const std::string aside = file.kind == ExprKind::string ? text + " + \".tmp\"" : "str(" + text + ") + \".tmp\"";
+  const std::string aside = beside(file, text);
   Fix fix;
   fix.title = "Save to a temporary file, then replace";
   fix.preferred = true;
@@ -69,7 +90,7 @@ void check(const Record& record, Report& report) {
       const Path path = path_of(record, save);
       if (save.loops.empty() || !repeats(*save.loops.back()) || is_moved(record, desk, save) || !is_fixed(record, path)) continue;
       const auto resumed = std::find_if(desk.loads.begin(), desk.loads.end(), [&](const FileUse& load) {
-        return load.order < save.order && load.loops.size() < save.loops.size() && same_file(path_of(record, load), path);
+        return load.order < save.order && load.loops.size() < save.loops.size() && same_file(path_of(record, load), path) && (path_of(record, load).value == path.value || !varies(save, path));
       });
       if (resumed == desk.loads.end() || std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);

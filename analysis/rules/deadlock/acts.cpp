@@ -36,8 +36,9 @@ bool happens(const OperationEvent& event, const values::CollectiveInfo& info) {
   if (info.only_if >= 0) {
     const Value asked = argument(event, info.only_if);
     if (!asked.is(Kind::boolean) || event.row->collective != &info) return false;
+  } else if (info.when == values::When::sharded || info.when == values::When::parted) {
+    return false;
   }
-  if (info.when == values::When::sharded || info.when == values::When::parted) return false;
   if (info.when != values::When::with_buffers) return true;
   return sends_buffers(event.self);
 }
@@ -152,6 +153,10 @@ bool Acts::group_of(Value group, Act& act) {
   if (!group || group.is(Kind::none)) return whole();
   group = chosen(group);
   if (group.is(Kind::none)) return whole();
+  if (default_groups && group.is(Kind::unknown) && group.as<values::Unknown>()->default_value.is(Kind::none)) {
+    trace_.defaults.insert({std::string(group.as<values::Unknown>()->name), 0});
+    return whole();
+  }
   if (!group.is(Kind::instance)) return false;
   const auto* object = group.as<values::Instance>();
   const auto known = groups_.find(object);

@@ -12,6 +12,8 @@ public:
   Acts(Runs& runs, RankRun& own, int world, Trace& trace, std::function<symbolic::Answer(values::Cond)> decide)
       : runs_(runs), own_(own), symbols_(own.record->symbols), world_(world), trace_(trace), decide_(std::move(decide)) {}
 
+  bool default_groups = false;  // a group that a function may be given is not given: the default one
+
   // Is it communication that this rank takes part in?
   static bool communicates(const OperationEvent& event);
   // … or something that matters to those who wait for it?

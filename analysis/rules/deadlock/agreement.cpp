@@ -118,6 +118,79 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
   return false;
 }
 
+namespace {
+
+// The argument of a parameter as it stands in the text, where it is a name or an attribute; else empty.
+std::string_view named_argument(const Story& story, const OperationEvent& event, int index) {
+  if (!event.expr || index < 0 || static_cast<std::size_t>(index) >= event.row->parameters.size()) return {};
+  const auto& call = *event.expr;
+  const syntax::Expr* given = static_cast<std::size_t>(index) < call.arguments.size() ? call.arguments[static_cast<std::size_t>(index)] : nullptr;
+  for (const syntax::Keyword& keyword : call.keywords)
+    if (keyword.name == event.row->parameters[static_cast<std::size_t>(index)]) given = keyword.value;
+  if (!given || (given->kind != syntax::ExprKind::name && given->kind != syntax::ExprKind::attribute)) return {};
+  return story.record.text({event.place.chunk, given->span});
+}
+
+// What a reduction does with the parts: "SUM"; empty where it is not known, or there is nothing to do.
+std::string_view operation_of(const Act& act) {
+  for (std::size_t i = 0; i < act.event->row->parameters.size() && i < act.event->arguments.size(); ++i) {
+    if (act.event->row->parameters[i].text() != "op") continue;
+    const values::Value given = act.event->arguments[i];
+    if (!given) return "SUM";
+    if (!given.is(values::Kind::library)) return {};
+    const std::string_view path = given.as<values::LibrarySymbol>()->path;
+    return path.substr(path.rfind('.') + 1);
+  }
+  return {};
+}
+
+} // namespace
+
+bool mixed(const Story& story, Mismatch& mismatch) {
+  if (story.size() < 2) return false;
+  // Those of rank 0 and of another one, side by side.
+  const auto of = [&](int rank) {
+    std::vector<const Act*> acts;
+    for (const Act& act : story.trace(rank).acts)
+      if (act.what == Act::What::collective && act.group == "world" && is_member(act, rank)) acts.push_back(&act);
+    return acts;
+  };
+  const auto first = of(0);
+  for (int rank = 1; rank < story.size(); ++rank) {
+    const auto theirs = of(rank);
+    if (theirs.size() != first.size()) continue;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+      const Act &mine = *first[i], &other = *theirs[i];
+      if (mine.site == other.site || mine.event->row != other.event->row) continue;
+      const auto mine_does = operation_of(mine), other_does = operation_of(other);
+      if (!mine_does.empty() && !other_does.empty() && mine_does != other_does) {
+        mismatch.cause = Cause::order;
+        story.place(mismatch, mine);
+        mismatch.text = "The ranks meet in this " + mismatch.name + " with different operations: " + std::string(mine_does) + " on rank 0, " + std::string(other_does) + " on rank " + std::to_string(rank) + story.at_line(other.place) +
+                        ". What comes out is neither. Enter them in the same order on all ranks.";
+        mismatch.related.push_back({other.place, "rank " + std::to_string(rank) + " enters it here"});
+        return true;
+      }
+      const OperationEvent *here = story.of_main(mine), *there = story.of_main(other);
+      if (!here || !there || !mine.info || mine.info->tensor < 0) continue;
+      const std::string mine_sends(named_argument(story, *here, mine.info->tensor)), other_sends(named_argument(story, *there, mine.info->tensor));
+      if (mine_sends.empty() || other_sends.empty() || mine_sends == other_sends) continue;
+      // The same names the other way round, in what they enter next.
+      for (std::size_t j = i + 1; j < first.size() && first[j]->event->row == mine.event->row && theirs[j]->event->row == mine.event->row; ++j) {
+        const OperationEvent *later = story.of_main(*first[j]), *theirs_later = story.of_main(*theirs[j]);
+        if (!later || !theirs_later || named_argument(story, *later, mine.info->tensor) != other_sends || named_argument(story, *theirs_later, mine.info->tensor) != mine_sends) continue;
+        mismatch.cause = Cause::order;
+        story.place(mismatch, mine);
+        mismatch.text = "The ranks meet in this " + mismatch.name + " with different tensors: `" + mine_sends + "` on rank 0, `" + other_sends + "` on rank " + std::to_string(rank) + story.at_line(other.place) +
+                        ". What comes out is a mixture of the two. Enter them in the same order on all ranks.";
+        mismatch.related.push_back({other.place, "rank " + std::to_string(rank) + " enters it here"});
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool root_of_own_data(const Story& story, Mismatch& mismatch) {
   for (const Act& act : story.trace(0).acts) {
     if (act.what != Act::What::collective || act.info->root < 0 || act.root || act.members.size() < 2) continue;

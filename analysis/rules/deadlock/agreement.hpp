@@ -10,6 +10,9 @@ namespace stepzero::rules {
 // at the same place.
 bool unequal(const Story& story, Mismatch& mismatch, bool stops);
 
+// Ranks that meet in the same collectives with their tensors swapped, or with other operations: what comes out is a mixture.
+bool mixed(const Story& story, Mismatch& mismatch);
+
 // A root that each rank computes by data of its own.
 bool root_of_own_data(const Story& story, Mismatch& mismatch);
 

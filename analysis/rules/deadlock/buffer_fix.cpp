@@ -104,6 +104,9 @@ std::vector<Fix> buffer_for_others(const Record& record, const Mismatch& mismatc
   if (path.empty()) return {};
   const auto [branch, assign] = binding_of(path, Name(mismatch.name), mismatch.place.span);
   if (!branch || branch->is_elif || !branch->orelse.empty()) return {};
+  // Under another condition, or in a loop, the other side would not bind it for all.
+  for (const Enclosing& level : enclosing(*record.chunk(mismatch.place).chunk->stmt, branch->span))
+    if (level.stmt != branch && level.stmt->kind != StmtKind::function && level.stmt->kind != StmtKind::class_ && !level.stmt->span.holds(mismatch.place.span)) return {};
   const SourceLines source(record, mismatch.place.chunk);
   for (const Stmt* stmt : branch->body)
     if (!source.own_line(*stmt)) return {};

@@ -253,7 +253,12 @@ private:
     }
     case Cause::making_groups:
       mismatch.text = "Process groups are made by all ranks together, members or not, in the same order: " + owner_words + " calls " + mismatch.name + " here, and " + other_words +
-                      (next ? " goes on to " + std::string(next->name) + story_.at_line(next->place) : " never does") + ". Make every group on every rank.";
+                      (next ? " goes on to " + std::string(next->name) + story_.at_line(next->place) : " never does") + ". ";
+      if (numbers_fit()) {
+        mismatch.severity = Severity::warning;
+        mismatch.text += "PyTorch before 2.1 waits here forever; later ones give the next groups of these ranks different numbers. ";
+      }
+      mismatch.text += "Make every group on every rank.";
       break;
     case Cause::other_group:
       mismatch.text = "This " + mismatch.name + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) +
@@ -271,6 +276,34 @@ private:
     for (const Act& act : story_.trace(ranks[0]).acts)
       if (act.makes_group && act.made == ranks && act.made.size() < story_.world.size()) return true;
     return false;
+  }
+
+  // Since PyTorch 2.1 the members alone wait for each other, and a group goes by the number of groups that its rank made before:
+  // do all members make each group, and is its number that of no other? Members that are not known may be those that make it.
+  bool numbers_fit() const {
+    std::vector<std::vector<const Act*>> made(story_.world.size());
+    std::size_t most = 0;
+    for (std::size_t rank = 0; rank < made.size(); ++rank) {
+      for (const Act& act : story_.world[rank].acts)
+        if (act.makes_group) made[rank].push_back(&act);
+      most = std::max(most, made[rank].size());
+    }
+    for (std::size_t number = 0; number < most; ++number) {
+      const std::vector<int>* group = nullptr;  // that somebody enters under this number
+      for (std::size_t rank = 0; rank < made.size(); ++rank) {
+        if (number >= made[rank].size()) continue;
+        const auto& members = made[rank][number]->made;
+        if (members.size() < 2 || std::find(members.begin(), members.end(), static_cast<int>(rank)) == members.end()) continue;
+        if (group && *group != members) return false;
+        group = &members;
+      }
+      if (!group) continue;
+      for (const int member : *group)
+        if (member >= static_cast<int>(made.size()) || number >= made[static_cast<std::size_t>(member)].size() ||
+            made[static_cast<std::size_t>(member)][number]->made != *group)
+          return false;
+    }
+    return true;
   }
 
   // Have the members used their group between the way out of the others and this call? Then they mean all ranks here.

@@ -15,7 +15,10 @@ constexpr Rule group_creation = complete({
     .summary = "a process group that not all ranks make, or not in the same order",
     .why = "`new_group` is a collective of the whole job: ranks that will not be members have to call it, too, and all ranks have "
            "to make all groups in the same order. A rank that makes only its own group waits for the others, or gets a group of "
-           "the wrong number.",
+           "the wrong number. Since PyTorch 2.1 the members alone wait for each other, and a group goes by the number of groups that its "
+           "rank has made before. Ranks whose groups have the same number and other members then exchange what was meant for "
+           "others (PyTorch 2.13: pairs that each made only their own summed with a rank of the other pair); where all members make "
+           "a group under the same number, as yet nothing is wrong, and this is a warning.",
     .wrong = "row = rank // 2\n"
              "group = dist.new_group([2 * row, 2 * row + 1])  # each rank makes only its own\n",
     .right = "for row in range(world_size // 2):\n"

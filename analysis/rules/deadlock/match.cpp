@@ -1,6 +1,8 @@
 #include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/agreement.hpp"
+#include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/causes.hpp"
+#include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/point_to_point.hpp"
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
@@ -73,15 +75,20 @@ public:
             if (inner->kind == EventKind::exit) about_exits_.insert({inner->place.chunk, inner->place.span.begin});
       });
     for (const auto& root : record_.roots)
-      if (!root->truncated && communicates(*root)) {
+      if (communicates(*root)) {
         const std::size_t before = into_.found.size();
         look_at(*root);
+        const bool open = got_past_ || !all_reached(*root);
         // Functions that nobody calls may be called under any conditions.
-        if (root->function) continue;
         for (const Granted granted : {Granted::gradients, Granted::defaults, Granted::numbers}) {
-          if (into_.found.size() > before) break;
+          if (into_.found.size() > before || root->function) break;
           if (granted == Granted::gradients ? !into_.worlds->any_about_gradients() : granted == Granted::defaults ? !has_defaults() : !record_.symbols.any_usual() || !sends_or_groups(*root)) continue;
           granted_ = granted;
+          look_at(*root);
+          granted_ = Granted::nothing;
+        }
+        if (into_.found.size() == before && open && !root->truncated) {
+          granted_ = granted_agreement;
           look_at(*root);
           granted_ = Granted::nothing;
         }
@@ -102,12 +109,15 @@ private:
     undefined_.clear();
     requests_ = {};
     slow_.clear();
+    doubtful_.clear();
+    got_past_ = false;
     bool complete = true;
     int explored = 0;
     impossible_ = only_fails_ = true;
     by_gradients_ = false;
     defaults_.clear();
     std::vector<int> sizes{2, 3, 4, 8, 16};
+    if (granted_ == granted_agreement) sizes = {2, 3};
     const int fixed = size_of_job(root);
     if (fixed >= 2 && fixed <= most_ranks_asked_for) sizes = {fixed};
     if (fixed == 1) {
@@ -120,11 +130,12 @@ private:
       if (world > 4 && world != sizes.front() && (!too_small || granted_ == Granted::numbers)) break;
       std::vector<Mismatch> here;
       world_ = world;
-      const bool done = worlds_asked().explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_);
+      const bool done = worlds_asked().explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_ == Granted::nothing ? granted_balance : granted_);
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
       if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends_or_groups(root)) break;
+      if (granted_ == granted_agreement && here.empty()) return;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
         worlds[key].insert(mismatch.world);
@@ -138,6 +149,7 @@ private:
         break;
       }
       ++explored;
+      if (is_cut_off(root)) break;  // larger jobs come no further
     }
     if (!complete && granted_ != Granted::nothing) return;
     if (!complete) {
@@ -148,8 +160,9 @@ private:
       tell_granted(found, order, worlds);
       return;
     }
-    into_.settled.insert(&root);
-    if (!root.function)
+    const bool cut_off = is_cut_off(root);
+    if (!cut_off) into_.settled.insert(&root);
+    if (!root.function && !cut_off)
       for (Mismatch& mismatch : requests_.never_waited(*into_.worlds)) into_.found.push_back(std::move(mismatch));
     const std::size_t before = into_.found.size();
     for (const auto& key : order)
@@ -168,8 +181,15 @@ private:
         mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
         into_.found.push_back(mismatch);
       } else if (mismatch.cause == Cause::local || mismatch.by_surprise || !fine_.contains(mismatch.key) || (mismatch.cause == Cause::exit && mismatch.waits_at && !fine_.contains(mismatch.waits_at))) {
+        if (doubtful_.contains(mismatch.key) && mismatch.cause != Cause::local && mismatch.certain) {
+          mismatch.certain = false;
+          mismatch.supposed = true;
+          mismatch.jobs = "As far as is seen: ";
+        }
         into_.found.push_back(mismatch);
-        if (root.function) of_functions_.push_back(into_.found.size() - 1);
+        if (root.function) of_functions_.push_back({into_.found.size() - 1, &root});
+      } else {
+        got_past_ = true;
       }
     for (auto& [key, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
     // What only some ranks enter makes what only they have, too: it is told once.
@@ -179,7 +199,7 @@ private:
   // What is so where something is taken for granted: that is said.
   void tell_granted(std::map<std::pair<int, int>, Mismatch>& found, const std::vector<std::pair<int, int>>& order, std::map<std::pair<int, int>, std::set<int>>& worlds) {
     if (granted_ == Granted::numbers) defaults_ = worlds_asked().of(0, 2).by_defaults;
-    if (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty()) return;
+    if (granted_ != granted_agreement && (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty())) return;
     constexpr std::size_t most_told = 3;
     for (const auto& key : order) {
       Mismatch& mismatch = found.at(key);
@@ -189,8 +209,13 @@ private:
       if (fine_.contains(mismatch.key) && !of_large_jobs) continue;
       // A default may be made for a job of another size.
       if (granted_ == Granted::numbers && !worlds[key].contains(4)) continue;
+      if (granted_ == granted_agreement && (mismatch.jobs.empty() || mismatch.severity)) continue;
       mismatch.certain = false;
       mismatch.supposed = true;
+      if (granted_ == granted_agreement) {
+        into_.found.push_back(mismatch);
+        continue;
+      }
       if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients";
       else {
         mismatch.jobs = defaults_.size() == 1 ? "With the default" : "With the defaults";
@@ -244,7 +269,22 @@ private:
       }
     };
     look(root.block);
-    return several ? 0 : size;
+    return several ? 0 : size ? size : size_of_class(root);
+  }
+
+  // The size that a class says its jobs have, as those of tests do: `world_size = 2`, or a property that returns it; 0: none.
+  int size_of_class(const Root& root) const {
+    if (!root.owner) return 0;
+    for (const values::Class* cls : root.owner->order)
+      for (const std::string_view name : {"world_size", "WORLD_SIZE"}) {
+        const values::Value said = cls->body ? cls->body->names.value(values::Name(name)) : values::Value{};
+        if (const auto given = record_.number(said); given && *given > 1) return static_cast<int>(*given);
+        const auto* function = said.is(values::Kind::function) ? said.as<values::Function>() : nullptr;
+        if (!function || !function->stmt || function->stmt->body.size() != 1 || function->stmt->body.front()->kind != syntax::StmtKind::return_) continue;
+        const syntax::Expr* returned = syntax::as<syntax::ReturnStmt>(*function->stmt->body.front()).value;
+        if (returned && returned->kind == syntax::ExprKind::integer && record_.text({function->chunk, returned->span}) != "1") return std::atoi(std::string(record_.text({function->chunk, returned->span})).c_str());
+      }
+    return 0;
   }
 
   // Is the peer of the message there computed from how many ranks there are? Else the program may be made for two.
@@ -355,13 +395,25 @@ private:
     const Story story{record_, world, of_function_};
     requests_.note(story);
     for (Mismatch& mismatch : slow_ranks(story)) slow_.try_emplace(mismatch.key, std::move(mismatch));
+    // A run in which a rank fails, or does what is not known, does not show that others get past what comes then.
+    bool unknown = false;
+    for (const Trace& trace : world) unknown = unknown || trace.raised || trace.unsettled;
     for (const Trace& trace : world) {
+      std::size_t at = 0;
       for (const Act& act : trace.acts) {
+        if (unknown && (trace.raised || at++ >= trace.settled || !trace.unsettled)) {
+          doubtful_.insert(act.site);
+          continue;
+        }
         fine_.insert(act.site);
         fine_in_[world_].insert(act.site);
         reached_.insert({act.place.chunk, act.place.span.begin});
       }
       for (const Leaving& exit : trace.exits) {
+        if (unknown) {
+          doubtful_.insert(exit.site);
+          continue;
+        }
         fine_.insert(exit.site);
         reached_.insert({exit.place.chunk, exit.place.span.begin});
       }
@@ -382,15 +434,32 @@ private:
     });
   }
 
+  // Do both go through the same thing to its end? Then they make as many rounds, wherever they stand.
+  bool as_many_rounds(const Round& a, const Round& b) const {
+    const auto iterable = [&](const Round& round) {
+      const syntax::Stmt* stmt = round.loop ? round.loop->stmt : nullptr;
+      return stmt && stmt->kind == syntax::StmtKind::for_ ? record_.text({round.place.chunk, syntax::as<syntax::ForStmt>(*stmt).iterable->span}) : std::string_view{};
+    };
+    return !iterable(a).empty() && iterable(a) == iterable(b) && a.loop->trips == symbolic::Sharing::uniform && b.loop->trips == symbolic::Sharing::uniform;
+  }
+
   // A leader calls its workers in one loop, and they wait for it in another: the round that stands for many met something that is not in
   // a round of the same loop. How many more meet is not known, nor what becomes of the ranks behind that.
-  static bool met_across_loops(const World& world, const Player& player) {
-    const auto many = [&](int rank, const Act& act, const Act& other) {
+  bool met_across_loops(const World& world, const Player& player) const {
+    const auto loop_of = [&](int rank, const Round& round) {
       const auto& loops = world[static_cast<std::size_t>(rank)].loops;
+      const auto loop = std::find_if(loops.begin(), loops.end(), [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
+      return loop == loops.end() ? nullptr : &*loop;
+    };
+    const auto many = [&](int rank, const Act& act, int other_rank, const Act& other) {
       return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
-        const auto loop = std::find_if(loops.begin(), loops.end(), [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
-        if (loop == loops.end() || !loop->stands_for_many || loop->count) return false;
-        return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) { return theirs.site == round.site; });
+        const LoopRun* const loop = loop_of(rank, round);
+        if (!loop || !loop->stands_for_many || loop->count) return false;
+        return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) {
+          if (theirs.site == round.site) return true;
+          const LoopRun* const their = loop_of(other_rank, theirs);
+          return their && loop->counts && their->counts && as_many_rounds(round, theirs);
+        });
       });
     };
     const auto held = player.held();
@@ -398,7 +467,7 @@ private:
       return std::any_of(meeting->begin(), meeting->end(), [&](const auto& one) {
         const Act& act = world[static_cast<std::size_t>(one.first)].acts[one.second];
         return !act.rounds.empty() && std::any_of(meeting->begin(), meeting->end(), [&](const auto& other) {
-          return other.first != one.first && many(one.first, act, world[static_cast<std::size_t>(other.first)].acts[other.second]);
+          return other.first != one.first && many(one.first, act, other.first, world[static_cast<std::size_t>(other.first)].acts[other.second]);
         });
       });
     });
@@ -438,7 +507,7 @@ private:
       // Only what comes before is known.
       bool before = stop.kind != Stop::Kind::none;
       for (std::size_t rank = 0; rank < world.size(); ++rank)
-        before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
+        before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
       if (!before) return passed(world);
     }
     if (met_across_loops(world, player)) return passed(world);
@@ -446,12 +515,13 @@ private:
     Mismatch mismatch;
     mismatch.world = story.size();
     if (stop.kind != Stop::Kind::none) {
-      const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch);
+      const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch) || left_by_rank(story, mismatch);
       // Where ranks decide differently by what only they have, another run may get past.
+      if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(world, mismatch.key);
       if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) here.push_back(std::move(mismatch));
       return;
     }
-    if (unequal(story, mismatch, false) || other_size(story, player, mismatch) || uneven(story, mismatch) || unordered(story, mismatch)) {
+    if (unequal(story, mismatch, false) || mixed(story, mismatch) || other_size(story, player, mismatch) || uneven(story, mismatch) || unordered(story, mismatch)) {
       if (!parted) here.push_back(std::move(mismatch));
       return;
     }
@@ -466,9 +536,59 @@ private:
       if (!parted) here.push_back(std::move(mismatch));
       return;
     }
-    if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || root_of_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
+    if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || left_by_rank(story, mismatch) || root_of_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
     passed(world);
   }
+
+  // Does the rank wait in a collective for one of which all is known, and which has ended? What else the rank may do does not help it.
+  static bool waits_for_who_has_ended(const World& world, const Stop& stop, std::size_t rank) {
+    const Trace& own = world[rank];
+    if (stop.at[rank] >= own.acts.size() || own.acts[stop.at[rank]].what != Act::What::collective || own.acts[stop.at[rank]].starts) return false;
+    const auto& members = own.acts[stop.at[rank]].members;
+    return std::any_of(members.begin(), members.end(), [&](int member) {
+      const auto other = static_cast<std::size_t>(member);
+      return other < world.size() && other != rank && !world[other].unsettled && !world[other].raised && stop.at[other] >= world[other].acts.size();
+    });
+  }
+
+  // Was the run of the root, or of a rank's, broken off?
+  bool is_cut_off(const Root& root) { return root.truncated || worlds_asked().of(0, 2).out_of_budget || worlds_asked().of(1, 2).out_of_budget; }
+
+  // The questions to code that is not seen by which the ranks come to a site: "Where the ranks agree on `use_ema`: ".
+  std::string what_is_agreed_on(const World& world, int key) {
+    std::set<std::string> asked;
+    for (std::size_t rank = 0; rank < world.size(); ++rank) {
+      const Trace& trace = world[rank];
+      const Record& own = worlds_asked().of(static_cast<int>(rank), static_cast<int>(world.size()));
+      const auto note = [&](const Decision& decision) {
+        // Who gets past a check that raises answers it.
+        if (!decision.open || !decision.branch || !decision.place || dies(decision.yes ? decision.branch->no : decision.branch->yes)) return;
+        const values::Cond condition = decision.branch->condition;
+        if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.external.contains(condition)) return;
+        constexpr std::size_t longest = 60;
+        const std::string_view text = record_.text(decision.place);
+        asked.insert(text.size() <= longest && text.find('\n') == std::string_view::npos ? "`" + std::string(text) + "`" : "the condition in line " + std::to_string(line_of(decision.place)));
+      };
+      for (const Act& act : trace.acts)
+        if (act.site == key)
+          for (std::size_t i = 0; i < act.decided && i < trace.decisions.size(); ++i)
+            if (trace.decisions[i].branch && leads_to(trace, i, act)) note(trace.decisions[i]);
+      for (const Leaving& exit : trace.exits)
+        if (exit.site == key)
+          for (const std::size_t turn : exit.turns) note(trace.decisions[turn]);
+    }
+    std::string groups;  // that a function may be given, and is not
+    for (const auto& [name, value] : world.front().defaults) groups += (groups.empty() ? "`" : " and `") + name + "`";
+    if (!groups.empty()) groups += groups.find(" and ") == std::string::npos ? " is the default group" : " are the default group";
+    if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
+    if (asked.empty()) return "On all ways that were followed: ";
+    std::string text = "Where the ranks agree on ";
+    constexpr std::size_t most_named = 3;
+    if (asked.size() > most_named) return text + *asked.begin() + " and " + std::to_string(asked.size() - 1) + " more questions to code that is not seen" + (groups.empty() ? "" : ", and " + groups) + ": ";
+    for (auto it = asked.begin(); it != asked.end(); ++it) text += (it == asked.begin() ? "" : std::next(it) == asked.end() ? " and " : ", ") + *it;
+    return text + (groups.empty() ? "" : ", and " + groups) + ": ";
+  }
+  int line_of(Place place) const { return static_cast<int>(record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line) + 1; }
 
   // Some rank ends at a message to a rank that there never is. Of what comes before it only messages that nobody ever sends are told.
   void ends_nowhere(const World& world, std::vector<Mismatch>& here) const {
@@ -545,10 +665,10 @@ private:
   // What some ranks enter in one function, and all others in another, may belong together: nobody here calls them.
   void pair_up() {
     std::set<std::size_t> dropped;
-    for (const std::size_t i : of_functions_)
-      for (const std::size_t j : of_functions_) {
+    for (const auto& [i, one] : of_functions_)
+      for (const auto& [j, another] : of_functions_) {
         const Mismatch &a = into_.found[i], &b = into_.found[j];
-        if (i == j || a.name != b.name || a.world != b.world) continue;
+        if (one == another || a.name != b.name || a.world != b.world) continue;
         const auto entering = [](const Mismatch& mismatch) {
           if (mismatch.cause == Cause::guard) return mismatch.ranks;
           std::vector<int> others;
@@ -584,7 +704,9 @@ private:
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past
   int world_ = 0;                         // that is played
   std::set<int> fine_;  // sites that some run gets past
-  std::vector<std::size_t> of_functions_;
+  bool got_past_ = false;                // some run stops where another gets past
+  std::set<int> doubtful_;               // sites that a run came to of which not all is known
+  std::vector<std::pair<std::size_t, const Root*>> of_functions_;
 };
 
 } // namespace
@@ -593,7 +715,7 @@ bool may_part(const Record& record) {
   // Who never asks for a rank has all ranks do the same, but for what they decide by data of their own.
   const bool asks = record.roles[static_cast<int>(symbolic::Role::rank)] || record.roles[static_cast<int>(symbolic::Role::local_rank)];
   if (!asks && !decides_by_own_data(record) && !starts_requests(record)) return false;
-  return std::any_of(record.roots.begin(), record.roots.end(), [](const auto& root) { return !root->truncated && communicates(*root); });
+  return std::any_of(record.roots.begin(), record.roots.end(), [](const auto& root) { return communicates(*root); });
 }
 
 const Comparison& compare_ranks(const Record& record) {

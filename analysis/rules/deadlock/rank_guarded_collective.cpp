@@ -21,11 +21,22 @@ using values::Operation;
 
 namespace {
 
+bool is_settled(const OperationEvent& event, int argument) {
+  return argument >= 0 && static_cast<std::size_t>(argument) < event.arguments.size() && event.arguments[static_cast<std::size_t>(argument)].is(Kind::boolean);
+}
+
+// Whether it communicates depends on what is not seen: the comparison of the ranks says nothing of it.
+bool is_open(const OperationEvent& event) {
+  const values::CollectiveInfo* info = event.row->collective;
+  return info && (info->when == values::When::sharded || info->when == values::When::parted) && !is_settled(event, info->only_if);
+}
+
 // Does the call run on the group of all ranks, and is it meant to succeed? Of other groups the members are not known here.
 bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
-  if (event.row->collective->only_if >= 0) return false;
+  // Where it communicates for certain, or not at all, the comparison of the ranks tells.
+  if (const int only_if = event.row->collective->only_if; only_if >= 0 && (event.row->collective->when != values::When::sharded || is_settled(event, only_if))) return false;
   const int group = event.row->collective->group;
   if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;
   const Value value = event.arguments[static_cast<std::size_t>(group)];
@@ -135,7 +146,7 @@ private:
           else seen.guarded.ranks = it->second.guarded.ranks;
     }
     for (auto& [event, seen] : all)
-      if (seen.always_hangs && seen.guarded.guard && !(forwards_only_ && hangs(*event))) found_.push_back({event, seen});
+      if (seen.always_hangs && seen.guarded.guard && (!forwards_only_ || !hangs(*event) || is_open(*event))) found_.push_back({event, seen});
   }
 
   // One run: do the ranks' sequences fit, and if not, which collective is the one too many?
@@ -238,7 +249,9 @@ private:
       if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : std::string(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
-      message += " Call it on all ranks.";
+      // Several that enter a reduction may be meant to be a group of their own.
+      const bool of_several = seen.guarded.ranks.size() > 1 && !who.starts_with("every") && event.row->collective && event.row->collective->group >= 0;
+      message += of_several ? " Call it on all ranks, or pass the group of those that enter it." : " Call it on all ranks.";
     }
     Finding* finding = report_.add(!hangs ? Severity::hint : met || !seen.jobs.empty() || !condition_of(event).empty() ? Severity::warning : Severity::error, place, calls, message);
     if (!finding) return;
@@ -282,7 +295,7 @@ private:
   // Where it communicates, if the text does not say that it does.
   static std::string condition_of(const OperationEvent& event) {
     if (!event.row->collective) return {};
-    if (event.row->collective->when == values::When::sharded) return "Where the launcher shards the model: ";
+    if (event.row->collective->when == values::When::sharded && !is_settled(event, event.row->collective->only_if)) return "Where the model is sharded: ";
     return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: " : "";
   }
 
@@ -291,7 +304,7 @@ private:
 
   const Record& record_;
   Report& report_;
-  bool forwards_only_ = false;  // the root was compared rank by rank: all that is left are forwards that work
+  bool forwards_only_ = false;  // the root was compared rank by rank: all that is left are forwards that work, and what is open
   std::vector<std::pair<const OperationEvent*, Seen>> found_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
 };

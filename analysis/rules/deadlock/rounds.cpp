@@ -137,12 +137,42 @@ bool by_own_data(const Story& story, Mismatch& mismatch) {
   return false;
 }
 
+namespace {
+
+bool same_loop(const Round& a, const Round& b) { return a.site == b.site && a.nth == b.nth; }
+
+// Does the way out lead out of the loop? A function that is called in a round returns into it.
+bool leaves(const Trace& trace, const Leaving& exit, const Round& round) {
+  const auto at = std::find_if(exit.rounds.begin(), exit.rounds.end(), [&](const Round& each) { return same_loop(each, round); });
+  if (at == exit.rounds.end() || exit.caught) return false;
+  switch (exit.kind) {
+  case interpreter::ExitKind::continue_: return false;
+  case interpreter::ExitKind::break_: return at + 1 == exit.rounds.end();
+  case interpreter::ExitKind::raise: return true;
+  case interpreter::ExitKind::return_: {
+    const LoopRun* loop = run_of(trace, *at);
+    return loop && loop->calls == exit.calls;
+  }
+  }
+  return false;
+}
+
+// The first collective of the loop in which one rank waits for the other.
+const Act* next_in_loop(const Trace& trace, const Round& round, int a, int b) {
+  for (const Act& act : trace.acts)
+    if (act.what == Act::What::collective && is_member(act, a) && is_member(act, b) && std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& of) { return same_loop(of, round); })) return &act;
+  return nullptr;
+}
+
+} // namespace
+
 bool left_by_own_data(const Story& story, Mismatch& mismatch) {
   for (int rank = 0; rank < story.size(); ++rank)
     for (const Leaving& exit : story.trace(rank).exits) {
-      if (exit.caught || exit.rounds.empty() || (exit.kind != interpreter::ExitKind::break_ && exit.kind != interpreter::ExitKind::return_)) continue;
+      if (exit.rounds.empty() || (exit.kind != interpreter::ExitKind::break_ && exit.kind != interpreter::ExitKind::return_)) continue;
       const Round& round = exit.rounds.back();
       const LoopRun* loop = run_of(story.trace(rank), round);
+      if (!leaves(story.trace(rank), exit, round)) continue;
       if (!loop || !loop->stands_for_many || (loop->count && *loop->count < 2)) continue;
       for (std::size_t i = 0; i < exit.turns.size(); ++i) {
         const Decision& mine = story.trace(rank).decisions[exit.turns[i]];
@@ -150,15 +180,9 @@ bool left_by_own_data(const Story& story, Mismatch& mismatch) {
         for (int other = 0; other < story.size(); ++other) {
           const Trace& theirs = story.trace(other);
           const bool parted = std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) { return each.site == mine.site && each.nth == mine.nth && each.yes != mine.yes; });
-          const bool leaves = std::any_of(theirs.exits.begin(), theirs.exits.end(), [&](const Leaving& each) {
-            return each.kind != interpreter::ExitKind::continue_ && std::any_of(each.rounds.begin(), each.rounds.end(), [&](const Round& of) { return of.site == round.site && of.nth == round.nth; });
-          });
-          if (!parted || leaves) continue;
-          const auto waits = std::find_if(theirs.acts.begin(), theirs.acts.end(), [&](const Act& act) {
-            return act.what == Act::What::collective && is_member(act, rank) && is_member(act, other) &&
-                   std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& of) { return of.site == round.site && of.nth == round.nth; });
-          });
-          if (waits == theirs.acts.end() || !story.of_own_data(mine.place)) continue;
+          if (!parted || std::any_of(theirs.exits.begin(), theirs.exits.end(), [&](const Leaving& each) { return leaves(theirs, each, round); })) continue;
+          const Act* const waits = next_in_loop(theirs, round, rank, other);
+          if (!waits || !story.of_own_data(mine.place)) continue;
           mismatch.cause = Cause::local;
           mismatch.by_surprise = true;
           story.place(mismatch, *waits);
@@ -177,6 +201,124 @@ bool left_by_own_data(const Story& story, Mismatch& mismatch) {
         }
       }
     }
+  return false;
+}
+
+namespace {
+
+using interpreter::Block;
+using interpreter::Event;
+using interpreter::EventKind;
+using interpreter::ExitKind;
+
+// May the rank leave the loop whose round this is by anything else than a failure? Branches that it never takes are empty in its record.
+bool may_leave(const Block& round, bool in_loop = false, bool in_function = false) {
+  return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: {
+      const auto& exit = *static_cast<const interpreter::ExitEvent*>(event);
+      return exit.exit == ExitKind::return_ ? !in_function : exit.exit == ExitKind::break_ ? !in_loop : exit.exit == ExitKind::raise && !exit.fails;
+    }
+    case EventKind::branch: {
+      const auto& branch = *static_cast<const interpreter::BranchEvent*>(event);
+      return may_leave(branch.yes, in_loop, in_function) || may_leave(branch.no, in_loop, in_function);
+    }
+    case EventKind::call: return may_leave(static_cast<const interpreter::CallEvent*>(event)->body, false, true);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->rounds, [&](const Block& inner) { return may_leave(inner, true, in_function); });
+    case EventKind::attempt: {
+      const auto& attempt = *static_cast<const interpreter::AttemptEvent*>(event);
+      return may_leave(attempt.body, in_loop, in_function) || may_leave(attempt.orelse, in_loop, in_function) || may_leave(attempt.finally, in_loop, in_function) ||
+             std::ranges::any_of(attempt.handlers, [&](const Block& handler) { return may_leave(handler, in_loop, in_function); });
+    }
+    default: return false;
+    }
+  });
+}
+
+bool is_endless(const interpreter::LoopEvent& loop) {
+  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::while_) return false;
+  const auto kind = syntax::as<syntax::WhileStmt>(*loop.stmt).test->kind;
+  return kind == syntax::ExprKind::boolean || kind == syntax::ExprKind::integer;
+}
+
+// Does the loop go on as long as it would on any rank, whatever the ranks tell each other in it?
+bool goes_on_by_itself(const Story& story, const Round& round) {
+  const interpreter::LoopEvent& loop = *round.loop;
+  if (loop.unrolled || !loop.stmt || loop.rounds.size() != 1 || loop.trips == symbolic::Sharing::local || loop.trips == symbolic::Sharing::divergent) return false;
+  if (loop.stmt->kind == syntax::StmtKind::for_ || is_endless(loop)) return true;
+  // What a `while` asks may have been received; numbers that are counted were not.
+  const syntax::Expr& test = *syntax::as<syntax::WhileStmt>(*loop.stmt).test;
+  if (test.kind != syntax::ExprKind::compare) return false;
+  bool any = false;
+  for (const interpreter::Fact& fact : story.record.facts) {
+    if (fact.place.chunk != round.place.chunk || !test.span.holds(fact.place.span) || fact.place.span == test.span) continue;
+    const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;
+    if (fact.tensor || measured || (!fact.value.is(values::Kind::integer) && !fact.value.is(values::Kind::unknown))) return false;
+    any = any || fact.value.is(values::Kind::integer);
+  }
+  return any;
+}
+
+// Does the rank enter nothing behind its way out that the other does not enter, too?
+bool only_what_both_enter(const Trace& mine, const Trace& theirs, std::size_t from) {
+  for (std::size_t i = from; i < mine.acts.size(); ++i)
+    if (std::none_of(theirs.acts.begin(), theirs.acts.end(), [&](const Act& act) { return act.site == mine.acts[i].site; })) return false;
+  return true;
+}
+
+// The decision of the round by which only the rank's number has it leave, and the other not.
+const Decision* parting(const Trace& mine, const Trace& theirs, const Leaving& exit, const Round& round) {
+  for (std::size_t i = round.turns; i < exit.turns.size(); ++i) {
+    const Decision& decision = mine.decisions[exit.turns[i]];
+    // Where it is open whether the rank leaves, the other is known not to.
+    if (std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) { return each.site == decision.site && each.nth == decision.nth && !each.open && each.yes != decision.yes; }))
+      return &decision;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+bool left_by_rank(const Story& story, Mismatch& mismatch) {
+  for (int rank = 0; rank < story.size(); ++rank) {
+    const Trace& mine = story.trace(rank);
+    for (const Leaving& exit : mine.exits)
+      for (const Round& round : exit.rounds) {
+        const LoopRun* loop = run_of(mine, round);
+        if (!loop || !loop->stands_for_many || (loop->count && *loop->count < 2) || !round.loop || exit.kind == ExitKind::raise || !leaves(mine, exit, round)) continue;
+        for (int other = 0; other < story.size(); ++other) {
+          const Trace& theirs = story.trace(other);
+          const Decision* const by = other == rank ? nullptr : parting(mine, theirs, exit, round);
+          const Act* const waits = by ? next_in_loop(theirs, round, rank, other) : nullptr;
+          if (!waits) continue;
+          const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(), [&](const Round& of) { return same_loop(of, round); });
+          if (!going.loop || !goes_on_by_itself(story, going) || may_leave(going.loop->rounds.front())) continue;
+          if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
+          std::vector<int> waiting;
+          for (const int member : waits->members)
+            if (member == other || parting(mine, story.trace(member), exit, round)) waiting.push_back(member);
+          const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(round.turns), exit.turns.end(), [&](std::size_t turn) { return mine.decisions[turn].open; });
+          mismatch.cause = Cause::exit;
+          mismatch.by_surprise = true;
+          mismatch.certain = is_endless(*going.loop) || (going.loop->length && loop->count && !whenever);
+          story.place(mismatch, *waits);
+          mismatch.key = exit.site;
+          mismatch.place = exit.place;
+          mismatch.calls = exit.calls;
+          mismatch.condition = by->place;
+          mismatch.exit = exit.kind;
+          mismatch.event = story.of_main(*waits);
+          mismatch.ranks = {rank};
+          mismatch.whole_job = waits->group == "world";
+          mismatch.text = "Only rank " + std::to_string(rank) + " leaves the loop here: in the next round " + ranks_do(waiting, story.size(), "waits", "wait") + " in " + mismatch.name + story.at_line(waits->place) +
+                          " forever. Let all ranks leave together: broadcast what decides.";
+          mismatch.related.push_back({by->place, "by this condition"});
+          mismatch.related.push_back({waits->place, mismatch.name + " is entered here"});
+          return true;
+        }
+      }
+  }
   return false;
 }
 

@@ -13,6 +13,8 @@ bool uneven_for_some(const Story& story, Mismatch& mismatch);
 bool by_own_data(const Story& story, Mismatch& mismatch);
 // Ranks that leave a loop of any number of rounds by data of their own, where the others go on to the next round.
 bool left_by_own_data(const Story& story, Mismatch& mismatch);
+// … by their numbers: `if rank == 0: break` behind the collective.
+bool left_by_rank(const Story& story, Mismatch& mismatch);
 // Rounds that communicate, in an order that differs from process to process.
 bool unordered(const Story& story, Mismatch& mismatch);
 

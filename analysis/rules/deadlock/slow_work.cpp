@@ -23,8 +23,20 @@ std::string in_seconds(double seconds) {
 
 } // namespace
 
+namespace {
+// Does the program start its process group where that is seen? Else others set its limit.
+bool starts_group(const Record& record) {
+  bool any = false;
+  visit_roots(record, [&](const interpreter::Event& event) {
+    any = any || (event.kind == interpreter::EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == values::Operation::group_settings);
+  });
+  return any;
+}
+} // namespace
+
 std::vector<Mismatch> slow_ranks(const Story& story) {
   std::vector<Mismatch> found;
+  if (std::none_of(story.world.begin(), story.world.end(), [](const Trace& trace) { return !trace.works.empty(); }) || !starts_group(story.record)) return found;
   for (int rank = 0; rank < story.size(); ++rank) {
     const Trace& own = story.trace(rank);
     for (std::size_t i = 0; i < own.acts.size(); ++i) {

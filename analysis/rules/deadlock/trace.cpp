@@ -1,3 +1,4 @@
+#include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/exchange.hpp"
 #include "rules/deadlock/walker.hpp"
 
@@ -31,67 +32,171 @@ void settle(World& world) {
 }
 } // namespace
 
+namespace {
+
+// The possible runs of one root in one world.
+class Exploration {
+public:
+  Exploration(Runs& runs, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted) : runs_(runs), world_(world), limit_(limit), each_(each), granted_(granted), own_(static_cast<std::size_t>(world)) {}
+
+  // False: the root is not run by every rank alike.
+  bool begin(const Root& root) {
+    for (int rank = 0; rank < world_; ++rank) {
+      RankRun& own = runs_.of(rank, world_);
+      if (!own.record || own.record->cancelled) return false;
+      const Root* same = nullptr;
+      for (const auto& other : own.record->roots)
+        if (other->name == root.name && (other->function ? other->function->stmt : nullptr) == (root.function ? root.function->stmt : nullptr)) {
+          same = other.get();
+          break;
+        }
+      if (!same) return false;
+      ranks_.push_back(&own);
+      blocks_.push_back(&same->block);
+      cut_off_.push_back(same->truncated);
+    }
+    return true;
+  }
+
+  // Was some rank's run broken off?
+  bool any_cut_off() const { return std::find(cut_off_.begin(), cut_off_.end(), true) != cut_off_.end(); }
+
+  // All of them; false: there are too many.
+  bool all() {
+    explored_ = 0;
+    walked_ = 0;
+    return choose();
+  }
+
+  // From now on one side of branches on which nothing depends.
+  void leave_out_balanced() {
+    balanced_ = balanced_branches(runs_, ranks_, blocks_, granted_ == granted_agreement);
+    leave_out_ = true;
+  }
+
+  // Some of them, well spread, and always the same ones.
+  void some(std::size_t count) {
+    std::uint64_t state = 88172645463325252u;
+    walked_ = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t asked = 0;
+      if (!draw(state, asked)) return;
+    }
+  }
+
+private:
+  // A run that came to a condition without an answer.
+  struct Asked {
+    std::size_t rank = 0;
+    Cond condition = nullptr;
+    bool is_shared = false;
+    int key = 0;
+  };
+  enum class Came : std::uint8_t { through, to_a_question, too_far };
+
+  Came walk(World& made, Asked& asked) {
+    for (std::size_t at = 0; at < ranks_.size(); ++at) {
+      Walked one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at], {shared_, own_[at], granted_, false, leave_out_ ? &balanced_ : nullptr}, walked_);
+      if (one.too_long) return Came::too_far;
+      if (one.missing) {
+        asked = {at, one.missing, one.missing_is_shared, one.missing_key};
+        return Came::to_a_question;
+      }
+      // What it does behind the place where its run was broken off is not known.
+      if (cut_off_[at]) {
+        one.trace.settled = one.trace.unsettled ? one.trace.settled : one.trace.acts.size();
+        one.trace.unsettled = true;
+        one.trace.raised = false;
+      }
+      made.push_back(std::move(one.trace));
+    }
+    return Came::through;
+  }
+
+  // Goes on with an answer, if it is possible; false: not, or what went on came to nothing.
+  template <class GoOn> bool with(const Asked& asked, bool value, bool otherwise, const GoOn& go_on) {
+    auto& symbols = ranks_[asked.rank]->record->symbols;
+    const auto mark = symbols.mark();
+    if (asked.is_shared) shared_[asked.key] = value;
+    else own_[asked.rank][asked.condition] = value;
+    const bool possible = symbols.assume(value ? asked.condition : symbols.logical_not(asked.condition));
+    const bool done = possible ? go_on() : otherwise;
+    symbols.rewind(mark);
+    if (asked.is_shared) shared_.erase(asked.key);
+    else own_[asked.rank].erase(asked.condition);
+    return done;
+  }
+
+  bool choose() {
+    if (++explored_ > limit_) return false;
+    World made;
+    Asked asked;
+    switch (walk(made, asked)) {
+    case Came::too_far: return false;
+    case Came::to_a_question: {
+      const auto go_on = [this] { return choose(); };
+      return with(asked, true, true, go_on) && with(asked, false, true, go_on);
+    }
+    case Came::through: settle(made); each_(made); return true;
+    }
+    return false;
+  }
+
+  bool draw(std::uint64_t& state, std::size_t& asked_so_far) {
+    constexpr std::size_t most_asked = 2000;
+    if (++asked_so_far > most_asked) return false;
+    World made;
+    Asked asked;
+    switch (walk(made, asked)) {
+    case Came::too_far: return false;
+    case Came::to_a_question: {
+      state ^= state << 13;
+      state ^= state >> 7;
+      state ^= state << 17;
+      const bool first = (state >> 20 & 1) != 0;
+      const auto go_on = [&] { return draw(state, asked_so_far); };
+      return with(asked, first, false, go_on) || with(asked, !first, false, go_on);
+    }
+    case Came::through: settle(made); each_(made); return true;
+    }
+    return false;
+  }
+
+  Runs& runs_;
+  int world_;
+  std::size_t limit_;
+  const std::function<void(const World&)>& each_;
+  Granted granted_;
+  std::vector<RankRun*> ranks_;
+  std::vector<const Block*> blocks_;
+  std::vector<bool> cut_off_;
+  std::map<int, bool> shared_;
+  std::vector<std::map<Cond, bool>> own_;
+  std::unordered_set<int> balanced_;
+  bool leave_out_ = false;
+  std::size_t explored_ = 0;
+  std::uint64_t walked_ = 0;
+};
+
+constexpr std::size_t drawn = 24;        // runs, where there are too many
+constexpr std::size_t most_agreed = 64;  // ways, before they are drawn
+
+} // namespace
+
 bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::function<void(const World&)>& each, Granted granted) {
   Runs& runs = *runs_;
   if (!runs.main().as_rank) return false;
   // Functions that nobody calls are called by who is not seen.
   if (!root.function && exchanged_.insert(world).second) exchange_contents(runs, world, root);
-  std::vector<RankRun*> ranks;
-  std::vector<const Block*> blocks;
-  for (int rank = 0; rank < world; ++rank) {
-    RankRun& own = runs.of(rank, world);
-    if (!own.record || own.record->cancelled) return false;
-    const Root* same = nullptr;
-    for (const auto& other : own.record->roots)
-      if (other->name == root.name && (other->function ? other->function->stmt : nullptr) == (root.function ? root.function->stmt : nullptr)) {
-        same = other.get();
-        break;
-      }
-    if (!same || same->truncated) return false;
-    ranks.push_back(&own);
-    blocks.push_back(&same->block);
-  }
-  std::map<int, bool> shared;
-  std::vector<std::map<Cond, bool>> own(static_cast<std::size_t>(world));
-  std::size_t explored = 0;
-  std::uint64_t walked = 0;
-  const std::function<bool()> choose = [&]() -> bool {
-    if (++explored > limit) return false;
-    World made;
-    for (int rank = 0; rank < world; ++rank) {
-      const auto at = static_cast<std::size_t>(rank);
-      Walked one = walk_rank(runs, *ranks[at], world, *blocks[at], {shared, own[at], granted}, walked);
-      if (one.too_long) return false;
-      if (!one.missing) {
-        made.push_back(std::move(one.trace));
-        continue;
-      }
-      const Cond missing = one.missing;
-      const bool is_shared = one.missing_is_shared;
-      const int key = one.missing_key;
-      auto& symbols = ranks[at]->record->symbols;
-      const auto mark = symbols.mark();
-      for (const bool value : {true, false}) {
-        if (is_shared) shared[key] = value;
-        else own[at][missing] = value;
-        const bool possible = symbols.assume(value ? missing : symbols.logical_not(missing));
-        const bool complete = !possible || choose();
-        symbols.rewind(mark);
-        if (!complete) {
-          if (is_shared) shared.erase(key);
-          else own[at].erase(missing);
-          return false;
-        }
-      }
-      if (is_shared) shared.erase(key);
-      else own[at].erase(missing);
-      return true;
-    }
-    settle(made);
-    each(made);
-    return true;
-  };
-  return choose();
+  Exploration exploration(runs, world, granted == granted_agreement ? std::min(limit, most_agreed) : limit, each, granted);
+  if (!exploration.begin(root)) return false;
+  if (granted != granted_balance && granted != granted_agreement) return !exploration.any_cut_off() && exploration.all();
+  if (granted != granted_agreement && exploration.all()) return true;
+  exploration.leave_out_balanced();
+  if (exploration.all()) return true;
+  if (granted != granted_agreement) return false;
+  exploration.some(drawn);
+  return true;
 }
 
 } // namespace stepzero::rules

@@ -1,6 +1,9 @@
 #include "rules/deadlock/walker.hpp"
 
 #include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/balance.hpp"
+#include "rules/report.hpp"
+#include "rules/source.hpp"
 
 #include <limits>
 
@@ -18,6 +21,23 @@ constexpr int most_rounds_deep = 64;         // blocks in blocks
 
 enum class Left : std::uint8_t { no, round, loop, call, process };
 
+// A call that ends the process: does it tell its caller of no failure, or may it? Nothing: it is no such call.
+std::optional<bool> ends_well(const OperationEvent& event, const symbolic::Context& symbols) {
+  constexpr std::string_view status = "status";
+  if (event.row->operation != Operation::fallible || event.row->parameters.empty() || event.row->parameters.front().text() != status || event.arguments.empty()) return std::nullopt;
+  const std::function<bool(values::Value)> success = [&](values::Value value) {
+    switch (value.kind) {
+    case values::Kind::integer: return symbols.value(value.integer()).value_or(0) == 0;
+    case values::Kind::boolean: return symbols.decide(value.condition()) != Answer::yes;
+    case values::Kind::choice: return success(value.as<values::Choice>()->yes) || success(value.as<values::Choice>()->no);
+    case values::Kind::string:
+    case values::Kind::real: return false;
+    default: return true;
+    }
+  };
+  return success(event.arguments.front());
+}
+
 // Walks one process through its record.
 class Walker {
 public:
@@ -25,12 +45,21 @@ public:
       : runs_(runs), own_(own), record_(*own.record), symbols_(own.record->symbols), choices_(choices), walked_(walked), acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
 
   Walked run(const Block& block) {
+    acts_.default_groups = choices_.granted == granted_agreement;
     const Left left = walk(block);
-    trace_.raised = left == Left::process && !missing && !waits_;
+    // Who ends before the group is made is no member of it.
+    const bool is_member = ended_well_ && (started_ || !starts_group(block));
+    trace_.raised = left == Left::process && !missing && !waits_ && !is_member;
     return {std::move(trace_), missing, missing_is_shared, missing_key, too_long};
   }
 
 private:
+
+  static bool starts_group(const Block& block) {
+    bool any = false;
+    visit(block, [&](const Event& event) { any = any || (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == Operation::group_settings); });
+    return any;
+  }
 
   template <class Each> bool any_in(const Event& event, const Each& each) {
     switch (event.kind) {
@@ -90,14 +119,15 @@ private:
     return false;
   }
   // Is there a way out of the loop whose round it is?
-  bool leaves(const Block& round) {
+  bool leaves(const Block& round, bool in_loop = false) {
     for (const Event* event : round.events) {
-      if (event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit != ExitKind::continue_) return true;
-      if (event->kind == EventKind::loop) {
+      if (event->kind == EventKind::exit) {
+        const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
+        if (exit != ExitKind::continue_ && (exit != ExitKind::break_ || !in_loop)) return true;
+      } else if (event->kind == EventKind::loop) {
         for (const Block& inner : static_cast<const LoopEvent*>(event)->rounds)
-          for (const Event* deep : inner.events)
-            if (deep->kind == EventKind::exit && static_cast<const ExitEvent*>(deep)->exit == ExitKind::return_) return true;
-      } else if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return leaves(part); })) {
+          if (leaves(inner, true)) return true;
+      } else if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return leaves(part, in_loop); })) {
         return true;
       }
     }
@@ -181,7 +211,8 @@ private:
       }
       return Answer::unknown;
     }
-    if (symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition) && !differs_) {
+    const bool uniform = symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition) && !differs_;
+    if (uniform || (choices_.granted == granted_agreement && may_be_agreed_on(record_, condition, asked_ ? record_.text(asked_->place) : std::string_view{}))) {
       auto [it, fresh] = own_.keys.try_emplace(condition, 0);
       if (fresh) it->second = key_of_rank(condition, branch_site);
       if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
@@ -253,6 +284,8 @@ private:
           left = Left::process;
           break;
         }
+        if (const auto well = ends_well(operation, symbols_)) ends_well_ = *well;
+        started_ = started_ || operation.row->operation == Operation::group_settings;
         if (!Acts::wanted(operation)) break;
         acts_site_ = runs_.site(own_, operation.place, operation.calls);
         differs_ = false;
@@ -330,6 +363,8 @@ private:
         if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no) return left;
         continue;
       }
+      if (event->kind == EventKind::operation)
+        if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_)) ends_well_ = *well;
       if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
     }
     return Left::no;
@@ -340,6 +375,20 @@ private:
     turns_.push_back(trace_.decisions.size() - 1);
   }
 
+  // The side to take where it does not matter which: one that enters something. Where one side only tells that something is wrong, the
+  // process goes on by the other.
+  Answer any_side(const BranchEvent& branch, int site) {
+    const bool rank_decides = runs_.is_about_rank(own_, branch) || runs_.differs(own_, branch);
+    if (tries_ == 0 && !rank_decides && dies(branch.yes) != dies(branch.no)) {
+      const bool yes = dies(branch.no);
+      take_for_true(yes ? branch.condition : symbols_.logical_not(branch.condition));
+      return yes ? Answer::yes : Answer::no;
+    }
+    if (!choices_.balanced->contains(site)) return Answer::unknown;
+    const auto worth = [&](const Block& side) { return communicates(side) ? 2 : matters(side) ? 0 : 1; };
+    return worth(branch.yes) >= worth(branch.no) ? Answer::yes : Answer::no;
+  }
+
   Left walk_branch(const BranchEvent& branch) {
     const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
     if (!constant && !matters(branch.yes) && !matters(branch.no)) return Left::no;
@@ -348,9 +397,12 @@ private:
     differs_ = runs_.differs(own_, branch);
     gradients_of_ = choices_.granted == Granted::gradients && runs_.is_about_gradients(own_, branch) ? runs_.site(own_, branch.place, nullptr) : 0;
     about_rank_ = runs_.is_about_rank(own_, branch);
-    const Answer answer = decide(branch.condition, site);
+    asked_ = &branch;
+    Answer answer = decide(branch.condition, site);
+    asked_ = nullptr;
     differs_ = about_rank_ = false;
     gradients_of_ = 0;
+    if (answer == Answer::unknown && choices_.balanced) answer = any_side(branch, site);
     if (answer == Answer::unknown) return Left::process;
     missing = nullptr;
     push_decision(branch, answer == Answer::yes, site, locally_);
@@ -480,6 +532,17 @@ private:
     return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin && last.span.end <= exit.place.span.end;
   }
 
+  // `raise SystemExit(main())`: a status that is not said to be a failure.
+  bool raises_success(const ExitEvent& exit) const {
+    if (exit.fails) return false;
+    const auto path = enclosing(*record_.chunk(exit.place).chunk->stmt, exit.place.span);
+    if (path.empty() || path.back().stmt->kind != syntax::StmtKind::raise) return false;
+    const syntax::Expr* raised = syntax::as<syntax::RaiseStmt>(*path.back().stmt).exception;
+    if (!raised || raised->kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(*raised).arguments.empty()) return raised != nullptr;
+    const syntax::Expr& status = *syntax::as<syntax::CallExpr>(*raised).arguments.front();
+    return status.kind != syntax::ExprKind::string && status.kind != syntax::ExprKind::format && (status.kind != syntax::ExprKind::integer || record_.text({exit.place.chunk, status.span}) == "0");
+  }
+
   Left leave(const ExitEvent& exit) {
     Leaving leaving;
     leaving.kind = exit.exit;
@@ -490,6 +553,7 @@ private:
     leaving.rounds = rounds_;
     leaving.at = trace_.acts.size();
     leaving.fails = exit.fails;
+    ended_well_ = exit.exit == ExitKind::raise && (std::exchange(ends_well_, false) || raises_success(exit));
     if (exit.exit == ExitKind::raise && waits_in(exit)) waits_ = true;
     trace_.exits.push_back(std::move(leaving));
     switch (exit.exit) {
@@ -521,11 +585,15 @@ private:
   int gradients_of_ = 0;                // the place of the branch that is decided, where that only asks whether there are gradients
   int tries_ = 0;                       // around, that take exceptions
   bool about_rank_ = false;             // it is a comparison with the rank
+  const BranchEvent* asked_ = nullptr;  // the branch that is decided
   int acts_site_ = 0;                   // of the operation that is looked at
   std::unordered_map<Cond, bool> taken_for_;
   bool fails_ = false;                  // the next thing that may fail in this process does
   int nesting_ = 0;
   bool waits_ = false;                  // for ever, for a message
+  bool ends_well_ = false;              // the call that ends the process, at which it is, tells its caller of no failure
+  bool started_ = false;                // the default process group was made
+  bool ended_well_ = false;             // the last way out was such an end
 };
 
 } // namespace

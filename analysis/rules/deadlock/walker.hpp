@@ -1,6 +1,7 @@
 // Walks one rank through its record: which side of each branch it takes, which loops it runs, where it leaves.
 #pragma once
 
+#include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/runs.hpp"
 
 namespace stepzero::rules {
@@ -11,6 +12,7 @@ struct Choices {
   const std::map<values::Cond, bool>& own;
   Granted granted = Granted::nothing;
   bool certain = false;  // only what certainly takes place is of interest: of loops that go on the first rounds, and nothing behind them
+  const std::unordered_set<int>* balanced = nullptr;  // sites of branches of which any side will do: see balance.hpp
 };
 
 struct Walked {

@@ -40,8 +40,8 @@ std::string stepped_text(const Record& record, const OperationEvent& event) {
 }
 
 bool is_made(const Scene& scene, const Object* optimizer) {
-  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-    return each.event->row->operation == Operation::optimizer_made && each.event->self.object() == optimizer;
+  return !scene.presumed.contains(optimizer) && std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+    return each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == optimizer;
   });
 }
 

@@ -170,9 +170,9 @@ void look_at_last(const Record& record, Report& report, const Window& window, On
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Window& window : windows(record, training)) {
+    if (by_hand(*window.scene, window.loop)) continue;
     if (window.steps_always) {
       look_at_steps(record, report, window, once);
       continue;

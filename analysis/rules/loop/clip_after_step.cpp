@@ -1,6 +1,7 @@
 // loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the backward.
 #include "rules/loop/gated.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 #include "rules/loop/training.hpp"
 
 #include <cmath>
@@ -19,14 +20,14 @@ bool only_measures(const OperationEvent& clip) {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Mistake& mistake : training.mistakes()) {
     const bool behind = mistake.slip == Slip::clipped_late;
-    if ((!behind && mistake.slip != Slip::clipped_early) || only_measures(*mistake.event) || !once(mistake.event->place)) continue;
-    Finding* finding = report.add(Severity::error, mistake.event->place, mistake.event->calls,
-                                  behind ? "The gradients are clipped behind " + record_call(record, *mistake.before) + ", which has used them as they were. Clip between the backward and the step."
-                                         : "There are no gradients to clip yet: the backward comes behind. Clip between the backward and the step.");
+    if ((!behind && mistake.slip != Slip::clipped_early) || only_measures(*mistake.event) || by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place)) continue;
+    const Weight weight = weigh(record, mistake);
+    Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place, mistake.event->calls,
+                                  behind ? "The gradients are clipped behind " + record_call(record, *mistake.before) + weight.when + ", which has used them as they were. Clip between the backward and the step."
+                                         : "There are no gradients to clip yet" + weight.when + ": the backward comes behind. Clip between the backward and the step.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, behind ? "the step is made here" : "the gradients are made here");
     Fix fix;

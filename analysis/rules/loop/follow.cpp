@@ -2,6 +2,8 @@
 
 #include "rules/loop/parts.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -9,18 +11,30 @@ using values::Kind;
 using values::Operation;
 
 Follow::Follow(const Scene& scene, Found& found, std::map<const OperationEvent*, std::size_t>& reached) : scene_(scene), found_(found), reached_(reached) {
-  for (const Happening& each : scene.all)
+  for (const Happening& each : scene.all) {
+    // Of a scaler that is not known it is not seen what it scales.
+    const Operation operation = each.event->row->operation;
+    const bool scaler = operation == Operation::scaler_step || operation == Operation::unscale || operation == Operation::scaler_update;
+    if (scaler && each.event->self.is(Kind::unknown)) scales_ever_ = true;
     if (each.event->row->operation == Operation::scaler_update) updates_.insert(each.event->self.object());
-    else if (each.event->row->operation == Operation::scale) scales_ever_ = true;
+    else if (each.event->row->operation == Operation::scale) {
+      // A scaled loss that goes straight into its backward goes nowhere else.
+      const bool straight = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+        return other.event->row->operation == Operation::backward && other.event->self.object() && other.event->self.object() == each.event->result.object();
+      });
+      scales_ever_ = scales_ever_ || !straight;
+    }
     // What is handed a scaler may scale with it.
     else if (each.event->row->operation == Operation::scaler_made)
       for (const Happening& other : scene.all)
         if (other.event->row->operation == Operation::unseen && is_handed(*other.event, each.event->self.object())) scales_ever_ = true;
+  }
 }
 
 void Follow::run(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
-    const OperationEvent& event = *step.event;
+    const auto other = scene_.as.find(step.event);
+    const OperationEvent& event = other == scene_.as.end() ? *step.event : *other->second;
     if (event.row->operation == Operation::unseen) {
       unseen(event);
       continue;
@@ -61,6 +75,7 @@ void Follow::wrong(Slip slip, const OperationEvent& event, const State& state, c
   if (!blamed_.insert({&event, slip}).second) return;
   Entry& entry = found_[{&event, slip}];
   ++entry.wrong;
+  if (!entry.mistake.event || (entry.mistake.before == before && entry.mistake.later == later)) ++entry.first_way;
   if (entry.mistake.event) return;
   entry.mistake = {slip, &event, &scene_, before, later, scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value};
 }
@@ -68,7 +83,7 @@ void Follow::wrong(Slip slip, const OperationEvent& event, const State& state, c
 void Follow::each(const std::function<void(const Object*, State&)>& look) {
   for (const Object* optimizer : scene_.optimizers) {
     State& state = states_[optimizer];
-    if (!state.value) state.value = Value::of(Kind::instance, optimizer);
+    if (!state.value) state.value = as_value(optimizer);
     look(optimizer, state);
   }
 }
@@ -86,6 +101,13 @@ void Follow::unseen(const OperationEvent& event) {
     if (is_handed(event, key.first)) entry = {};
   for (const auto& [scaler, scale] : scales_)
     if (is_handed(event, scaler)) checked_.insert(scaler);
+}
+
+// Is it what a scaler gave, of whatever it was given?
+static bool is_result_of_scale(const Scene& scene, const OperationEvent& backward) {
+  return backward.self.object() && std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+    return each.event->row->operation == Operation::scale && each.event->result.object() == backward.self.object();
+  });
 }
 
 void Follow::backward(const OperationEvent& event) {
@@ -106,7 +128,7 @@ void Follow::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_) {
+    } else if (!is_result_of_scale(scene_, event) && (loss ? !loss->external || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
       state.plain = &event;
     }
   });
@@ -132,7 +154,7 @@ void Follow::cleared(const OperationEvent& event) {
 
 bool Follow::shared(const Object* optimizer) const {
   for (const Object* other : scene_.optimizers)
-    if (other != optimizer && shares_parameters(scene_, attribute(other, "$parameters"), Value::of(Kind::instance, optimizer)) == Answer::yes) return true;
+    if (other != optimizer && shares_parameters(scene_, attribute(other, "$parameters"), as_value(optimizer)) == Answer::yes) return true;
   return false;
 }
 
@@ -149,6 +171,8 @@ void Follow::stepped(const OperationEvent& event, Value optimizer, const Object*
     entry.stepped = &event;
   }
   if (!scaler && state.scaled) wrong(Slip::plain_step, event, state, state.scaled, nullptr, state.scaled_by);
+  else if (!scaler && state.unscaled_of) wrong(Slip::step_past_scaler, event, state, state.unscaled_of, nullptr, state.unscaled_with);
+  state.unscaled_of = nullptr;
   state.lost = nullptr;
   state.clip_on_nothing = nullptr;
   state.stepped = &event;
@@ -166,7 +190,12 @@ void Follow::unscaled(const OperationEvent& event, const Object* scaler, Value o
   }
   if (entry.stepped) wrong(Slip::unscale_after_step, event, state, entry.stepped, nullptr, scaler);
   else if (entry.unscaled) wrong(Slip::unscale_twice, event, state, entry.unscaled, nullptr, scaler);
+  if (!entry.stepped && !entry.unscaled && state.plain && !state.stepped && (state.fresh == state.plain || state.scaled)) wrong(Slip::plain_backward, *state.plain, state, nullptr, &event, scaler);
   entry.unscaled = &event;
+  if (state.scaled && state.scaled_by == scaler) {
+    state.unscaled_of = state.scaled;
+    state.unscaled_with = scaler;
+  }
   if (state.scaled_by == scaler) state.scaled = nullptr;
   state.plain = nullptr;
 }

@@ -11,8 +11,9 @@ namespace stepzero::rules {
 class Follow {
 public:
   struct Entry {
-    std::size_t reached = 0, wrong = 0;
-    Mistake mistake;
+    std::size_t wrong = 0;
+    Mistake mistake;               // the first
+    std::size_t first_way = 0;     // how often it follows and spoils the same operations as the first does
   };
   using Found = std::map<std::pair<const OperationEvent*, Slip>, Entry>;
 
@@ -34,6 +35,8 @@ private:
     const OperationEvent* lost_backward = nullptr;
     const OperationEvent* emptied = nullptr;     // the last that cleared it for sure
     const OperationEvent* clip_on_nothing = nullptr;
+    const OperationEvent* unscaled_of = nullptr; // the backward whose gradients unscale_ has divided, and nobody stepped since
+    const Object* unscaled_with = nullptr;
     bool clipped = false;                        // since the last backward
     const OperationEvent* updated = nullptr;     // the scaler was updated between backward and step
   };

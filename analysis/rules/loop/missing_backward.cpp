@@ -1,6 +1,7 @@
 // loop/missing-backward: an optimizer that clears and steps in a loop, and no backward feeds it.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 
 namespace stepzero::rules {
 
@@ -19,13 +20,12 @@ bool feeds_any(const Scene& scene, const OperationEvent& backward) {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if (!trains_itself(scene) || scene.root->truncated) continue;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object())) continue;
+      if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, step.loops.back())) continue;
       const LoopEvent* loop = step.loops.back();
       const auto& arguments = step.event->arguments;
       // step(closure)

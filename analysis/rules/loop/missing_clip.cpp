@@ -68,6 +68,22 @@ std::string parameters_text(const Record& record, const Scene& scene, const Oper
   return "";
 }
 
+// Also by the model itself, whose gradients lie in shards.
+bool clips_gradients(const OperationEvent& event) {
+  return event.row->operation == Operation::clip_gradients || event.row->path.ends_with(".clip_grad_norm_");
+}
+// Does the loop's text clip, though this run of it does not?
+bool offers_clipping(const Record& record, const LoopEvent& loop) {
+  return loop.stmt && record.text({loop.place.chunk, loop.stmt->span}).find("clip_grad") != std::string_view::npos;
+}
+// The shards of the gradients are clipped together by the wrapper alone.
+bool is_sharded(const Scene& scene, Value optimizer) {
+  const Value parameters = attribute(optimizer, "$parameters"), of = attribute(parameters, "$of");
+  (void)scene;
+  const auto* model = of.is(Kind::instance) ? of.as<Instance>() : nullptr;
+  return model && model->native && model->native->path.ends_with("FullyShardedDataParallel");
+}
+
 constexpr double too_large = 1000;  // programs that clip late write up to this
 
 // A limit that gradients never reach, where it is written out. float("inf") only measures.
@@ -86,11 +102,10 @@ void look_at_limits(const Record& record, const Scene& scene, Report& report, On
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once limits;
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
-    const bool clips = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::clip_gradients; });
+    const bool clips = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return clips_gradients(*each.event); });
     if (clips) {
       look_at_limits(record, scene, report, limits);
       continue;
@@ -98,9 +113,9 @@ void check(const Record& record, Report& report) {
     bool told = false;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object())) continue;
+      if (told || !optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, nullptr)) continue;
       const LoopEvent* loop = step.loops.back();
-      if (escapes(record, scene, optimizer.object(), nullptr)) continue;
+      if (offers_clipping(record, *loop) || escapes(record, scene, optimizer.object(), nullptr)) continue;
       for (const Happening& each : scene.all) {
         const values::TensorState* loss = each.event->row->operation == Operation::backward && each.in(loop) ? each.event->self_state() : nullptr;
         if (!loss || feeds(scene, *each.event, optimizer) != Answer::yes) continue;
@@ -118,7 +133,8 @@ void check(const Record& record, Report& report) {
         Fix fix;
         fix.title = "Clip the norm of the gradients";
         if (!parameters.empty() && step.event->row->operation == Operation::optimizer_step &&
-            insert_before(record, *step.event, "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)", fix))
+            insert_before(record, *step.event,
+                          is_sharded(scene, optimizer) ? parameters.substr(0, parameters.rfind('.')) + ".clip_grad_norm_(1.0)" : "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)", fix))
           finding->fixes.push_back(std::move(fix));
         break;
       }
@@ -141,7 +157,7 @@ constexpr Rule missing_clip = complete({
              "loss.backward()\n"
              "torch.nn.utils.clip_grad_norm_(lstm.parameters(), 1.0)\n"
              "optimizer.step()\n",
-    .silent = "Limits up to 1000, and `float(\"inf\")`, which only measures; clipping anywhere in the program that trains, also in a function that it calls; hooks on gradients, and gradients that are changed by hand; loops that a "
+    .silent = "Limits up to 1000, and `float(\"inf\")`, which only measures; clipping anywhere in the program that trains, also in a function that it calls, by the sharded model itself, or offered and switched off; hooks on gradients, and gradients that are changed by hand; loops that a "
               "framework runs; optimizers that code which is not seen is handed.",
     .fix = "Offers `clip_grad_norm_` with 1.0 before the step.",
     .fix_kind = FixKind::needs_decision,

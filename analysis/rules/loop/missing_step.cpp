@@ -1,6 +1,7 @@
 // loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a step.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 
 #include <algorithm>
 
@@ -14,12 +15,13 @@ namespace {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if (!trains_itself(scene) || scene.root->truncated || by_hand(scene, nullptr)) continue;
+    // Who throws gradients away one by one may have used them one by one.
+    if (std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::gradient_written; })) continue;
     for (const Object* optimizer : scene.optimizers) {
-      const Value value = Value::of(Kind::instance, optimizer);
+      const Value value = as_value(optimizer);
       if (!is_made(scene, optimizer) || escapes(record, scene, optimizer, nullptr)) continue;
       // A class of the program's own says itself what a step is.
       const auto* cls = value.as<values::Instance>()->cls;

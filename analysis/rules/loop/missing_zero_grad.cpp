@@ -1,6 +1,8 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
+#include "rules/loop/parts.hpp"
 
 #include <algorithm>
 
@@ -14,13 +16,12 @@ namespace {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if (!trains_itself(scene) || scene.root->truncated) continue;
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (!optimizer.is(Kind::instance) || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
+      if (!optimizer || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
       // The innermost loop that makes both the gradients and the step.
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
@@ -31,7 +32,7 @@ void check(const Record& record, Report& report) {
             backward = each.event;
             break;
           }
-      if (!loop || !repeats(*loop)) continue;
+      if (!loop || !repeats(*loop) || by_hand(scene, loop)) continue;
       std::size_t steps = 0;
       bool cleared = false;
       for (const Happening& each : scene.all) {
@@ -39,19 +40,20 @@ void check(const Record& record, Report& report) {
         const OperationEvent& event = *each.event;
         const Operation operation = event.row->operation;
         if (stepped_optimizer(event).object() == optimizer.object()) ++steps;
-        if (operation == Operation::optimizer_made && event.self.object() == optimizer.object()) cleared = true;
+        if (operation == Operation::optimizer_made && scene.standing(event.self.object()) == optimizer.object()) cleared = true;
+        // `p.grad = None`
+        if (operation == Operation::gradient_written && !event.arguments.empty() && event.arguments[0].is(Kind::none)) cleared = true;
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = scene.optimizers.contains(event.self.object());
-          const values::Slot* theirs = other_optimizer ? event.self.as<Instance>()->attributes.find(syntax::Name("$parameters")) : nullptr;
           cleared = cleared || event.self.object() == optimizer.object() ||
-                    shares_parameters(scene, other_optimizer ? (theirs ? theirs->value : Value{}) : event.self, optimizer) != Answer::no;
+                    shares_parameters(scene, other_optimizer ? attribute(event.self, "$parameters") : event.self, optimizer) != Answer::no;
         }
       }
       if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop)) continue;
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
       const bool made = is_made(scene, optimizer.object());
-      Finding* finding = report.add(made ? Severity::error : Severity::warning, step.event->place, step.event->calls,
+      Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, scene), step.event->place, step.event->calls,
                                     "This loop never clears the gradients: every backward adds to those of all batches before, so each step of " + (name.empty() ? "the optimizer" : name) +
                                         " goes further along old directions. Call " + (name.empty() ? "optimizer" : name) + ".zero_grad() once per step.");
       if (!finding) continue;

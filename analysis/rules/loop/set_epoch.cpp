@@ -13,9 +13,70 @@ using values::Operation;
 
 namespace {
 
-Value sampler_of(const OperationEvent& read) {
+// The sampler that a loader reads by, and what has to hold for it to be one that has epochs: `DistributedSampler(d) if distributed else None`.
+struct Sampler {
+  Value value;
+  values::Cond when = nullptr;  // null: always
+};
+bool has_epochs(Value value) {
+  if (!value.is(Kind::instance)) return false;
+  const auto* instance = value.as<Instance>();
+  const auto* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
+  return native && native->row && native->row->operation == Operation::sampler_made;
+}
+Sampler find_sampler(const Record& record, Value value, int depth = 0) {
+  if (has_epochs(value)) return {value, nullptr};
+  if (!value.is(Kind::choice) || depth > 4) return {};
+  const auto* choice = value.as<values::Choice>();
+  for (const bool yes : {true, false}) {
+    Sampler found = find_sampler(record, yes ? choice->yes : choice->no, depth + 1);
+    if (!found.value || !choice->condition) continue;
+    const values::Cond side = yes ? choice->condition : record.symbols.logical_not(choice->condition);
+    found.when = found.when ? record.symbols.logical_and(found.when, side) : side;
+    return found;
+  }
+  return {};
+}
+Sampler sampler_of(const Record& record, const OperationEvent& read) {
   if (!read.self.is(Kind::instance)) return {};
-  return read.self.as<Instance>()->attributes.value(syntax::Name("sampler"));
+  for (const char* name : {"sampler", "batch_sampler"})
+    if (const Sampler found = find_sampler(record, read.self.as<Instance>()->attributes.value(syntax::Name(name))); found.value) return found;
+  return {};
+}
+
+// The name to which the statement gives what it reads: `batches = zip(first, second)`. Empty if it gives it to none.
+std::string_view named(const Record& record, const OperationEvent& read) {
+  if (!record.chunk(read.place).chunk) return {};
+  const auto path = enclosing(*record.chunk(read.place).chunk->stmt, read.place.span);
+  if (path.empty() || path.back().stmt->kind != syntax::StmtKind::assign) return {};
+  const auto& targets = syntax::as<syntax::AssignStmt>(*path.back().stmt).targets;
+  return targets.size() == 1 && targets[0]->kind == syntax::ExprKind::name ? syntax::as<syntax::NameExpr>(*targets[0]).id.text() : std::string_view{};
+}
+
+// Does the loop's header read it, be it in a call or by a name: `enumerate(loader)`, a generator of the program's own?
+bool heads(const Record& record, const LoopEvent& loop, const OperationEvent& read) {
+  const auto within = [&](Place at) { return at && at.chunk == loop.place.chunk && loop.place.span.begin <= at.span.begin && at.span.end <= loop.place.span.end; };
+  if (within(read.place)) return true;
+  for (const auto* site = read.calls; site; site = site->outer)
+    if (within(site->place)) return true;
+  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
+  const std::string_view name = named(record, read);
+  bool asks = false;
+  if (!name.empty())
+    for_each_expression(*syntax::as<syntax::ForStmt>(*loop.stmt).iterable, [&](const syntax::Expr& part) {
+      asks = asks || (part.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(part).id.text() == name);
+    });
+  return asks;
+}
+// Is a backward made in the loop that reads it?
+bool trains_on(const Record& record, const Scene& scene, const Happening& read, const LoopEvent& epochs) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+    if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
+    if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
+    for (auto it = each.loops.rbegin(); it != each.loops.rend() && *it != &epochs; ++it)
+      if (heads(record, **it, *read.event)) return true;
+    return false;
+  });
 }
 
 // The epoch loop: around the loop that reads the loader, with training inside.
@@ -38,28 +99,28 @@ void check(const Record& record, Report& report) {
     if (scene.handed_over || scene.root->truncated) continue;
     for (const Happening& read : scene.all) {
       if (read.event->row->operation != Operation::loader_made || read.event->row->kind != values::RowKind::method) continue;
-      const Value sampler = sampler_of(*read.event);
-      if (!sampler.is(Kind::instance)) continue;
+      const auto [sampler, when] = sampler_of(record, *read.event);
+      if (!sampler) continue;
       const Happening* made = nullptr;
       bool set = false;
       for (const Happening& each : scene.all) {
         if (each.event->row->operation == Operation::sampler_made && each.event->self.object() == sampler.object()) made = &each;
-        set = set || (each.event->row->operation == Operation::set_epoch && each.event->self.object() == sampler.object());
+        // Of what is not known to be another it may be this one's.
+        set = set || (each.event->row->operation == Operation::set_epoch && (each.event->self.object() == sampler.object() || !has_epochs(each.event->self)));
       }
       if (!made || set || escapes(record, scene, sampler.object(), nullptr)) continue;
       const auto& arguments = made->event->arguments;
-      if (arguments.size() > 3 && arguments[3].is(Kind::boolean) && record.symbols.decide(arguments[3].condition()) != Answer::yes) continue;
+      if (arguments.size() > 3 && arguments[3] && (!arguments[3].is(Kind::boolean) || record.symbols.decide(arguments[3].condition()) != Answer::yes)) continue;
       const LoopEvent* loop = epoch_loop(scene, read);
-      // Trains what it reads: the loop that reads has the backward in it.
-      const bool trains = loop && std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-        return each.event->row->operation == Operation::backward && !read.loops.empty() && each.in(read.loops.back()) && read.loops.back() != loop;
-      });
-      if (!trains || made->in(loop) || !once(loop->place)) continue;
+      if (!loop || !trains_on(record, scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
+      const std::string condition = when ? record.symbols.text(when) : "";
       Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
-                                    "Every epoch reads the data in the same order: the DistributedSampler shuffles by its epoch, which nobody sets. Call set_epoch(epoch) on it at the start of each epoch.");
+                                    (condition.empty() ? "Every epoch reads" : "When " + condition + ", every epoch reads") + " the data in the same order: the DistributedSampler shuffles by its epoch, which nobody sets. Call set_epoch(epoch) on it at the start of each epoch.");
       if (!finding) continue;
       report.relate(*finding, made->event->place, "the sampler");
       report.relate(*finding, read.event->place, "the loader is read here");
+      // Where there may be no such sampler, the program says how it asks.
+      if (when) continue;
       // `for epoch in …: for batch in loader:` in one function
       if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls || !record.in_file(loop->place)) continue;
       const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);

@@ -1,6 +1,8 @@
 #include "rules/loop/training.hpp"
 
+#include "rules/loop/choices.hpp"
 #include "rules/loop/follow.hpp"
+#include "rules/loop/handed.hpp"
 #include "rules/loop/measured.hpp"
 #include "rules/loop/parts.hpp"
 
@@ -14,13 +16,6 @@ using values::Kind;
 using values::Operation;
 
 namespace {
-
-bool is_optimizer(Value value) {
-  if (!value.is(Kind::instance)) return false;
-  const auto* instance = value.as<Instance>();
-  const auto* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
-  return native && native->row && native->row->operation == Operation::optimizer_made;
-}
 
 bool matters(Operation operation) {
   switch (operation) {
@@ -83,33 +78,44 @@ bool holds_gradient(Value value, int depth = 0) {
   }
 }
 
-// The condition of the first operation that the second one does not stand under; null if there is none, or several.
-Cond one_way(const Record& record, const Scene& scene, const OperationEvent& first, const OperationEvent& second) {
-  const auto turns_of = [&](const OperationEvent& event) -> const std::vector<Turn>* {
-    for (const Happening& each : scene.all)
-      if (each.event == &event) return &each.turns;
+// The conditions under which the mistake's operation meets what it follows and what it spoils, beside those that it stands under
+// itself; null if there are none, or they cannot be named.
+Cond way_to(const Record& record, const Mistake& mistake) {
+  const auto turns_of = [&](const OperationEvent* event) -> const std::vector<Turn>* {
+    for (const Happening& each : mistake.scene->all)
+      if (each.event == event) return &each.turns;
     return nullptr;
   };
-  const auto *ours = turns_of(first), *theirs = turns_of(second);
-  if (!ours || !theirs) return nullptr;
   const auto among = [](const Turn& turn, const std::vector<Turn>& turns) {
     return std::any_of(turns.begin(), turns.end(), [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
   };
-  // What stands under a condition of its own may have another name for the same.
-  if (std::any_of(theirs->begin(), theirs->end(), [&](const Turn& turn) { return !among(turn, *ours); })) return nullptr;
+  const auto* own = turns_of(mistake.event);
+  if (!own) return nullptr;
   Cond found = nullptr;
-  for (const Turn& turn : *ours) {
-    if (among(turn, *theirs)) continue;
-    if (found || !turn.branch->condition) return nullptr;
-    found = turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition);
+  for (const OperationEvent* met : {mistake.before, mistake.later}) {
+    const auto* theirs = met ? turns_of(met) : nullptr;
+    if (!theirs) continue;
+    const bool beyond = std::any_of(theirs->begin(), theirs->end(), [&](const Turn& turn) { return !among(turn, *own); });
+    // What stands under a condition of its own may have another name for the same.
+    if (beyond && std::any_of(own->begin(), own->end(), [&](const Turn& turn) { return !among(turn, *theirs); })) return nullptr;
+    for (const Turn& turn : *theirs) {
+      if (among(turn, *own)) continue;
+      if (!turn.branch->condition) return nullptr;
+      const Cond side = turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition);
+      found = found ? record.symbols.logical_and(found, side) : side;
+    }
   }
   return found && !record.symbols.text(found).empty() ? found : nullptr;
 }
 
+} // namespace
+static bool throws_gradient_away(const OperationEvent& event);
+namespace {
+
 // Is a gradient written there, or handed to what may do so?
 bool works_on_gradients(const OperationEvent& event) {
   switch (event.row->operation) {
-  case Operation::gradient_written: return true;
+  case Operation::gradient_written: return !throws_gradient_away(event);
   case Operation::collective:
   case Operation::message:
   case Operation::unseen: return std::any_of(event.arguments.begin(), event.arguments.end(), [](const Value& argument) { return holds_gradient(argument); });
@@ -118,6 +124,10 @@ bool works_on_gradients(const OperationEvent& event) {
 }
 
 } // namespace
+
+static bool throws_gradient_away(const OperationEvent& event) {
+  return event.row->operation == Operation::gradient_written && !event.arguments.empty() && event.arguments[0].is(Kind::none);
+}
 
 bool Happening::in(const LoopEvent* loop) const { return std::find(loops.begin(), loops.end(), loop) != loops.end(); }
 
@@ -130,10 +140,6 @@ const Training& Training::of(const Record& record) {
 Training::Training(const Record& record) : record_(record) {
   scenes_.reserve(record.roots.size());
   for (const auto& root : record.roots) look_at(*root);
-  if (scenes_.empty()) return;
-  visit_roots(record, [&](const Event& event) {
-    by_hand_ = by_hand_ || (event.kind == EventKind::operation && works_on_gradients(static_cast<const OperationEvent&>(event)));
-  });
 }
 
 void Training::look_at(const Root& root) {
@@ -149,47 +155,146 @@ void Training::look_at(const Root& root) {
   std::vector<const LoopEvent*> loops;
   std::vector<Turn> turns;
   collect(root.block, scene, loops, turns, false, false);
+  replace_choices(scene, copies_);
+  find_optimizers(record_, scene);
   for (const Happening& each : scene.all) {
     const OperationEvent& event = *each.event;
-    switch (event.row->operation) {
-    case Operation::optimizer_step:
-    case Operation::zero_grad:
-    case Operation::optimizer_made:
-      if (is_optimizer(event.self)) scene.optimizers.insert(event.self.object());
-      break;
-    case Operation::unscale:
-    case Operation::scaler_step:
-      if (!event.arguments.empty() && event.arguments[0].is(Kind::instance)) scene.optimizers.insert(event.arguments[0].object());
-      break;
-    case Operation::framework: scene.handed_over = true; break;
-    case Operation::backward:
-      // accelerator.backward(loss), engine.backward(loss): of something that is no tensor.
-      if (!event.self_state() && !event.arguments.empty() && event.arguments[0] && !event.arguments[0].is(Kind::none)) scene.handed_over = true;
-      break;
-    default: break;
-    }
+    if (event.row->operation == Operation::framework) scene.handed_over = true;
+    // accelerator.backward(loss), engine.backward(loss): of something that is no tensor.
+    if (event.row->operation == Operation::backward && !event.self_state() && !event.arguments.empty() && event.arguments[0] && !event.arguments[0].is(Kind::none)) scene.handed_over = true;
   }
-  if (scene.handed_over || root.truncated) return;
-  Walk walk;
-  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scale; });
-  walk.wanted = [&](const OperationEvent& event) { return matters(event.row->operation) || (scales && measures_gradients(record_, event)); };
-  Follow::Found found;
-  std::map<const OperationEvent*, std::size_t> reached;
-  if (!explore(record_, root.block, {{0, 1}}, walk, [&](const Run& run) { Follow(scene, found, reached).run(run[0]); })) return;
-  for (const auto& [key, entry] : found) {
-    if (entry.wrong == reached[key.first]) mistakes_.push_back(entry.mistake);
-    else if (key.second == Slip::plain_step && entry.wrong == reached[entry.mistake.before])
-      if (const Cond path = one_way(record_, scene, *entry.mistake.before, *key.first)) {
-        mistakes_.push_back(entry.mistake);
-        mistakes_.back().on_path = path;
-      }
-  }
+  if (!trains_itself(scene) || root.truncated) return;
+  find_mistakes(scene);
   std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
     return std::pair(a.event->place.chunk, a.event->place.span.begin) < std::pair(b.event->place.chunk, b.event->place.span.begin);
   });
 }
 
 namespace {
+
+// The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot be named.
+Cond unless_unscaled(const Record& record, const Mistake& mistake) {
+  for (const Happening& each : mistake.scene->all) {
+    if (each.event->row->operation != Operation::unscale || each.event->self.object() != mistake.scaler || each.turns.empty() || !each.turns.back().branch->condition) continue;
+    const Turn& turn = each.turns.back();
+    const Cond found = turn.yes ? record.symbols.logical_not(turn.branch->condition) : turn.branch->condition;
+    return record.symbols.text(found).empty() ? nullptr : found;
+  }
+  return nullptr;
+}
+
+// What was found out about the runs of a part of a scene.
+struct Explored {
+  Follow::Found found;
+  std::map<const OperationEvent*, std::size_t> reached;
+  std::vector<std::set<const OperationEvent*>> runs;  // what each of them makes
+  // How many runs come to the mistake's operation, what it follows and what it spoils.
+  std::size_t together(const Mistake& mistake) const {
+    return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const auto& run) {
+      return run.contains(mistake.event) && (!mistake.before || run.contains(mistake.before)) && (!mistake.later || run.contains(mistake.later));
+    }));
+  }
+};
+std::optional<Explored> explored(const Record& record, const Scene& scene, const Block& block, const Walk& walk) {
+  Explored result;
+  const bool all = explore(record, block, {{0, 1}}, walk, [&](const Run& run) {
+    Follow(scene, result.found, result.reached).run(run[0]);
+    auto& made = result.runs.emplace_back();
+    for (const Step& step : run[0]) {
+      const auto other = scene.as.find(step.event);
+      made.insert(other == scene.as.end() ? step.event : other->second);
+    }
+  });
+  if (!all) return std::nullopt;
+  return result;
+}
+
+} // namespace
+
+void Training::find_mistakes(const Scene& scene) {
+  Walk walk;
+  const bool scales = std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::scale; });
+  std::set<const Object*> watched(scene.optimizers.begin(), scene.optimizers.end());
+  for (const Happening& each : scene.all)
+    if (each.event->row->operation == Operation::scaler_made || each.event->row->operation == Operation::scaler_step || each.event->row->operation == Operation::scale) watched.insert(each.event->self.object());
+  std::map<const OperationEvent*, bool> handed;
+  walk.wanted = [&](const OperationEvent& event) {
+    if (event.row->operation != Operation::unseen) return matters(event.row->operation) || (scales && measures_gradients(record_, event));
+    // Only what may work on an optimizer or a scaler makes a difference.
+    if (const auto known = handed.find(&event); known != handed.end()) return known->second;
+    return handed[&event] = hands_any(event, watched);
+  };
+  std::vector<Explored> parts;
+  if (auto whole = explored(record_, scene, scene.root->block, walk)) {
+    parts.push_back(std::move(*whole));
+  } else {
+    // Too many ways: each innermost loop that makes gradients and steps is looked at by itself.
+    std::set<const LoopEvent*> tried;
+    for (const Happening& each : scene.all) {
+      if (each.event->row->operation != Operation::backward || each.in_handler) continue;
+      for (auto it = each.loops.rbegin(); it != each.loops.rend(); ++it) {
+        const LoopEvent* loop = *it;
+        const bool steps = std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+          return (other.event->row->operation == Operation::scaler_step || other.event->row->operation == Operation::optimizer_step) && other.in(loop);
+        });
+        if (!steps) continue;
+        if (loop->rounds.empty() || !tried.insert(loop).second) break;
+        if (auto part = explored(record_, scene, loop->rounds[0], walk)) parts.push_back(std::move(*part));
+        break;
+      }
+    }
+  }
+  for (const Explored& part : parts)
+    for (const auto& [key, entry] : part.found) {
+      Mistake mistake = entry.mistake;
+      const auto past = part.found.find({key.first, Slip::step_past_scaler});
+      if (key.second == Slip::plain_step && past != part.found.end() && entry.wrong + past->second.wrong == part.reached.at(key.first)) {
+        // Unscaled in some runs, and stepped past the scaler in all.
+        mistake.on_path = unless_unscaled(record_, mistake);
+        if (!mistake.on_path) continue;
+      } else if (entry.wrong != part.reached.at(key.first)) {
+        if (entry.first_way != part.together(mistake)) continue;
+        mistake.on_path = way_to(record_, mistake);
+        if (!mistake.on_path) continue;
+      }
+      mistakes_.push_back(mistake);
+    }
+}
+
+namespace {
+
+Value stepped_by(const OperationEvent& event) {
+  if (event.row->operation == Operation::optimizer_step) return event.self;
+  return event.row->operation == Operation::scaler_step && !event.arguments.empty() ? event.arguments[0] : Value{};
+}
+
+// Of several optimizers: who alone is stepped in the loop of the backward, or is cleared before it and stepped after it, is meant.
+bool is_meant(const Scene& scene, const OperationEvent& backward, const Object* optimizer) {
+  std::size_t at = 0;
+  while (at < scene.all.size() && scene.all[at].event != &backward) ++at;
+  if (at == scene.all.size()) return false;
+  for (auto it = scene.all[at].loops.rbegin(); it != scene.all[at].loops.rend(); ++it) {
+    std::set<const Object*> stepped;
+    for (const Happening& each : scene.all)
+      if (const Value of = stepped_by(*each.event); of && each.in(*it)) stepped.insert(of.object());
+    if (stepped.empty()) continue;
+    if (stepped.size() == 1) return stepped.contains(optimizer);
+    break;
+  }
+  const Object *cleared = nullptr, *next = nullptr;
+  for (std::size_t i = at; i-- > 0 && !cleared;) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (stepped_by(event) || event.row->operation == Operation::backward) break;
+    if (event.row->operation == Operation::zero_grad && scene.optimizers.contains(event.self.object())) cleared = event.self.object();
+  }
+  for (std::size_t i = at + 1; cleared && i < scene.all.size() && !next; ++i) {
+    const OperationEvent& event = *scene.all[i].event;
+    if (event.row->operation == Operation::backward || event.row->operation == Operation::zero_grad) break;
+    if (const Value of = stepped_by(event)) next = of.object();
+  }
+  return cleared == optimizer && next == optimizer;
+}
+
 Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
   const Value parameters = attribute(optimizer, "$parameters");
@@ -208,6 +313,7 @@ Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Va
     }
     if (loss->graph_complete && parts.complete) return Answer::no;
   }
+  if (scene.optimizers.size() > 1 && is_meant(scene, backward, optimizer.object())) return Answer::yes;
   return scene.optimizers.size() == 1 ? Answer::yes : Answer::unknown;
 }
 
@@ -255,11 +361,31 @@ bool from_numbers(const values::TensorState& loss) {
   return loss.graph_complete && !loss.graph.empty() && std::all_of(loss.graph.begin(), loss.graph.end(), [](const Object* source) { return dynamic_cast<const values::Unknown*>(source) != nullptr; });
 }
 
-bool is_handed(const OperationEvent& unseen, const Object* object) {
-  if (unseen.arguments.empty()) return false;
+bool is_handed(const OperationEvent& unseen, const Object* object) { return hands_any(unseen, {object}); }
+bool hands_any(const OperationEvent& unseen, const std::set<const Object*>& objects) {
+  if (unseen.arguments.empty() || objects.empty()) return false;
   Parts parts;
   parts.add(unseen.arguments[0]);
-  return parts.found.contains(object);
+  return std::any_of(objects.begin(), objects.end(), [&](const Object* object) { return parts.found.contains(object); });
+}
+
+Value as_value(const Object* object) { return Value::of(dynamic_cast<const values::Unknown*>(object) ? Kind::unknown : Kind::instance, object); }
+
+bool by_hand(const Scene& scene, const LoopEvent* loop) {
+  // What an optimizer of the program's own does in its methods is its step.
+  const auto in_optimizer = [](const OperationEvent& event) {
+    for (const CallSite* site = event.calls; site; site = site->outer) {
+      const auto* owner = site->function ? site->function->owner : nullptr;
+      if (owner && owner->native && owner->native->row && owner->native->row->operation == Operation::optimizer_made) return true;
+    }
+    return false;
+  };
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event); });
+}
+bool by_hand(const Scene& scene, const OperationEvent& event) {
+  for (const Happening& each : scene.all)
+    if (each.event == &event) return by_hand(scene, each.loops.empty() ? nullptr : each.loops.back());
+  return by_hand(scene, nullptr);
 }
 
 Cond enabled(const Record& record, const Object* scaler) {
@@ -293,6 +419,20 @@ std::optional<Weight> weigh(const Record& record, const Object* scaler, const Op
   weight.severity = Severity::warning;
   const std::string text = record.symbols.text(scales);
   weight.when = text.empty() ? " whenever the scaler is enabled" : " whenever " + text;
+  return weight;
+}
+
+std::optional<Weight> weigh(const Record& record, const Mistake& mistake, const OperationEvent& event) {
+  auto weight = weigh(record, mistake.scaler, event, *mistake.scene);
+  if (!weight) return weight;
+  if (mistake.on_path) return weigh(record, mistake);
+  if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight->severity = Severity::warning;
+  return weight;
+}
+Weight weigh(const Record& record, const Mistake& mistake) {
+  Weight weight;
+  if (mistake.on_path) weight = {Severity::warning, " whenever " + record.symbols.text(mistake.on_path)};
+  if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight.severity = Severity::warning;
   return weight;
 }
 

@@ -33,7 +33,15 @@ struct Happening {
 struct Scene {
   const interpreter::Root* root = nullptr;
   std::vector<Happening> all;         // in order
-  std::set<const Object*> optimizers;
+  std::set<const Object*> optimizers; // of several to choose from one stands for all, in `all` too
+  std::set<const Object*> presumed;   // those of which only their use says that they are optimizers
+  std::map<const Object*, const Object*> stand_in;  // the one that stands for it
+  const Object* standing(const Object* optimizer) const {
+    const auto it = stand_in.find(optimizer);
+    return it == stand_in.end() ? optimizer : it->second;
+  }
+  // Events that stand for others in `all`: of an optimizer that is one of several, as if it were the one that stands for all.
+  std::map<const OperationEvent*, const OperationEvent*> as;
   bool handed_over = false;           // to a framework that runs the loop, or a part of it
   // Which losses and parameters belong to which optimizer, as it was found out: many ways through the scene ask for the same.
   mutable std::map<std::pair<const void*, const void*>, Answer> fed, shared;
@@ -43,6 +51,7 @@ struct Scene {
 enum class Slip : std::uint8_t {
   plain_backward,      // its gradients are unscaled by the step that follows
   plain_step,          // of the optimizer itself, along scaled gradients
+  step_past_scaler,    // of the optimizer itself, along gradients that the scaler has unscaled: inf and nan are not skipped
   clip_scaled,         // gradients are clipped while they are scaled
   read_scaled,         // their size is read while they are
   unscale_twice,
@@ -63,7 +72,7 @@ struct Mistake {
   const OperationEvent* scale = nullptr;     // where the loss is scaled
   const Object* scaler = nullptr;
   Value optimizer;
-  values::Cond on_path = nullptr;            // the condition under which alone it is wrong; null: on every run
+  values::Cond on_path = nullptr;            // the condition under which it is wrong, on every run; null: without one
 };
 
 class Training {
@@ -72,21 +81,26 @@ public:
   static const Training& of(const Record& record);
 
   const std::vector<Scene>& scenes() const { return scenes_; }
-  // Those that every run makes which comes to the operation; and steps behind two ways to make the gradients, one of which spoils them.
+  // Those that every run makes which comes to the operation; and those that every run makes which takes a way that the program offers.
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
-  // Does the program write gradients on its own? Then much is done by hand that rules do not see.
-  bool gradients_by_hand() const { return by_hand_; }
-
   explicit Training(const Record& record);
 
 private:
   void look_at(const interpreter::Root& root);
+  void find_mistakes(const Scene& scene);
 
   const Record& record_;
   std::vector<Scene> scenes_;
   std::vector<Mistake> mistakes_;
-  bool by_hand_ = false;
+  std::vector<std::unique_ptr<OperationEvent>> copies_;
 };
+
+// Does the program write gradients on its own in the loop (anywhere, if null)? Then much is done by hand that rules do not see.
+bool by_hand(const Scene& scene, const interpreter::LoopEvent* loop);
+// The same of the innermost loop around the operation.
+bool by_hand(const Scene& scene, const OperationEvent& event);
+// The object as a value.
+Value as_value(const Object* object);
 
 // Does the backward leave gradients in parameters of the optimizer?
 Answer feeds(const Scene& scene, const OperationEvent& backward, Value optimizer);
@@ -98,6 +112,7 @@ bool reaches(const values::TensorState& loss, Value module);
 bool from_numbers(const values::TensorState& loss);
 // Is the object handed to code that is not seen, by this event?
 bool is_handed(const OperationEvent& unseen, const Object* object);
+bool hands_any(const OperationEvent& unseen, const std::set<const Object*>& objects);
 
 // Under which condition the scaler scales; null: always.
 values::Cond enabled(const Record& record, const Object* scaler);
@@ -107,6 +122,9 @@ struct Weight {
   std::string when;
 };
 std::optional<Weight> weigh(const Record& record, const Object* scaler, const OperationEvent& event, const Scene& scene);
+std::optional<Weight> weigh(const Record& record, const Mistake& mistake, const OperationEvent& event);
+// The same of a mistake in which no scaler takes part.
+Weight weigh(const Record& record, const Mistake& mistake);
 
 // Tells one mistake once per place.
 class Once {

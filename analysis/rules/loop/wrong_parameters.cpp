@@ -162,17 +162,16 @@ void look_for_unfrozen(const Record& record, const Scene& scene, Report& report,
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty()) continue;
+    if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() || by_hand(scene, nullptr)) continue;
     if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return !is_made(scene, each) || escapes(record, scene, each, nullptr); })) continue;
     look_for_replaced(scene, report, once);
     look_for_replaced_in_unseen(record, scene, report, once);
     look_for_unfrozen(record, scene, report, once);
   }
   for (const Scene& scene : training.scenes()) {
-    if (scene.handed_over || scene.root->truncated) continue;
+    if (scene.handed_over || scene.root->truncated || by_hand(scene, nullptr)) continue;
     const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
     for (const Happening& made : scene.all) {
       if (made.event->row->operation != Operation::optimizer_made) continue;

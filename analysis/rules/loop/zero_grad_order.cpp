@@ -1,6 +1,7 @@
 // loop/zero-grad-order: gradients are cleared between the backward that made them and the step that should use them.
 #include "rules/loop/gated.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/handed.hpp"
 #include "rules/loop/training.hpp"
 
 namespace stepzero::rules {
@@ -11,13 +12,13 @@ namespace {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  if (training.gradients_by_hand()) return;
   Once once;
   for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::cleared_before_step || !once(mistake.event->place)) continue;
+    if (mistake.slip != Slip::cleared_before_step || by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place)) continue;
+    const Weight weight = weigh(record, mistake);
     const std::string object = object_text(record, *mistake.event, "the optimizer");
-    Finding* finding = report.add(Severity::error, mistake.event->place, mistake.event->calls,
-                                  object + ".zero_grad() clears the gradients that the backward before it has made: " + record_call(record, *mistake.later) +
+    Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place, mistake.event->calls,
+                                  object + ".zero_grad() clears the gradients that the backward before it has made" + weight.when + ": " + record_call(record, *mistake.later) +
                                       " finds none, and nothing is trained. Clear them before the backward, or behind the step.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the gradients are made here");

@@ -1,6 +1,9 @@
 // memory/grad-held: gradients are filled with zeros where they could be given back.
-#include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/absent.hpp"
+#include "rules/loop/rounds.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
@@ -10,15 +13,24 @@ using values::Operation;
 
 namespace {
 
+// The flag is written there: what a method of the program's own hands on is its caller's choice.
+bool is_written(const syntax::CallExpr& call) {
+  const syntax::Expr* flag = call.arguments.empty() ? call.keywords.empty() ? nullptr : call.keywords[0].value : call.arguments[0];
+  return flag && flag->kind == syntax::ExprKind::boolean;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  // Who touches gradients may count on them to be there.
-  if (training.gradients_by_hand()) return;
+  const std::vector<TrainingLoop> loops = training_loops(training);
   Once once;
-  for (const Scene& scene : training.scenes())
+  for (const Scene& scene : training.scenes()) {
+    // Who touches gradients may count on them to be there.
+    if (by_hand(scene, nullptr)) continue;
     for (const Happening& each : scene.all) {
       const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::zero_grad || each.loops.empty() || !event.expr || event.arguments.empty()) continue;
+      if (event.row->operation != Operation::zero_grad || !event.expr || event.arguments.empty() || !is_written(*event.expr)) continue;
+      // Once in an epoch it does not matter.
+      if (std::none_of(loops.begin(), loops.end(), [&](const TrainingLoop& loop) { return loop.scene == &scene && each.in(loop.loop); })) continue;
       const Value to_none = event.arguments[0];
       if (!to_none.is(Kind::boolean) || record.symbols.decide(to_none.condition()) != Answer::no || event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
       if (!once(event.place)) continue;
@@ -31,6 +43,7 @@ void check(const Record& record, Report& report) {
       fix.edits.push_back({report.location({event.place.chunk, {function.end, all.end}}), "()"});
       finding->fixes.push_back(std::move(fix));
     }
+  }
 }
 
 } // namespace
@@ -43,7 +56,7 @@ constexpr Rule grad_held = complete({
            "and each backward adds to zeros. Since PyTorch 2.0 `zero_grad()` sets them to None.",
     .wrong = "optimizer.zero_grad(set_to_none=False)\n",
     .right = "optimizer.zero_grad()\n",
-    .silent = "Programs that read or write `.grad` themselves, which may count on it; calls outside a loop; a flag that is not known.",
+    .silent = "Programs that read or write `.grad` themselves, which may count on it; calls outside the loop that makes the steps, as once in an epoch; a flag that is not known, or that a method hands on.",
     .fix = "Leaves the argument out.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

@@ -1,5 +1,6 @@
 // perf/dataloader: a loader whose settings make the training wait for its data.
 #include "rules/list.hpp"
+#include "rules/source.hpp"
 #include "rules/loop/loaders.hpp"
 
 #include <algorithm>
@@ -52,9 +53,49 @@ void collect(Value value, std::set<const Object*>& found, int depth = 0) {
   }
 }
 
+// Is the first batch all that is taken of the reading: `next(iter(loader))`?
+bool takes_first(const Record& record, const OperationEvent& read) {
+  if (!record.chunk(read.place).chunk) return false;
+  const auto path = enclosing(*record.chunk(read.place).chunk->stmt, read.place.span);
+  if (path.empty()) return false;
+  const auto calls = [](const syntax::Expr& expr, std::string_view name) {
+    if (expr.kind != syntax::ExprKind::call) return false;
+    const auto& call = syntax::as<syntax::CallExpr>(expr);
+    return call.function->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*call.function).id.text() == name && call.arguments.size() == 1;
+  };
+  bool found = false;
+  for_each_expression(*path.back().stmt, [&](const syntax::Expr& expr) {
+    if (!calls(expr, "next")) return;
+    const syntax::Expr& inner = *syntax::as<syntax::CallExpr>(expr).arguments[0];
+    found = found || (calls(inner, "iter") && inner.span.holds(read.place.span));
+  });
+  return found;
+}
+
+void look_for_first_batches(const Record& record, const std::vector<TrainingLoop>& loops, Report& report) {
+  Once once;
+  for (const TrainingLoop& loop : loops)
+    for (const Happening& each : loop.scene->all) {
+      const OperationEvent& read = *each.event;
+      if (read.row->operation != Operation::loader_made || read.row->kind != values::RowKind::method || !in_every_round(record, loop, each) || !takes_first(record, read) || !once(read.place)) continue;
+      const OperationEvent* made = nullptr;
+      for (const Happening& other : loop.scene->all)
+        if (other.event->row->operation == Operation::loader_made && other.event->row->kind == values::RowKind::class_ && other.event->self.object() == read.self.object()) made = other.event;
+      const auto given = [&](std::string_view name) { return made && argument(*made, name) && !argument(*made, name).is(Kind::none); };
+      const bool same = made && truth(record, argument(*made, "shuffle")) == Answer::no && !given("sampler") && !given("batch_sampler");
+      Finding* finding = report.add(same ? Severity::warning : Severity::information, read.place, read.calls,
+                                    same ? "Every round begins the loader anew and takes its first batch, which is the same each time: nothing else is ever trained on. Make the iterator before the loop, or loop over the loader."
+                                         : "Every round begins the loader anew and takes one batch: its order is drawn and its workers are started again for each step. Make the iterator before the loop, or loop over the loader.");
+      if (!finding) continue;
+      if (made) report.relate(*finding, made->place, "the loader is made here");
+      report.relate(*finding, loop.backward->event->place, "the training step");
+    }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   const std::vector<TrainingLoop> loops = training_loops(training);
+  look_for_first_batches(record, loops, report);
   Once slow, pageable;
   for (const Reading& reading : readings(loops)) {
     const OperationEvent& made = *reading.made;
@@ -99,14 +140,15 @@ constexpr Rule dataloader = complete({
     .severity = Severity::information,
     .summary = "a loader that reads files or makes tokens without workers, or copies without pinned memory",
     .why = "With `num_workers=0` the batch is read and decoded in the training process itself: the GPU stands idle meanwhile. With workers it is ready when it is needed. "
-           "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without.",
+           "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without. "
+           "`next(iter(loader))` begins the loader anew: its workers are started again, and without shuffling it gives the same batch each time.",
     .wrong = "loader = DataLoader(images, batch_size=64, shuffle=True)\n"
              "for x, y in loader:\n"
              "    x = x.to(\"cuda\", non_blocking=True)\n",
     .right = "loader = DataLoader(images, batch_size=64, shuffle=True, num_workers=8, pin_memory=True)\n"
              "for x, y in loader:\n"
              "    x = x.to(\"cuda\", non_blocking=True)\n",
-    .silent = "Data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
+    .silent = "One batch taken outside the loop, and an iterator made anew when it has ended; data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
     .fix = "Adds `pin_memory=True`. The number of workers depends on the machine.",
     .fix_kind = FixKind::always_right,
     .check = check,

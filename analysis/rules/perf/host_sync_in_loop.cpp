@@ -3,6 +3,8 @@
 #include "rules/list.hpp"
 #include "rules/loop/rounds.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -46,6 +48,17 @@ bool from_device(const values::TensorState& state) {
   return false;
 }
 
+// Was it handed to a collective before, in the same round? A flag is; so are sums of losses, which would have to be read anyhow.
+bool is_agreed(const TrainingLoop& training, const Happening& read) {
+  for (const Happening& each : training.scene->all) {
+    if (each.event == read.event) return false;
+    if (each.event->row->operation != Operation::collective || !each.in(training.loop)) continue;
+    const auto& given = each.event->arguments;
+    if (read.event->self.object() && std::any_of(given.begin(), given.end(), [&](const Value& argument) { return argument.object() == read.event->self.object(); })) return true;
+  }
+  return false;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -57,6 +70,8 @@ void check(const Record& record, Report& report) {
       if (each.event->row->operation != Operation::host_read || !in_every_round(record, loop, each)) continue;
       const values::TensorState* read = each.event->self_state();
       if (!read || on_host(read) || !(on_device(read) || from_device(*read) || (moves && (!read->graph.empty() || each.event->self.object() == loop.backward->event->self.object())))) continue;
+      // Whether to go on is for all ranks to agree on in each round, and to be read by each.
+      if (is_agreed(loop, each)) continue;
       if (apart(each.event->place)) reads.push_back(each.event);
     }
     if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;
@@ -87,7 +102,7 @@ constexpr Rule host_sync_in_loop = complete({
              "    running += loss.detach()\n"
              "    if step % 100 == 0:\n"
              "        print(step, running.item() / 100)\n",
-    .silent = "Reads behind an interval or another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU. "
+    .silent = "Reads behind an interval or another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU; flags that the ranks have agreed on. "
               "One finding for a loop, however much it reads.",
     .fix = "None: how often a value is needed is the program's choice.",
     .fix_kind = FixKind::none,

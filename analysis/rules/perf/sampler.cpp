@@ -21,13 +21,31 @@ bool differs(const Record& record, Value list) {
 }
 
 // Does a data set hold a number that differs among the ranks? Then it may be a rank's own part.
-bool is_parted(const Record& record, Value dataset) {
-  for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries()) {
-    const Value value = slot->value;
-    if ((value.is(Kind::integer) || value.is(Kind::unknown) || value.is(Kind::string)) && record.heap.sharing(value) != symbolic::Sharing::uniform) return true;
-    if (value.is(Kind::unknown) && value.as<values::Unknown>()->external) return true;
-    if (differs(record, value)) return true;
+// Is it each rank's own, as far as anybody sees? A part of a tensor that the rank number chooses, a file that it names.
+bool is_own(const Record& record, Value value, int depth = 0) {
+  const auto any = [&](const auto& items) { return std::any_of(items.begin(), items.end(), [&](const Value& item) { return is_own(record, item, depth + 1); }); };
+  if (!value || depth > 4) return false;
+  switch (value.kind) {
+  case Kind::integer:
+  case Kind::string: return record.heap.sharing(value) != symbolic::Sharing::uniform;
+  case Kind::unknown: return value.as<values::Unknown>()->external || record.heap.sharing(value) != symbolic::Sharing::uniform;
+  case Kind::tensor: {
+    // What each rank drew for itself is not a part that it took.
+    const values::TensorState& state = *value.as<values::Tensor>()->now();
+    // Nor is a part of that known by more than its number, which nobody knows.
+    if (state.shape.rank_known && !state.shape.dims.empty() && !state.shape.dims[0].size) return true;
+    const auto by_rank = [&](const values::Dim& dim) { return dim.size && record.symbols.sharing(dim.size) == symbolic::Sharing::divergent; };
+    return state.external || state.sharing == symbolic::Sharing::divergent || std::any_of(state.shape.dims.begin(), state.shape.dims.end(), by_rank);
   }
+  case Kind::list: return differs(record, value) || any(values::Heap::list_state(value)->items) || is_own(record, values::Heap::list_state(value)->rest, depth + 1);
+  case Kind::tuple: return any(value.as<values::Tuple>()->items);
+  case Kind::choice: return is_own(record, value.as<values::Choice>()->yes, depth + 1) || is_own(record, value.as<values::Choice>()->no, depth + 1);
+  default: return false;
+  }
+}
+bool is_parted(const Record& record, Value dataset) {
+  for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries())
+    if (is_own(record, slot->value)) return true;
   return false;
 }
 

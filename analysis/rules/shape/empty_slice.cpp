@@ -20,7 +20,7 @@ constexpr Rule empty_slice = complete({
              "second = x[:, 128:256]             # [32, 0, 1024]\n",
     .right = "x = torch.randn(32, 128, 1024)\n"
              "second = x[:, 64:128]\n",
-    .silent = "Slices that are cut but not empty; x[:0] and x[n:n], which ask for nothing; x[1:] of one row, the rest; sizes or bounds that are not known; a slice "
+    .silent = "Slices that are cut but not empty; x[:0] and x[n:n], which ask for nothing; x[n:] of n rows, the rest; sizes or bounds that are not known; a slice "
               "whose size is looked at afterwards.",
     .fix = "None: which part was meant cannot be seen.",
     .fix_kind = FixKind::none,

@@ -1,0 +1,10 @@
+// Does the body of a loop ask for the number of its round? Then its first round is worth a run of its own.
+#pragma once
+
+#include "syntax/ast.hpp"
+
+namespace stepzero::interpreter {
+
+bool asks_for(syntax::Block body, syntax::Name number, int depth = 0);
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,16 @@
+// What is taken for granted only where everything else has told nothing. Apart from Trace, as only who explores knows it.
+#pragma once
+
+#include "rules/deadlock/trace.hpp"
+
+namespace stepzero::rules {
+
+// Questions to code that is not seen have one answer for all ranks, unless they ask which rank it is; where there are too many ways
+// a spread of them is followed.
+inline constexpr Granted granted_agreement = static_cast<Granted>(static_cast<std::uint8_t>(Granted::numbers) + 1);
+
+// Nothing; but where there are too many ways, of branches on which nothing depends one side is followed, and what a run that was broken
+// off came to counts.
+inline constexpr Granted granted_balance = static_cast<Granted>(static_cast<std::uint8_t>(Granted::numbers) + 2);
+
+} // namespace stepzero::rules

@@ -1,0 +1,122 @@
+// DeepSpeed. Read in the source of 0.19 and asked: tests/frameworks.
+#include "torch/frameworks.hpp"
+
+namespace stepzero::torch {
+
+using symbolic::Role;
+
+namespace {
+
+// An item of a dict that the program wrote; absent if it is not known.
+Value item_of(Call& call, Value dict, std::string_view wanted) {
+  dict = call.run.resolve(dict);
+  if (!dict.is(Kind::dict)) return {};
+  for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
+    if (key.is(Kind::string) && key.text() == wanted) return value;
+  return {};
+}
+Value engine_optimizer(Call& call) {
+  keep(call, "$parameters", call.at(0));
+  return {};
+}
+// The engine keeps its optimizer in `$optimizer`: the one that was given, or one that the configuration makes of the parameters.
+Value deepspeed_initialize(Call& call) {
+  // Of ZeRO-3 the forward communicates, too.
+  std::optional<std::int64_t> stage;
+  std::optional<bool> saves_whole;
+  for (const std::string_view name : {"config", "config_params"})
+    if (const Value zero = item_of(call, option(call, name), "zero_optimization")) {
+      if (const Value given = item_of(call, zero, "stage")) stage = call.run.to_constant(given);
+      const Value whole = item_of(call, zero, "stage3_gather_16bit_weights_on_model_save");
+      if (!whole) saves_whole = false;
+      else if (const auto known = call.run.symbols().decide(call.run.truth(whole)); known != symbolic::Answer::unknown) saves_whole = known == symbolic::Answer::yes;
+    }
+  Instance* engine = call.run.make_native(stage == 3 ? "deepspeed.$ZeroThreeEngine" : "deepspeed.DeepSpeedEngine", call.place);
+  engine->open = true;
+  if (stage) keep(call.run, *engine, "$stage", Value::of(call.run.symbols().constant(*stage)));
+  if (saves_whole) keep(call.run, *engine, "$saves_whole", call.run.heap().boolean(*saves_whole));
+  Value optimizer = option(call, "optimizer");
+  if (!optimizer || optimizer.is(Kind::none)) {
+    interpreter::Arguments given;
+    const Value parameters = option(call, "model_parameters");
+    given.positional.push_back(parameters ? parameters : call.run.heap().external("", call.place));
+    optimizer = call.run.call(call.run.library_symbol("deepspeed.$Optimizer"), std::move(given), call.place);
+  }
+  if (optimizer.is(Kind::instance) && call.run.is_a(optimizer, "torch.optim.Optimizer")) keep(call.run, *engine, "$optimizer", optimizer);
+  return call.run.heap().tuple({Value::of(Kind::instance, engine), optimizer, call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
+}
+// Does the engine shard the parameters? Open where its configuration is not seen.
+Value shards(const Call& call) {
+  const Value stage = kept(call, "$stage");
+  return stage ? call.run.heap().boolean(call.run.to_constant(stage) == 3) : call.run.heap().external("sharded", call.place);
+}
+Value engine_loads(Call& call) {
+  call.arguments.back() = shards(call);
+  return uniform(call);
+}
+Value engine_saves_whole(Call& call) {
+  const Value whole = kept(call, "$saves_whole");
+  call.arguments.back() = whole && call.run.symbols().decide(call.run.truth(whole)) == symbolic::Answer::no ? whole : shards(call);
+  return Value::none();
+}
+// The engine divides by the accumulation steps and scales.
+Value engine_backward(Call& call) { return kept(call, "$optimizer") ? backward_of_first(call) : Value::none(); }
+// It steps where the accumulation is complete, and clears: to the loop as if each round did both.
+Value engine_step(Call& call) {
+  if (const Value optimizer = kept(call, "$optimizer")) {
+    call_row(call, optimizer, "torch.optim.Optimizer.step");
+    call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
+  }
+  return Value::none();
+}
+Value engine_zero_grad(Call& call) {
+  if (const Value optimizer = kept(call, "$optimizer")) call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
+  return Value::none();
+}
+
+constexpr std::string_view parts_of_state = "under ZeRO the ranks hold parts of it, and send them";
+
+const std::deque<Hidden>& hidden() {
+  static const std::deque<Hidden> list = {
+      {"deepspeed.initialize", "*arguments, **options", deepspeed_initialize, {.name = "deepspeed.initialize", .hidden = true, .because = "it broadcasts the parameters to all ranks"}, RowKind::function, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.backward", "loss, *more, **options", engine_backward, {.name = "engine.backward", .hidden = true, .because = "it reduces the gradients of all ranks"}, RowKind::method, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.save_checkpoint", "save_dir, tag=None, *more, **options", nothing, {.name = "save_checkpoint", .hidden = true, .because = holds_parts}},
+      {"deepspeed.DeepSpeedEngine.load_checkpoint", "load_dir, tag=None, *more, meets=False, **options", engine_loads,
+       {.name = "load_checkpoint", .hidden = true, .because = "under ZeRO-3 the parameters are gathered from all ranks", .when = values::When::sharded, .only_if = 2}},
+      {"deepspeed.DeepSpeedEngine.save_16bit_model", "save_dir, *more, meets=False, **options", engine_saves_whole,
+       {.name = "save_16bit_model", .hidden = true, .because = "under ZeRO-3 the parameters are gathered from all ranks", .when = values::When::sharded, .only_if = 1}},
+      {"deepspeed.DeepSpeedEngine.save_fp16_model", "save_dir, *more, meets=False, **options", engine_saves_whole,
+       {.name = "save_fp16_model", .hidden = true, .because = "under ZeRO-3 the parameters are gathered from all ranks", .when = values::When::sharded, .only_if = 1}},
+      {"deepspeed.DeepSpeedEngine.train_batch", "data_iter=None", uniform, {.name = "engine.train_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
+      {"deepspeed.DeepSpeedEngine.eval_batch", "data_iter, *more, **options", uniform, {.name = "engine.eval_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
+      {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", unknown_of, {.name = "the forward of a ZeRO-3 engine", .hidden = true, .because = "the parameters of each layer are gathered from all ranks"}, RowKind::method, Operation::framework},
+      {"deepspeed.zero.GatheredParameters", "params, modifier_rank=None, *more, **options", context,
+       {.name = "GatheredParameters", .hidden = true, .because = "under ZeRO-3 every rank sends its part of the parameters", .when = values::When::sharded}, RowKind::function},
+      {"deepspeed.DeepSpeedEngine.allreduce_gradients", "*arguments, **options", nothing, {.name = "engine.allreduce_gradients", .hidden = true, .because = "it reduces the gradients of all ranks"}},
+      {"deepspeed.utils.safe_get_full_fp32_param", "param", uniform, {.name = "safe_get_full_fp32_param", .hidden = true, .because = parts_of_state, .when = values::When::sharded}, RowKind::function},
+      {"deepspeed.utils.safe_get_full_grad", "param", uniform, {.name = "safe_get_full_grad", .hidden = true, .because = parts_of_state, .when = values::When::sharded}, RowKind::function},
+      {"deepspeed.utils.safe_get_full_optimizer_state", "param, optim_state_key", uniform, {.name = "safe_get_full_optimizer_state", .hidden = true, .because = parts_of_state, .when = values::When::sharded}, RowKind::function},
+      {"deepspeed.DeepSpeedEngine.step", "*arguments, **options", engine_step, {.name = "engine.step", .hidden = true, .because = "the optimizer's state is shared among the ranks"}},
+  };
+  return list;
+}
+
+} // namespace
+
+std::vector<Row> deepspeed_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("deepspeed.DeepSpeedEngine", class_, "*arguments, **options", nullptr),
+      row("deepspeed.$Optimizer", class_, "params, *more, **options", engine_optimizer, "torch.optim.Optimizer", Operation::optimizer_made),
+      row("deepspeed.DeepSpeedEngine.zero_grad", method, "", engine_zero_grad),
+      row("deepspeed.DeepSpeedEngine.global_rank", property, "", role_value<Role::rank>),
+      row("deepspeed.DeepSpeedEngine.local_rank", property, "", role_value<Role::local_rank>),
+      row("deepspeed.DeepSpeedEngine.world_size", property, "", role_value<Role::world_size>),
+      row("deepspeed.$ZeroThreeEngine", class_, "*arguments, **options", nullptr, "deepspeed.DeepSpeedEngine"),
+      row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options", nothing, {}, Operation::group_settings),
+  };
+  add_hidden(rows, hidden());
+  return rows;
+}
+
+} // namespace stepzero::torch

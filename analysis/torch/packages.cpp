@@ -1,0 +1,94 @@
+// What is known beforehand of packages whose own files are read: decorators that look at the text of what they decorate, or check what nobody
+// here asks, and are seen through instead of run.
+#include "torch/fixed.hpp"
+#include "torch/kernels.hpp"
+
+#include <optional>
+
+namespace stepzero::torch {
+namespace {
+
+// `@decorator` or `@decorator(options)`: what it decorates stays what it is.
+Value seen_through(Call& call) {
+  const Value given = call.at(0) ? call.run.resolve(call.at(0)) : Value{};
+  return given.is(values::Kind::class_) || given.is(values::Kind::function) ? call.at(0) : call.run.library_symbol("$same");
+}
+
+// What `@as_validated_field` makes of a check is called like `dataclasses.field`.
+Value field_maker(Call& call) { return call.run.library_symbol("dataclasses.field"); }
+
+Value unseen(Call& call) { return call.run.heap().external("", call.place); }
+// Kernels of the hub are named owner/name.
+Value names_kernel(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(values::Kind::none) || (name.is(values::Kind::string) && name.text().find('/') == std::string_view::npos)) return call.run.heap().boolean(false);
+  return unseen(call);
+}
+// Which layers' outputs a model of that class can give besides: kept by the text of the class.
+Value can_record(Call& call) {
+  const Value model = call.run.resolve(call.at(0));
+  const values::Class* cls = model.is(values::Kind::instance) ? model.as<values::Instance>()->cls : nullptr;
+  if (!cls) return unseen(call);
+  const Value found = call.run.resolve(call.run.attribute(model, Name("_can_record_outputs"), call.place));
+  return found.is(values::Kind::none) ? call.run.heap().dict({}) : found;
+}
+// Is it there, that is, not None?
+std::optional<bool> is_there(Call& call, Value value) {
+  value = value ? call.run.resolve(value) : value;
+  if (!value || value.is(values::Kind::unknown)) return std::nullopt;
+  if (!value.is(values::Kind::choice)) return !value.is(values::Kind::none);
+  const auto* choice = value.as<values::Choice>();
+  const std::optional<bool> yes = is_there(call, choice->yes);
+  return yes == is_there(call, choice->no) ? yes : std::nullopt;
+}
+// What is not None, in the order of the fields: as far as that is known.
+Value output_tuple(Call& call) {
+  if (!call.self.is(values::Kind::instance)) return unseen(call);
+  std::vector<Value> items;
+  for (const auto& [name, held] : call.run.field_values(*call.self.as<values::Instance>())) {
+    const std::optional<bool> there = is_there(call, held);
+    if (!there) {
+      const Value made = call.run.heap().list(std::move(items), values::ListKind::tuple);
+      values::ListState state = *values::Heap::list_state(made);
+      state.open = true;
+      state.rest = call.run.heap().external("", call.place);
+      call.run.heap().set_list(made, std::move(state));
+      return made;
+    }
+    if (*there) items.push_back(held);
+  }
+  return call.run.heap().tuple(std::move(items));
+}
+// What runs the experts where nothing else is asked for, since PyTorch 2.9. A model without experts of that kind does not look.
+Value experts_by(Call& call) {
+  const Value asked = call.run.resolve(call.at(0));
+  if (asked.is(values::Kind::none)) return call.run.heap().string("grouped_mm");
+  return asked.is(values::Kind::string) ? asked : unseen(call);
+}
+Value nothing(Call&) { return Value::none(); }
+
+} // namespace
+
+std::vector<values::Row> package_rows() {
+  constexpr auto function = values::RowKind::function;
+  return {
+      row("huggingface_hub.dataclasses.as_validated_field", function, "validator", field_maker),
+      row("huggingface_hub.dataclasses.strict", function, "cls=None, **options", seen_through),
+      row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
+      row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function, "*arguments, **options", unseen),
+      row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
+      row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
+      row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
+      // What a checkpoint holds is not known.
+      row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options", unseen),
+      row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function, "*arguments, **options", unseen),
+      row("transformers.modeling_utils.PreTrainedModel._check_and_adjust_experts_implementation", function, "experts_implementation", experts_by),
+      // Initial weights, which of them are tied, and plans for parallel runs.
+      row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
+      // Kernels that compute the same.
+      row("transformers.modeling_utils.PreTrainedModel.set_use_kernels", function, "*arguments, **options", nothing),
+      row("transformers.utils.auto_docstring.auto_docstring", function, "obj=None, **options", seen_through),
+  };
+}
+
+} // namespace stepzero::torch

@@ -1,0 +1,54 @@
+// The Trainer of transformers. Read in the source of 5.23 and asked: tests/frameworks.
+#include "torch/frameworks.hpp"
+
+namespace stepzero::torch {
+
+using symbolic::Role;
+
+namespace {
+
+template <const std::string_view& path> Value part(Call& call) {
+  Instance* made = call.run.make_native(path, call.place);
+  made->open = true;
+  return Value::of(Kind::instance, made);
+}
+constexpr std::string_view arguments = "transformers.TrainingArguments", state = "transformers.TrainerState", accelerator = "accelerate.Accelerator";
+
+const std::deque<Hidden>& hidden() {
+  static const std::deque<Hidden> list = {
+      {"transformers.Trainer.train", "*arguments, **options", trains, {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method, Operation::framework},
+      {"transformers.Trainer.evaluate", "*arguments, **options", evaluates, {.name = "trainer.evaluate", .hidden = true, .because = "it gathers the losses and the predictions of all processes"}, RowKind::method, Operation::framework},
+      {"transformers.Trainer.predict", "*arguments, **options", predicts, {.name = "trainer.predict", .hidden = true, .because = "it gathers the predictions of all processes"}, RowKind::method, Operation::framework},
+      {"transformers.TrainingArguments.main_process_first", "local=True, desc='work'", context, {.name = "main_process_first", .hidden = true, .because = "the other processes wait in it for the main one"}},
+  };
+  return list;
+}
+
+} // namespace
+
+std::vector<Row> trainer_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("transformers.Trainer", class_, "*arguments, **options", nullptr, {}, Operation::framework),
+      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", nullptr, "transformers.Trainer", Operation::framework),
+      row("transformers.Trainer.is_world_process_zero", method, "", is_first),
+      row("transformers.Trainer.is_local_process_zero", method, "", is_local_first),
+      row("transformers.Trainer.args", property, "", part<arguments>),
+      row("transformers.Trainer.state", property, "", part<state>),
+      row("transformers.Trainer.accelerator", property, "", part<accelerator>),
+      row("transformers.TrainingArguments", class_, "*arguments, **options", nullptr),
+      row("transformers.Seq2SeqTrainingArguments", class_, "*arguments, **options", nullptr, "transformers.TrainingArguments"),
+      row("transformers.TrainingArguments.process_index", property, "", role_value<Role::rank>),
+      row("transformers.TrainingArguments.local_process_index", property, "", role_value<Role::local_rank>),
+      row("transformers.TrainingArguments.world_size", property, "", role_value<Role::world_size>),
+      row("transformers.TrainingArguments.should_save", property, "", is_first),
+      row("transformers.TrainingArguments.should_log", property, "", is_local_first),
+      row("transformers.TrainerState", class_, "*arguments, **options", nullptr),
+      row("transformers.TrainerState.is_world_process_zero", property, "", is_first),
+      row("transformers.TrainerState.is_local_process_zero", property, "", is_local_first),
+  };
+  add_hidden(rows, hidden());
+  return rows;
+}
+
+} // namespace stepzero::torch
