@@ -8,7 +8,7 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build documents test test-asan test-tsan test-editors bench install package vsix pictures oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench precision install package vsix pictures oracle format clean help
 
 SAY := printf '\n%s\n\n'
 run: build
@@ -63,6 +63,11 @@ test-editors:
 	@editors/vscode/scripts/package build build/stepzero.vsix
 	@tests/run build -L 'neovim|editors'
 
+# What is said of installed packages against what was read of them, and every architecture of transformers (make oracle first).
+precision: build
+	@tests/precision/review.py
+	@STEPZERO_ALL_MODELS=1 STEPZERO=$(CURDIR)/build/stepzero python3 -m pytest -q -rs -p no:cacheprovider tests/transformers
+
 # The pictures of README.md, as the last run of test-editors saw them.
 pictures:
 	@cp build/editors/vscode/pictures/*.png editors/pictures/
@@ -108,6 +113,7 @@ help:
 	@echo 'make test-tsan     server and protocol under the thread sanitizer'
 	@echo 'make test-editors  the tests that drive real editors'
 	@echo 'make bench         times and memory against their budgets'
+	@echo 'make precision     what is said of real packages, against what was read of them'
 	@echo 'make oracle        install PyTorch for the tests'
 	@echo 'make install       into PREFIX (/usr/local), below DESTDIR'
 	@echo 'make package       a relocatable tarball and a .deb in dist/'

@@ -92,6 +92,11 @@ Value gelu(Op& op) {
     return op.fail(ProblemKind::argument, "approximate of gelu is 'none' or 'tanh', and not '" + std::string(*how) + "'");
   return same(op);
 }
+Value clipped(Op& op) {
+  const auto least = op.real("min_val"), most = op.real("max_val");
+  if (least && most && *least > *most) return op.fail(ProblemKind::argument, "hardtanh takes a min_val of at most max_val");
+  return same(op);
+}
 Value gumbel_softmax(Op& op) {
   const TensorState* input = op.expect("logits");
   if (input && input->shape.rank_known) (void)op.axis("dim", input->shape.dims.size());
@@ -141,10 +146,8 @@ constexpr Operator operators[] = {
     {"gelu", "input, approximate='none'", "F", gelu, Type::input},
     {"silu", "input, inplace=False", "F", same, Type::input},
     {"mish", "input, inplace=False", "F", same, Type::input},
-    {"tanh", "input", "F", same, Type::floating},
-    {"sigmoid", "input", "F", same, Type::floating},
     {"logsigmoid", "input", "F", same, Type::input},
-    {"hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False", "F F_", same, Type::input},
+    {"hardtanh", "input, min_val=-1.0, max_val=1.0, inplace=False", "F F_", clipped, Type::input},
     {"hardsigmoid", "input, inplace=False", "F", same, Type::input},
     {"hardswish", "input, inplace=False", "F", same, Type::input},
     {"hardshrink", "input, lambd=0.5", "F torch method", same, Type::input},

@@ -157,7 +157,13 @@ Value unfold(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   const Int size = op.size("size"), step = op.size("step");
-  if (shape.rank_known && shape.dims.empty()) return op.unknown();
+  // A number by itself is one window of at most one.
+  if (shape.rank_known && shape.dims.empty()) {
+    if (op.integer("dimension") && !op.axis("dimension", 0)) return op.unknown();
+    if (size && op.s.compare(Compare::gt, size, op.s.constant(1)) == Answer::yes)
+      return op.fail(ProblemKind::argument, "Windows of " + op.words(op.dim(size)) + " do not fit into " + op.name("input") + ", which has no dimension");
+    return op.result({true, {size ? op.made(size) : Dim{}}});
+  }
   const auto at = find_dim(op, shape, "dimension");
   if (!at) return op.unknown();
   Dim& length = shape.dims[*at];
@@ -205,16 +211,16 @@ constexpr Operator operators[] = {
     {"rot90", "input, k=1, dims=None", "torch method", rot90, Type::input},
     {"tril", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
     {"triu", "input, diagonal=0, *, out=None", "torch method in_place", triangle, Type::input},
-    {"diagonal", "input, offset=0, dim1=0, dim2=1", "torch method", diagonal, Type::input},
+    {"diagonal", "input, offset=0, dim1=0, dim2=1", "torch method torch.diagonal_copy", diagonal, Type::input},
     {"linalg.diagonal", "input, *, offset=0, dim1=-2, dim2=-1", "torch.linalg.diagonal", diagonal, Type::input},
     {"diag", "input, diagonal=0, *, out=None", "torch method", diag, Type::input},
     {"diag_embed", "input, offset=0, dim1=-2, dim2=-1", "torch method", diag_embed, Type::input},
     {"diagflat", "input, offset=0", "torch method", diagflat, Type::input},
 
-    {"unfold", "input, dimension, size, step", "method", unfold, Type::input},
-    {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape", as_strided, Type::input},
-    {"resize", "input, size, *more, memory_format=None", "in_shape", resize, Type::input},
-    {"resize_as", "input, the_template, memory_format=None", "in_shape", [](Op& op) { 
+    {"unfold", "input, dimension, size, step", "method torch.unfold_copy", unfold, Type::input},
+    {"as_strided", "input, size, stride, storage_offset=None", "torch method in_shape torch.as_strided_copy", as_strided, Type::input},
+    {"resize", "input, size, *more, memory_format=None", "in_shape torch.resize_", resize, Type::input},
+    {"resize_as", "input, the_template, memory_format=None", "in_shape torch.resize_as_", [](Op& op) { 
        const TensorState* other = op.tensor("the_template");
        return other ? op.result(other->shape, op.result_type(Type::input)) : op.unknown();
      }, Type::input},

@@ -243,6 +243,33 @@ Value multihead(Op& op) {
   return op.tuple({output, op.result(weights, dtype)});
 }
 
+// What MultiheadAttention calls, with all its weights: query [L, N, E], or [L, E] without a batch.
+Value multihead_function(Op& op) {
+  for (const std::string_view name : {"query", "key", "value"}) op.expect(name);
+  const TensorState* query = op.tensor("query");
+  if (!query) return op.run.heap().external("", op.call.place);
+  const Int width = op.size("embed_dim_to_check"), heads = op.size("num_heads");
+  const Sequence q = sequence_of(query->shape, Known::no), k = sequence_of(op.shape("key"), Known::no);
+  if (query->shape.rank_known && width && !query->shape.dims.empty() && op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
+    return op.fail(ProblemKind::layer_input, "multi_head_attention_forward takes " + op.words(op.dim(width)) + " features, and " + op.name("query") + " is " + op.words(query->shape),
+                   {query->shape.dims.back()});
+  const Value output = op.result(query->shape, query->dtype);
+  const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");
+  if (need == Known::no) return op.tuple({output, Value::none()});
+  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known) return op.tuple({output, op.result({}, query->dtype)});
+  Shape weights{true, {q.length, k.length}};
+  const auto one_more = [&](Known adds) {
+    Dim& size = weights.dims.back();
+    if (adds == Known::unknown) size = {};
+    else if (adds == Known::yes && size.size) size = op.made(op.s.add(size.size, op.s.constant(1)));
+  };
+  one_more(op.argument("bias_k") ? Known::yes : Known::no);
+  one_more(op.flag("add_zero_attn"));
+  if (average == Known::no) weights.dims.insert(weights.dims.begin(), heads ? op.made(heads) : Dim{});
+  if (q.batched) weights.dims.insert(weights.dims.begin(), q.batch);
+  return op.tuple({output, op.result(weights, query->dtype)});
+}
+
 // ---------------------------------------------------------------- Transformer
 
 void make_layer(Op& op) { in_heads(op, "d_model", "nhead"); }
@@ -353,6 +380,10 @@ constexpr Operator operators[] = {
     {"scaled_dot_product_attention", "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", "F", attend, Type::input},
     {"flex_attention", "query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *, return_aux=None, **options",
      "torch.nn.attention.flex_attention.flex_attention spread", flex, Type::input},
+    {"multi_head_attention_forward",
+     "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, "
+     "key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, "
+     "static_v=None, average_attn_weights=True, is_causal=False", "F", multihead_function, Type::own},
     {"varlen_attn", "query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *more, return_aux=None, scale=None, window_size=None, enable_gqa=False, **options",
      "torch.nn.attention.varlen.varlen_attn spread", packed, Type::input},
     {"generate_square_subsequent_mask", "sz, device=None, dtype=None", "torch.nn.Transformer.generate_square_subsequent_mask", square_mask, Type::own},

@@ -55,6 +55,7 @@ Value apply(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
+  arguments.behind = call.behind;
   const Arguments given = arguments;
   return with_own_gradient(call, call.run.call(forward, std::move(arguments), call.place), given);
 }
@@ -73,6 +74,7 @@ Value checkpoint(Call& call) {
   Arguments arguments;
   arguments.positional = call.rest;
   arguments.spread = call.spread;
+  arguments.behind = call.behind;
   constexpr std::string_view own[] = {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"};
   for (const auto& option_given : call.options)
     if (std::find(std::begin(own), std::end(own), option_given.first.text()) == std::end(own)) arguments.keywords.push_back(option_given);

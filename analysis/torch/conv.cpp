@@ -57,7 +57,6 @@ Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
     return {};
   }
   const Int stride = (*w.stride)[axis];
-  if (s.compare(Compare::le, stride, s.constant(0)) == Answer::yes) return {};
   return op.made(s.add(s.floordiv(s.sub(padded, reach), stride), s.constant(1)));
 }
 
@@ -75,7 +74,8 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   out = s.sub(out, s.mul(s.constant(2), (*w.padding)[axis]));
   out = s.add(out, s.mul((*w.dilation)[axis], s.sub((*w.kernel)[axis], s.constant(1))));
   out = s.add(s.add(out, more), s.constant(1));
-  if (less_than(op, out, 1)) {
+  // In three dimensions an empty result is one, too.
+  if (less_than(op, out, w.kernel->size() == 3 ? 0 : 1)) {
     op.fail(ProblemKind::layer_input, called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") + " is " + op.words(op.shape("input")), {size});
     return {};
   }
@@ -95,6 +95,18 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
     w.padding = setting_axes(op, "padding", spatial);
   }
   if (transposed) w.output_padding = setting_axes(op, "output_padding", spatial);
+  struct Setting {
+    const std::optional<std::vector<Int>>& values;
+    std::int64_t least;
+    std::string_view name;
+  };
+  for (const auto& [values, least, name] : {Setting{w.stride, 1, "stride"}, Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
+    for (std::size_t axis = 0; values && axis < spatial; ++axis)
+      if (op.s.compare(Compare::lt, (*values)[axis], op.s.constant(least)) == Answer::yes)
+        return op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) + ", and it has to be at least " + std::to_string(least));
+  for (std::size_t axis = 0; w.same && w.stride && axis < spatial; ++axis)
+    if (op.s.compare(Compare::gt, (*w.stride)[axis], op.s.constant(1)) == Answer::yes)
+      return op.fail(ProblemKind::argument, called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " + op.words(op.dim((*w.stride)[axis])));
   std::vector<Dim> last{out};
   for (std::size_t axis = 0; axis < spatial; ++axis) {
     const Dim size = from_right(shape, spatial - 1 - axis);
@@ -142,6 +154,8 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown && input->dtype != weight->dtype && !in_autocast(op))
     return op.fail(ProblemKind::dtype, op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
                                            std::string(values::name(weight->dtype)));
+  if (const TensorState* bias = op.tensor("bias"); !transposed && bias && input && input->dtype != Dtype::unknown && bias->dtype != Dtype::unknown && input->dtype != bias->dtype && !in_autocast(op))
+    return op.fail(ProblemKind::dtype, op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " + op.name("bias") + " is " + std::string(values::name(bias->dtype)));
   const Dim groups = setting_dim(op, "groups");
   if (weight->shape.rank_known && weight->shape.dims.size() != spatial + 2)
     return op.fail(ProblemKind::layer_input, std::string(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", and " + op.name("weight") +

@@ -138,7 +138,12 @@ Value arange(Op& op) {
                       (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
   if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "arange from or to infinity never ends");
   if (from && to && by && *by != 0) {
-    const double count = std::ceil((*to - *from) / *by);
+    // Of integers the bounds are cut off first.
+    const Dtype asked = op.dtype("dtype", Dtype::float32);
+    const bool cut = asked == Dtype::unknown || is_integral(asked);
+    const double count = cut ? std::ceil((std::trunc(*to) - std::trunc(*from)) / std::trunc(*by)) : std::ceil((*to - *from) / *by);
+    if (cut && (std::trunc(*by) == 0 || count != std::ceil((*to - *from) / *by)) && asked == Dtype::unknown) return made(op, Shape{true, {Dim{}}}, Dtype::unknown);
+    if (cut && std::trunc(*by) == 0) return op.fail(ProblemKind::argument, "arange makes steps of 0: its step is cut off to an integer");
     if (count < 0) return op.fail(ProblemKind::argument, "arange never arrives: its end lies on the other side of its start");
     if (count < 1e15) length = op.made(op.s.constant(static_cast<std::int64_t>(count)));
   } else if (by == 0.0) {
@@ -151,6 +156,9 @@ Value linspace(Op& op) {
   const Int steps = op.size("steps");
   if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
     return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
+  for (const std::string_view bound : {"start", "end"})
+    if (const Shape& shape = op.shape(bound); shape.rank_known && !shape.dims.empty())
+      return op.fail(ProblemKind::argument, std::string(op.title()) + " takes numbers or tensors without a dimension, and " + op.name(bound) + " is " + op.words(shape));
   return made(op, Shape{true, {op.made(steps)}}, op.run.default_dtype());
 }
 // Deprecated: both ends are included.
@@ -160,6 +168,37 @@ Value range(Op& op) {
   if (start && end && step && *step != 0 && (*end - *start) / *step >= 0)
     length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
   return made(op, Shape{true, {length}}, op.run.default_dtype());
+}
+// torch.signal.windows: as long as asked for.
+Value signal_window(Op& op) {
+  const std::string title(op.title());
+  const Int size = op.size("M");
+  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
+  const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
+  if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
+    return op.fail(ProblemKind::dtype, title + " is computed in float32 or float64, and not in " + std::string(values::name(dtype)));
+  for (const std::string_view positive : {"tau", "std"})
+    if (const auto value = op.real(positive); value && *value <= 0) return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
+  if (const auto beta = op.real("beta"); beta && *beta < 0) return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
+  if (op.argument("center") && op.flag("sym") == Known::yes) return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
+  if (const auto items = op.sequence("a"); items && items->empty()) return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
+  return op.fresh({true, {size ? op.made(size) : Dim{}}}, dtype);
+}
+Value empty_permuted(Op& op) {
+  const auto shape = shape_asked(op, "size");
+  if (op.failed()) return op.unknown();
+  if (shape && shape->rank_known)
+    if (const auto layout = op.integers("physical_layout")) {
+      std::vector<bool> seen(shape->dims.size());
+      bool fits = layout->size() == shape->dims.size();
+      for (const std::int64_t at : *layout) {
+        fits = fits && at >= 0 && at < static_cast<std::int64_t>(seen.size()) && !seen[static_cast<std::size_t>(at)];
+        if (fits) seen[static_cast<std::size_t>(at)] = true;
+      }
+      if (!fits) return op.fail(ProblemKind::argument, "empty_permuted takes the order of " + std::to_string(seen.size()) + " dimensions, each of them once");
+    }
+  return made(op, shape, op.run.default_dtype());
 }
 Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, op.run.default_dtype()); }
 
@@ -540,6 +579,18 @@ constexpr Operator operators[] = {
     {"range", "start=0, end=None, step=1, *, out=None, " OPTIONS, "torch", range, Type::own},
     {"linspace", "start, end, steps=100, *, out=None, " OPTIONS, "torch", linspace, Type::own},
     {"logspace", "start, end, steps=100, base=10.0, *, out=None, " OPTIONS, "torch", linspace, Type::own},
+    {"empty_permuted", "size, physical_layout, *, " OPTIONS, "torch", empty_permuted, Type::own},
+    {"bartlett", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"blackman", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"cosine", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hamming", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hann", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"nuttall", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"general_hamming", "M, *, alpha=0.54, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"general_cosine", "M, *, a, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"gaussian", "M, *, std=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"exponential", "M, *, center=None, tau=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"kaiser", "M, *, beta=12.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
     {"hann_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
     {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window, Type::own},
     {"bartlett_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},

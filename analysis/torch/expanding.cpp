@@ -117,12 +117,26 @@ Value repeat(Op& op) {
   return op.result(out);
 }
 
+// Of integers that are known; null: they are not.
+Int sum_of(Op& op, Value counts) {
+  const values::Content* known = op.content(counts);
+  if (!known) return nullptr;
+  Int sum = op.s.constant(0);
+  for (const values::Number& number : known->numbers) {
+    if (!number.integer) return nullptr;
+    sum = op.s.add(sum, number.integer);
+  }
+  return sum;
+}
 Value repeat_interleave(Op& op) {
   const Value times = op.argument("repeats");
   if (!times) {
     // repeat_interleave(counts)
     const TensorState* counts = op.expect("input");
-    return counts ? op.result({true, {Dim{}}}) : op.unknown();
+    if (!counts) return op.unknown();
+    const Int asked = op.size("output_size");
+    const Int total = asked ? asked : sum_of(op, op.argument("input"));
+    return op.result({true, {total ? op.made(total) : Dim{}}}, counts->dtype);
   }
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -133,8 +147,12 @@ Value repeat_interleave(Op& op) {
   if (const auto value = count ? op.s.value(count) : std::nullopt; value && *value < 0)
     return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
   const Int asked = op.size("output_size");
+  const Int total = counts && counts->shape.rank_known && counts->shape.dims.size() == 1 && op.equal(counts->shape.dims[0], 1) == Answer::no ? sum_of(op, times) : nullptr;
+  if (counts && !total)  // one count for all
+    if (const values::Content* one = op.content(times); one && one->numbers.size() == 1) count = one->numbers[0].integer;
   const auto repeated = [&](const Dim& old) {
     if (asked) return op.made(asked);
+    if (total) return op.made(total);
     return count && old.size ? op.made(op.s.mul(old.size, count)) : Dim{};
   };
   if (!op.argument("dim")) {
@@ -206,7 +224,7 @@ Value broadcast_shapes(Op& op) {
 }
 
 constexpr Operator operators[] = {
-    {"expand", "input, size, *more, implicit=False", "method spread", expand, Type::input},
+    {"expand", "input, size, *more, implicit=False", "method spread torch.expand_copy", expand, Type::input},
     {"broadcast_to", "input, size, *more", "torch method spread", expand, Type::input},
     {"expand_as", "input, other", "method", expand_as, Type::input},
     {"broadcast_tensors", "tensors, *more", "torch", broadcast_tensors, Type::own},

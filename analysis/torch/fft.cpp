@@ -97,6 +97,8 @@ Value along_many(Op& op, Ends ends) {
     if (op.failed()) return op.unknown();
     if (!given) return op.result({true, std::vector<Dim>(rank)}, dtype);
     axes = *given;
+    if (rank == 0 && !axes.empty())
+      return op.fail(ProblemKind::index, std::string(op.title()) + " takes a signal of at least one dimension, and " + op.name("input") + " has none");
   } else {
     const std::size_t count = two ? 2 : op.argument("s") ? asked->size() : rank;
     if (count > rank)

@@ -14,11 +14,23 @@ Value same_as_input(Op& op, const TensorState* input) { return op.result(input->
 
 std::string at_words(std::size_t at) { return "dimension " + std::to_string(at); }
 
-// An index has to be of integers.
-bool index_fits(Op& op, const TensorState* index, std::string_view name) {
-  if (!index || !is_inexact(index->dtype)) return true;
-  op.fail(ProblemKind::dtype, op.name(name) + " is " + std::string(values::name(index->dtype)) + " and has to be of integers to be an index");
-  op.cure_append(name, ".long()", false);
+// An index has to be of int64; many operators take int32, too.
+bool index_fits(Op& op, const TensorState* index, std::string_view name, bool narrow = true) {
+  if (!index || index->dtype == Dtype::unknown || index->dtype == Dtype::int64 || (narrow && index->dtype == Dtype::int32)) return true;
+  // Of an empty index nothing is asked, but by some.
+  values::Cond not_empty = op.s.boolean(true);
+  for (const Dim& d : index->shape.dims)
+    if (d.size) not_empty = op.s.logical_and(not_empty, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
+  op.fail_when(not_empty, ProblemKind::dtype, op.name(name) + " is " + std::string(values::name(index->dtype)) + " and has to be int64" + (narrow ? " or int32" : "") + " to be an index");
+  if (op.told()) op.cure_append(name, ".long()", false);
+  return !op.failed();
+}
+// Known elements have to lie in the dimension that they index: from `low` on. False after fail().
+bool indices_exist(Op& op, std::string_view index, const Dim& along, Int low, std::string_view where) {
+  const Int beyond = along.size ? number_outside(op, op.argument(index), low, along.size) : nullptr;
+  if (!beyond) return true;
+  op.fail(ProblemKind::index, op.name(index) + " holds " + op.words(op.dim(beyond)) + ", and " + std::string(where) + " of " + op.name("input") + ", which is " + op.words(op.shape("input")) +
+                                  ", has " + op.words(along), {along});
   return false;
 }
 
@@ -59,6 +71,7 @@ Value gather(Op& op) {
     const auto at = op.axis("dim", input->shape.dims.size());
     if (op.failed()) return op.unknown();
     if (at && !index_within(op, index->shape, input->shape, at, "index", "input")) return op.unknown();
+    if (at && !input->shape.dims.empty() && !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at))) return op.unknown();
   }
   return op.result(index->shape, input->dtype);
 }
@@ -68,10 +81,14 @@ Value scatter(Op& op) {
   if (!input || !index) return op.unknown();
   if (!index_fits(op, index, "index")) return op.unknown();
   const Value source = op.argument("src");
+  if (const TensorState* from = op.tensor(source); from && from->dtype != Dtype::unknown && input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
+    return op.fail(ProblemKind::dtype, std::string(op.title()) + " takes a src of the dtype of its input, and " + op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " +
+                                           op.name("src") + " " + std::string(values::name(from->dtype)));
   if (input->shape.rank_known) {
     const auto at = op.axis("dim", input->shape.dims.size());
     if (op.failed()) return op.unknown();
     if (at && !index_within(op, index->shape, input->shape, at, "index", "input")) return op.unknown();
+    if (at && !input->shape.dims.empty() && !indices_exist(op, "index", input->shape.dims[*at], op.s.constant(0), at_words(*at))) return op.unknown();
     const TensorState* from = op.tensor(source);
     if (from && !(from->shape.rank_known && from->shape.dims.empty()) && !index_within(op, index->shape, from->shape, std::nullopt, "index", "src"))
       return op.unknown();
@@ -114,7 +131,13 @@ Value one_hot(Op& op) {
     return op.fail(ProblemKind::index, op.name("tensor") + " holds the class " + op.words(op.dim(beyond)) +
                                            (found ? ", and num_classes is " + op.words(op.dim(given)) : ", and classes are not negative"));
   Shape shape = input->shape;
-  shape.dims.push_back(found ? op.made(given) : Dim{});
+  const values::Content* classes = found ? nullptr : op.content(op.argument("tensor"));
+  Int most = classes && !classes->numbers.empty() ? op.s.constant(0) : nullptr;
+  for (std::size_t i = 0; most && i < classes->numbers.size(); ++i) {
+    const auto number = classes->numbers[i].integer ? op.s.value(classes->numbers[i].integer) : std::nullopt;
+    most = number ? op.s.constant(std::max(*op.s.value(most), *number + 1)) : nullptr;
+  }
+  shape.dims.push_back(found ? op.made(given) : most ? op.made(most) : Dim{});
   return op.result(shape, Dtype::int64);
 }
 
@@ -122,12 +145,22 @@ Value one_hot(Op& op) {
 Value index_write(Op& op) {
   const TensorState *input = op.expect("input"), *index = op.expect("index");
   if (!input || !index) return op.unknown();
-  if (!index_fits(op, index, "index")) return op.unknown();
+  const bool adds = op.title().starts_with("index_add") || op.title().starts_with("index_reduce");
+  if (!index_fits(op, index, "index", adds)) return op.unknown();
   if (index->shape.rank_known && index->shape.dims.size() > 1)
     return op.fail(ProblemKind::index, op.name("index") + " is " + op.words(index->shape) + " and has to be a vector");
+  if (const TensorState* from = op.tensor("source"); from && from->dtype != Dtype::unknown && input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
+    return op.fail(ProblemKind::dtype, std::string(op.title()) + " takes a source of the dtype of its input, and " + op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " +
+                                           op.name("source") + " " + std::string(values::name(from->dtype)));
   if (!input->shape.rank_known) return same_as_input(op, input);
   const auto at = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
+  // index_fill alone counts from the end.
+  if (at && !input->shape.dims.empty()) {
+    const Dim& along = input->shape.dims[*at];
+    const bool fills = op.title().starts_with("index_fill");
+    if (!indices_exist(op, "index", along, fills && along.size ? op.s.negate(along.size) : op.s.constant(0), at_words(*at))) return op.unknown();
+  }
   const std::string_view parameter = op.call.row.parameters.size() > 3 ? op.call.row.parameters[3].text() : std::string_view{};
   const TensorState* source = parameter.empty() ? nullptr : op.tensor(parameter);
   if (at && source && source->shape.rank_known && parameter != "value" && !source->shape.dims.empty() && !input->shape.dims.empty()) {
@@ -173,12 +206,15 @@ Value masked_select(Op& op) {
 
 Value take(Op& op) {
   const TensorState *input = op.expect("input"), *index = op.expect("index");
-  if (!input || !index || !index_fits(op, index, "index")) return op.unknown();
+  if (!input || !index || !index_fits(op, index, "index", false)) return op.unknown();
+  if (const Int count = input->shape.rank_known ? op.product(input->shape.dims) : nullptr;
+      count && !indices_exist(op, "index", op.dim(count), op.s.negate(count), "the whole"))
+    return op.unknown();
   return op.result(index->shape, input->dtype);
 }
 Value take_along_dim(Op& op) {
   const TensorState *input = op.expect("input"), *indices = op.expect("indices");
-  if (!input || !indices || !index_fits(op, indices, "indices")) return op.unknown();
+  if (!input || !indices || !index_fits(op, indices, "indices", false)) return op.unknown();
   if (!op.argument("dim")) {
     const Int count = indices->shape.rank_known ? op.product(indices->shape.dims) : nullptr;
     return op.result({true, {count ? op.made(count) : Dim{}}}, input->dtype);
@@ -217,6 +253,28 @@ Value nonzero(Op& op) {
     return op.tuple(std::move(made));
   }
   return op.result({true, {count_of_nonzero(op, op.argument("input"), op.expression("input")), known ? op.dim(static_cast<std::int64_t>(rank)) : Dim{}}}, int64);
+}
+
+Value nonzero_static(Op& op) {
+  const TensorState* input = op.expect("input");
+  const Int size = op.size("size");
+  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, "nonzero_static is asked for " + op.words(op.dim(size)) + " elements");
+  if (!input) return op.unknown();
+  const Dim rank = input->shape.rank_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size())) : Dim{};
+  return op.result({true, {size ? op.made(size) : Dim{}, rank}}, Dtype::int64);
+}
+// The index of each dimension of a shape, of places counted over all of it.
+Value unravel_index(Op& op) {
+  const TensorState* indices = op.expect("indices");
+  if (!indices) return op.run.heap().external("", op.call.place);
+  if (is_inexact(indices->dtype) || indices->dtype == Dtype::boolean)
+    return op.fail(ProblemKind::dtype, "unravel_index takes integers, and " + op.name("indices") + " is " + std::string(values::name(indices->dtype)));
+  const auto sizes = op.sizes("shape");
+  if (!sizes) return op.run.heap().external("", op.call.place);
+  std::vector<Value> made;
+  for (std::size_t i = 0; i < sizes->size(); ++i) made.push_back(op.result(indices->shape, Dtype::int64));
+  return op.tuple(std::move(made));
 }
 
 Value select(Op& op) {
@@ -289,7 +347,9 @@ constexpr Operator operators[] = {
     {"put", "input, index, source, accumulate=False", "torch method in_place", replaced, Type::own},
     {"nonzero", "input, *, as_tuple=False, out=None", "torch method", nonzero, Type::own},
     {"argwhere", "input", "torch method", nonzero, Type::own},
-    {"select", "input, dim, index", "torch method", select, Type::own},
+    {"nonzero_static", "input, *, size, fill_value=-1, out=None", "torch method", nonzero_static, Type::own},
+    {"unravel_index", "indices, shape", "torch", unravel_index, Type::own},
+    {"select", "input, dim, index", "torch method torch.select_copy", select, Type::own},
     {"narrow", "input, dim, start, length", "torch method", narrow, Type::own},
     {"narrow_copy", "input, dim, start, length, *, out=None", "torch method", narrow, Type::own},
     {"select_scatter", "input, src, dim, index", "torch method", replaced, Type::own},

@@ -16,6 +16,11 @@ struct Parts {
   Int count = nullptr;
 };
 
+std::string ordinal(std::size_t i) {
+  constexpr std::string_view names[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
+  return i < 6 ? "the " + std::string(names[i]) : "number " + std::to_string(i + 1);
+}
+
 std::optional<Parts> parts_of(Op& op, std::string_view name) {
   const Value given = op.argument(name);
   Parts parts;
@@ -47,7 +52,13 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   if (!items) return std::nullopt;
   // To be shown, one of two tensors is as much of both as is the same.
   const auto one = [&](const Value& item) { return op.run.to_show() ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item; };
-  for (const Value& item : *items) parts.states.push_back(op.tensor(one(item)));
+  for (const Value& item : *items) {
+    if (const Value part = op.run.resolve(item); part.is(Kind::none) || part.is(Kind::string) || part.is(Kind::integer) || part.is(Kind::real)) {
+      op.fail(ProblemKind::argument, std::string(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " + (part.is(Kind::none) ? "None" : part.is(Kind::string) ? "a string" : "a number"));
+      return std::nullopt;
+    }
+    parts.states.push_back(op.tensor(one(item)));
+  }
   parts.count = op.s.constant(static_cast<std::int64_t>(items->size()));
   return parts;
 }
@@ -60,11 +71,6 @@ Dtype dtype_of(Op& op, const Parts& parts) {
   }
   (void)op;
   return all;
-}
-
-std::string ordinal(std::size_t i) {
-  constexpr std::string_view names[] = {"first", "second", "third", "fourth", "fifth", "sixth"};
-  return i < 6 ? "the " + std::string(names[i]) : "number " + std::to_string(i + 1);
 }
 
 // cat takes an empty vector anywhere: it adds nothing. Whether a part is one.
@@ -441,13 +447,23 @@ Value chunk(Op& op) {
 }
 
 // Parts that differ by at most one, or that end at the given indices.
+std::optional<std::vector<std::int64_t>> integers_of(Op& op, const values::Content& content) {
+  std::vector<std::int64_t> found;
+  for (const values::Number& number : content.numbers) {
+    const auto value = number.integer ? op.s.value(number.integer) : std::nullopt;
+    if (!value) return std::nullopt;
+    found.push_back(*value);
+  }
+  return found;
+}
 Value tensor_split_at(Op& op, const Shape& shape, std::size_t at) {
   const std::string_view parameter = op.call.row.parameters[1].text();
   const Value wanted = op.argument(parameter);
   const Dim whole = shape.dims[at];
   const auto length = op.value(whole);
-  if (wanted.is(Kind::list) || wanted.is(Kind::tuple)) {
-    const auto ends = op.integers(parameter);
+  const values::Content* listed = op.tensor(wanted) ? op.content(wanted) : nullptr;
+  if (wanted.is(Kind::list) || wanted.is(Kind::tuple) || (listed && !listed->is_scalar)) {
+    const auto ends = listed ? integers_of(op, *listed) : op.integers(parameter);
     if (!ends) return pieces_unknown(op, shape, at);
     std::vector<Value> parts;
     std::int64_t from = 0;
@@ -463,7 +479,8 @@ Value tensor_split_at(Op& op, const Shape& shape, std::size_t at) {
     }
     return op.tuple(std::move(parts));
   }
-  const auto count = wanted.is(Kind::integer) ? op.s.value(wanted.integer()) : std::nullopt;
+  const Int parts_asked = wanted.is(Kind::integer) ? wanted.integer() : listed && listed->numbers.size() == 1 ? listed->numbers[0].integer : nullptr;
+  const auto count = parts_asked ? op.s.value(parts_asked) : std::nullopt;
   if (!count) return pieces_unknown(op, shape, at);
   if (*count <= 0) return op.fail(ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " parts");
   if (*count > most_pieces) return pieces_unknown(op, shape, at, op.s.constant(*count));
@@ -528,14 +545,15 @@ constexpr Operator operators[] = {
     {"column_stack", "tensors, *, out=None", "torch", column_stack, Type::own},
 
     {"split", "input, split_size, dim=0", "method", split, Type::own},
+    {"unsafe_split", "input, split_size, dim=0", "torch method", split, Type::own},
     {"split", "tensor, split_size_or_sections, dim=0", "torch", split, Type::own},
-    {"split_with_sizes", "input, split_sizes, dim=0", "torch method", split_with_sizes, Type::own},
-    {"chunk", "input, chunks, dim=0", "torch method", chunk, Type::own},
+    {"split_with_sizes", "input, split_sizes, dim=0", "torch method torch.split_with_sizes_copy torch.unsafe_split_with_sizes torch.Tensor.unsafe_split_with_sizes", split_with_sizes, Type::own},
+    {"chunk", "input, chunks, dim=0", "torch method torch.unsafe_chunk torch.Tensor.unsafe_chunk", chunk, Type::own},
     {"tensor_split", "input, indices_or_sections, dim=0", "torch method", tensor_split, Type::own},
     {"hsplit", "input, indices_or_sections", "torch method", split_along, Type::own},
     {"vsplit", "input, indices_or_sections", "torch method", split_along, Type::own},
     {"dsplit", "input, indices_or_sections", "torch method", split_along, Type::own},
-    {"unbind", "input, dim=0", "torch method", unbind, Type::own},
+    {"unbind", "input, dim=0", "torch method torch.unbind_copy", unbind, Type::own},
 };
 
 } // namespace

@@ -13,6 +13,8 @@ std::vector<values::Row> kernel_rows();
 std::vector<values::Row> configuration_rows();
 // Of collections.abc.
 std::vector<values::Row> mapping_rows();
+// Of torch.finfo and torch.iinfo.
+std::vector<values::Row> limit_rows();
 // Of what the files of packages that are read stand on.
 std::vector<values::Row> package_rows();
 

@@ -108,9 +108,11 @@ Value rank(Op& op) {
 }
 Value pseudo_inverse(Op& op) {
   const Matrices a = first_matrices(op);
+  // Without elements, tolerances are not looked at.
+  if (a.state && a.shape.rank_known && std::any_of(a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.value(dim) == 0; }))
+    return op.result(a.with({a.columns, a.rows}), a.dtype);
   auto shape = a.state ? tolerated(op, a.with({})) : std::nullopt;
   if (!shape) return op.unknown();
-  // Without elements, tolerances are not looked at.
   const bool has_elements = std::all_of(a.shape.dims.begin(), a.shape.dims.end(), [&](const Dim& dim) { return op.equal(dim, 0) == Answer::no; });
   if (!has_elements && shape->dims.size() + 2 != a.shape.dims.size()) return op.result({}, a.dtype);
   shape->dims.push_back(a.columns);
@@ -329,13 +331,20 @@ bool is_vectors(Op& op, const Matrices& a, const Shape& b) {
     if (op.equal(b.dims[i], a.shape.dims[i]) != Answer::yes) return false;
   return true;
 }
+bool could_be_vectors(Op& op, const Matrices& a, const Shape& b) {
+  for (std::size_t i = 0; i < b.dims.size(); ++i)
+    if (op.equal(b.dims[i], a.shape.dims[i]) == Answer::no) return false;
+  return true;
+}
 std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
   if (!op.must_be_tensor(name)) return std::nullopt;
   const TensorState* b = op.expect(name);
   if (!b) return Shape{};
   const Known left = op.argument("left") ? op.flag("left") : Known::yes;
   if (left == Known::unknown || !b->shape.rank_known || !a.shape.rank_known) return Shape{};
-  const bool vectors = op.title().starts_with("solve") && op.title() != "solve_triangular" && is_vectors(op, a, b->shape);
+  const bool may_be_vectors = op.title().starts_with("solve") && op.title() != "solve_triangular", vectors = may_be_vectors && is_vectors(op, a, b->shape);
+  // Whether they are depends on sizes that are not known to be those of the batch.
+  if (may_be_vectors && !vectors && b->shape.dims.size() + 1 == a.shape.dims.size() && could_be_vectors(op, a, b->shape)) return Shape{};
   if (b->shape.dims.size() < 2 && !vectors) {
     op.fail(ProblemKind::argument, std::string(op.title()) + " takes matrices as its right side, and " + op.name(name) + " is " + op.words(b->shape));
     return std::nullopt;
@@ -413,7 +422,7 @@ Value least_squares(Op& op) {
       if (!vectors) solution.dims.push_back(from_right(b->shape, 0));
     }
   }
-  return named(op, {op.result(solution, a.dtype), op.result({}, a.dtype), op.result({}, Dtype::int64), op.result({}, real_part(a.dtype))}, fields);
+  return named(op, {op.result(solution, a.dtype), op.result({}, real_part(a.dtype)), op.result({}, Dtype::int64), op.result({}, real_part(a.dtype))}, fields);
 }
 // The first `ind` dimensions and the others change places.
 Value tensorinv(Op& op) {
@@ -456,7 +465,7 @@ constexpr Operator operators[] = {
     {"cholesky_solve", "input, input2, upper=False, *, out=None", "torch method", solve_factored, Type::own},
     {"cholesky_ex", "A, *, upper=False, check_errors=False, out=None", "linalg", with_information, Type::own},
     {"inv", "A, *, out=None", "linalg", like_square, Type::own},
-    {"inverse", "input, *, out=None", "torch method", like_square, Type::own},
+    {"inv", "input, *, out=None", "torch.inverse torch.Tensor.inverse", like_square, Type::own},
     {"inv_ex", "A, *, check_errors=False, out=None", "linalg", with_information, Type::own},
     {"pinv", "A, rcond=None, hermitian=False, *, atol=None, rtol=None, out=None", "linalg", pseudo_inverse, Type::own},
     {"pinverse", "input, rcond=1e-15", "torch method", pseudo_inverse, Type::own},

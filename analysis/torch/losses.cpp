@@ -1,6 +1,7 @@
 // Losses: modules and functions. Their targets are checked; a reduction makes a single number of them.
 #include "torch/contents.hpp"
 #include "torch/layer.hpp"
+#include "torch/operators.hpp"
 
 namespace stepzero::torch {
 
@@ -13,8 +14,9 @@ namespace {
 
 // The loss as a result: a single number, or what each element has.
 Value reduced(Op& op, const Shape& each, Dtype dtype) {
-  // Distances of complex numbers are real; which losses are, is left open.
-  if (dtype == Dtype::complex64 || dtype == Dtype::complex128) dtype = Dtype::unknown;
+  // Distances of complex numbers are real; which other losses are, is left open.
+  if (op.title() == "l1_loss" || op.title() == "L1Loss" || op.title().starts_with("triplet") || op.title().starts_with("Triplet")) dtype = real_part(dtype);
+  if (is_complex(dtype)) dtype = Dtype::unknown;
   const Value reduction = setting(op, "reduction");
   if (setting(op, "size_average") || setting(op, "reduce")) return op.result({}, dtype);  // the old way to say it
   if (!reduction.is(Kind::string)) return op.result({}, dtype);
@@ -105,6 +107,8 @@ Value classes(Op& op, bool probabilities) {
     const bool each_known = y.rank_known && target->dtype == Dtype::int64;
     return reduced(op, each_known ? y : Shape{}, dtype);
   }
+  if (const Value smoothing = setting(op, "label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
+    return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
   const std::size_t rank = x.dims.size();
   if (rank == 0) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, and " + op.name("input") + " is a single number");
   if (probabilities && y.dims.size() == rank) {
@@ -175,6 +179,60 @@ Value classes(Op& op, bool probabilities) {
 Value cross_entropy(Op& op) { return classes(op, true); }
 Value negative_likelihood(Op& op) { return classes(op, false); }
 
+// cross_entropy of linear(input, linear_weight): input [N, in], weight [classes, in], or [classes, d1…, in] with a target [N, d1…].
+Value linear_cross_entropy(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  const bool module = op.call.self.is(Kind::instance);
+  const TensorState* weight = module ? nullptr : op.expect("linear_weight");
+  if (!input || !target || !takes_floats(op, "input")) return op.unknown();
+  const Shape &x = input->shape, &y = target->shape;
+  const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) { return op.fail(ProblemKind::loss_target, called(op) + " " + why, because); };
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return refuse("takes an input [in] or [N, in], and " + op.name("input") + " is " + op.words(x));
+  if (weight && weight->shape.rank_known && weight->shape.dims.size() < 2)
+    return refuse("takes a weight [classes, in], and " + op.name("linear_weight") + " is " + op.words(weight->shape));
+  if (weight && x.rank_known && x.dims.size() == 1 && weight->shape.rank_known && weight->shape.dims.size() > 2)
+    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], and " + op.name("input") + " is " + op.words(x));
+  if (setting(op, "ignore_index") && values::is_floating(target->dtype)) return refuse("ignores a class, and " + op.name("target") + " holds probabilities");
+  const Dim width = module ? setting_dim(op, "in_features") : weight && !weight->shape.dims.empty() ? weight->shape.dims.back() : Dim{};
+  if (x.rank_known && op.equal(x.dims.back(), width) == Answer::no)
+    return refuse("multiplies with weights for " + op.words(width) + " features, and " + op.name("input") + " is " + op.words(x), {width, x.dims.back()});
+  if (const auto smoothing = module ? setting(op, "label_smoothing") : op.argument("label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
+    return refuse("takes a label_smoothing from 0 to 1");
+  const Dim classes = module ? setting_dim(op, "num_classes") : weight && weight->shape.rank_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front() : Dim{};
+  if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.rank_known && each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
+    return refuse("has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes), {classes});
+  if (x.rank_known && y.rank_known && x.dims.size() == 2 && !y.dims.empty() && op.equal(x.dims[0], y.dims[0]) == Answer::no)
+    return refuse("takes a target for each of the batch, and " + op.name("input") + " is " + op.words(x) + " and " + op.name("target") + " " + op.words(y), {x.dims[0], y.dims[0]});
+  if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.rank_known && weight->shape.rank_known && bias->shape.dims.size() == 1 &&
+                                                          op.equal(bias->shape.dims[0], classes) == Answer::no)
+    return refuse("has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes), {classes});
+  Shape each;
+  if (is_integral(target->dtype)) each = y;
+  else if (target->dtype != Dtype::unknown && x.rank_known && y.rank_known && !y.dims.empty()) {
+    each = y;  // a probability for each class: dimension 1, or the only one
+    each.dims.erase(each.dims.begin() + (x.dims.size() == 1 ? 0 : y.dims.size() > 1 ? 1 : 0));
+  }
+  return reduced(op, each, input->dtype);
+}
+
+// AdaptiveLogSoftmaxWithLoss: the log probability of each target, and the loss.
+Value adaptive_softmax(Op& op) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target || !takes_floats(op, "input")) return op.unknown();
+  const Shape &x = input->shape, &y = target->shape;
+  const Dim width = setting_dim(op, "in_features");
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return op.fail(ProblemKind::layer_input, called(op) + " takes [N, in] or [in], and " + op.name("input") + " is " + op.words(x));
+  if (x.rank_known && op.never_equal(x.dims.back(), width))
+    return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(width) + " features, and " + op.name("input") + " is " + op.words(x), {width, x.dims.back()});
+  if (x.rank_known && y.rank_known && (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
+    return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, and " + op.name("input") + " is " + op.words(x) + " and " + op.name("target") + " " + op.words(y));
+  const Dim classes = setting_dim(op, "n_classes");
+  if (const Int beyond = classes.size ? number_outside(op, op.argument("target"), op.s.constant(0), classes.size) : nullptr)
+    return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + called(op) + " has " + op.words(classes), {classes});
+  constexpr static std::string_view fields[] = {"output", "loss"};
+  return op.named_tuple({op.result(y, input->dtype), op.result({true, {}}, input->dtype)}, fields);
+}
+
 // One number for each of the batch: input [N, C], target [N] or [N, C].
 Value by_sample(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
@@ -183,6 +241,20 @@ Value by_sample(Op& op) {
   if (input->shape.rank_known && (input->shape.dims.size() == 1 || input->shape.dims.size() == 2)) {
     each = input->shape;
     each.dims.pop_back();
+    if (op.title() == "multi_margin_loss" || op.title() == "MultiMarginLoss") {
+      const Dim &classes = input->shape.dims.back();
+      if (const Value p = setting(op, "p"); p.is(Kind::integer) && op.s.value(p.integer()).value_or(1) != 1 && op.s.value(p.integer()).value_or(1) != 2)
+        return op.fail(ProblemKind::argument, called(op) + " knows p=1 and p=2 only");
+      if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.rank_known &&
+                                                                        (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
+        return op.fail(ProblemKind::loss_target, called(op) + " takes a weight for each of the " + op.words(classes) + " classes, and it is " + op.words(weight->shape));
+      if (input->shape.dims.size() == 2 && target->shape.rank_known && (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
+        return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], and " + op.name("target") + " is " + op.words(target->shape));
+    } else if (known_unequal(op, input->shape, target->shape)) {
+      // Labels for each class.
+      return op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, and " + op.name("input") + " is " + op.words(input->shape) + " while " + op.name("target") +
+                                                   " is " + op.words(target->shape));
+    }
   }
   return reduced(op, each, input->dtype);
 }
@@ -201,16 +273,33 @@ Value ctc(Op& op) {
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target, called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) + " as [T, N, C], so there would be " +
                                                    op.words(input->shape.dims[1]) + " lengths, and " + op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
+    if (const TensorState* lengths = op.tensor("target_lengths");
+        lengths && input->shape.dims.size() == 3 && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
+        op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
+      return op.fail(ProblemKind::loss_target, called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) + " of the batch, and " + op.name("target_lengths") +
+                                                   " has " + op.words(lengths->shape.dims[0]));
   }
   return reduced(op, each, input->dtype);
 }
 
+// A setting that has to be above 0. False after fail().
+bool positive(Op& op, std::string_view name) {
+  const Value value = setting(op, name);
+  const bool wrong = (value.is(Kind::real) && value.real() <= 0) || (value.is(Kind::integer) && op.s.compare(Compare::le, value.integer(), op.s.constant(0)) == Answer::yes);
+  if (wrong) op.fail(ProblemKind::argument, called(op) + " takes a " + std::string(name) + " above 0");
+  return !wrong;
+}
+Value huber(Op& op) { return positive(op, "delta") ? elementwise(op) : op.unknown(); }
+
 // Distances of vectors: the last dimension goes.
 Value triplet(Op& op) {
-  const TensorState *anchor = op.expect("anchor"), *positive = op.expect("positive"), *negative = op.expect("negative");
-  if (!anchor || !positive || !negative) return op.unknown();
-  auto both = op.broadcast(anchor->shape, positive->shape);
-  if (both) both = op.broadcast(*both, negative->shape);
+  const TensorState *anchor = op.expect("anchor"), *near = op.expect("positive"), *far = op.expect("negative");
+  if (!anchor || !near || !far || !positive(op, "margin")) return op.unknown();
+  if (anchor->shape.rank_known && near->shape.rank_known && far->shape.rank_known &&
+      (anchor->shape.dims.size() != near->shape.dims.size() || anchor->shape.dims.size() != far->shape.dims.size()))
+    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, and they are " + op.words(anchor->shape) + ", " + op.words(near->shape) + " and " + op.words(far->shape));
+  auto both = op.broadcast(anchor->shape, near->shape);
+  if (both) both = op.broadcast(*both, far->shape);
   if (!both) return op.unknown();
   if (both->rank_known && !both->dims.empty()) both->dims.pop_back();
   else *both = {};
@@ -219,6 +308,9 @@ Value triplet(Op& op) {
 Value ranking(Op& op) {
   const TensorState *a = op.expect("input1"), *b = op.expect("input2"), *target = op.expect("target");
   if (!a || !b || !target) return op.unknown();
+  if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known &&
+      (a->shape.dims.size() != b->shape.dims.size() || a->shape.dims.size() != target->shape.dims.size()))
+    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, and they are " + op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
   auto both = op.broadcast(a->shape, b->shape);
   if (both) both = op.broadcast(*both, target->shape);
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
@@ -228,9 +320,14 @@ Value cosine(Op& op) {
   if (!a || !b || !target) return op.unknown();
   if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known) {
     const std::size_t rank = target->shape.dims.size();
-    if (rank <= 1 && a->shape.dims.size() != rank + 1 && b->shape.dims.size() != rank + 1)
+    if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
       return op.fail(ProblemKind::loss_target, called(op) + " takes inputs of one dimension more than its target, and they are " + op.words(a->shape) + ", " + op.words(b->shape) +
                                                    " and " + op.words(target->shape));
+    const auto both = op.broadcast(a->shape, b->shape);
+    if (!both) return op.unknown();
+    if (rank == 1 && op.equal(both->dims[0], target->shape.dims[0]) == Answer::no && op.equal(both->dims[0], 1) == Answer::no && op.equal(target->shape.dims[0], 1) == Answer::no)
+      return op.fail(ProblemKind::loss_target, called(op) + " takes a target for each of the batch, and they are " + op.words(*both) + " and " + op.words(target->shape), {both->dims[0], target->shape.dims[0]});
+    if (const auto each = rank == 1 ? op.broadcast(target->shape, {true, {both->dims[0]}}) : std::nullopt) return reduced(op, *each, op.result_type(Type::floating));
   }
   return reduced(op, target->shape, op.result_type(Type::floating));
 }
@@ -238,6 +335,17 @@ Value gaussian(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   const auto both = op.broadcast(input->shape, target->shape);
+  // One variance for each element, or for each row.
+  if (const TensorState* var = op.tensor("var"); both && var && var->shape.rank_known && input->shape.rank_known && !var->shape.dims.empty()) {
+    const std::size_t rank = var->shape.dims.size();
+    const bool rows = rank + 1 == input->shape.dims.size() || (rank == input->shape.dims.size() && op.equal(var->shape.dims.back(), 1) != Answer::no);
+    bool broadcasts = rank <= input->shape.dims.size();
+    for (std::size_t i = 0; broadcasts && i < rank; ++i)
+      broadcasts = op.equal(from_right(var->shape, i), 1) != Answer::no || op.equal(from_right(var->shape, i), from_right(input->shape, i)) != Answer::no;
+    if (!rows && !broadcasts)
+      return op.fail(ProblemKind::loss_target, called(op) + " takes a variance for each element or each row of " + op.name("input") + " " + op.words(input->shape) + ", and " + op.name("var") + " is " +
+                                                   op.words(var->shape));
+  }
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
 }
 
@@ -251,7 +359,7 @@ constexpr Layer layers[] = {
     {"torch.nn.MSELoss", plain, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.L1Loss", plain, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.SmoothL1Loss", "size_average=None, reduce=None, reduction='mean', beta=1.0", nullptr, both, elementwise, Type::promote, false},
-    {"torch.nn.HuberLoss", "reduction='mean', delta=1.0", nullptr, both, elementwise, Type::promote, false},
+    {"torch.nn.HuberLoss", "reduction='mean', delta=1.0", nullptr, both, huber, Type::promote, false},
     {"torch.nn.KLDivLoss", "size_average=None, reduce=None, reduction='mean', log_target=False", nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.SoftMarginLoss", plain, nullptr, both, elementwise, Type::promote, false},
     {"torch.nn.HingeEmbeddingLoss", "margin=1.0, size_average=None, reduce=None, reduction='mean'", nullptr, both, elementwise, Type::promote, false},
@@ -261,6 +369,9 @@ constexpr Layer layers[] = {
     {"torch.nn.BCEWithLogitsLoss", "weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", nullptr, both, binary_cross_entropy_with_logits, Type::promote, false},
     {"torch.nn.CrossEntropyLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", nullptr, both, cross_entropy,
      Type::input, false},
+    {"torch.nn.LinearCrossEntropyLoss", "in_features, num_classes, *, out_features=None, bias=False, device=None, dtype=None, reduction='mean', weight=None, ignore_index=None, label_smoothing=0.0, options=None",
+     nullptr, both, linear_cross_entropy, Type::input},
+    {"torch.nn.AdaptiveLogSoftmaxWithLoss", "in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, device=None, dtype=None", nullptr, both, adaptive_softmax, Type::input},
     {"torch.nn.NLLLoss", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
     {"torch.nn.NLLLoss2d", "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", nullptr, both, negative_likelihood, Type::input, false},
     {"torch.nn.MultiMarginLoss", "p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", nullptr, both, by_sample, Type::input, false},
@@ -280,7 +391,7 @@ constexpr Operator operators[] = {
     {"mse_loss", plain_F, "F", elementwise, Type::promote},
     {"l1_loss", plain_F, "F", elementwise, Type::promote},
     {"smooth_l1_loss", "input, target, size_average=None, reduce=None, reduction='mean', beta=1.0", "F", elementwise, Type::promote},
-    {"huber_loss", "input, target, reduction='mean', delta=1.0", "F", elementwise, Type::promote},
+    {"huber_loss", "input, target, reduction='mean', delta=1.0", "F", huber, Type::promote},
     {"kl_div", "input, target, size_average=None, reduce=None, reduction='mean', log_target=False", "F", elementwise, Type::promote},
     {"soft_margin_loss", plain_F, "F", elementwise, Type::promote},
     {"hinge_embedding_loss", "input, target, margin=1.0, size_average=None, reduce=None, reduction='mean'", "F", elementwise, Type::promote},
@@ -289,6 +400,8 @@ constexpr Operator operators[] = {
     {"binary_cross_entropy", "input, target, weight=None, size_average=None, reduce=None, reduction='mean'", "F", binary_cross_entropy, Type::input},
     {"binary_cross_entropy_with_logits", "input, target, weight=None, size_average=None, reduce=None, reduction='mean', pos_weight=None", "F", binary_cross_entropy_with_logits, Type::promote},
     {"cross_entropy", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', label_smoothing=0.0", "F", cross_entropy, Type::input},
+    {"linear_cross_entropy", "input, linear_weight, target, *, linear_bias=None, weight=None, reduction='mean', ignore_index=None, label_smoothing=0.0, options=None", "F", linear_cross_entropy,
+     Type::input},
     {"nll_loss", "input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'", "F", negative_likelihood, Type::input},
     {"multi_margin_loss", "input, target, p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction='mean'", "F", by_sample, Type::input},
     {"multilabel_margin_loss", plain_F, "F", by_sample, Type::input},

@@ -344,11 +344,13 @@ Value module_call(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
+  arguments.behind = call.behind;
   values::Heap& heap = call.run.heap();
   if (const Value hooks = kept(call, "$pre_hooks"); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
       const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
       if (changed.is(Kind::none)) continue;
+      arguments.behind = 0;
       if (changed.is(Kind::tuple)) arguments.positional = changed.as<values::Tuple>()->items;
       else if (changed.is(Kind::tensor)) arguments.positional = {changed};
       else

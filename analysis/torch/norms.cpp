@@ -163,6 +163,13 @@ Value group_norm(Op& op) {
 
 // ---------------------------------------------------------------- over the last dimensions
 
+// Could the tensor have these sizes?
+bool fits_exactly(Op& op, const Shape& shape, std::span<const Dim> wanted) {
+  if (shape.dims.size() != wanted.size()) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (op.equal(shape.dims[i], wanted[i]) == Answer::no) return false;
+  return true;
+}
 Value last_dimensions(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -176,6 +183,7 @@ Value last_dimensions(Op& op) {
   } else if (given.is(Kind::tuple) || given.is(Kind::list)) {
     sizes = torch::sizes(op.run, given, {}, op.call.place);
   }
+  if (sizes && sizes->empty()) return op.fail(ProblemKind::argument, called(op) + " takes a normalized_shape of at least one dimension");
   // An unknown one may be a number or several: of the last dimension nothing is said.
   if (!sizes) return op.result(input->shape);
   std::vector<Dim> wanted;
@@ -196,9 +204,46 @@ Value last_dimensions(Op& op) {
   op.learn_last("input", wanted);
   for (const std::string_view name : {"weight", "bias"})
     if (const TensorState* state = op.call.self.is(Kind::instance) ? nullptr : op.tensor(name);
-        state && state->shape.rank_known && state->shape.dims.size() == 1 && wanted.size() == 1 && op.equal(state->shape.dims[0], wanted[0]) == Answer::no)
+        state && state->shape.rank_known && !fits_exactly(op, state->shape, wanted))
       return op.fail(ProblemKind::layer_input, op.name(name) + " is " + op.words(state->shape) + ", and it has to be of the normalized shape, " + op.words(expected), {wanted[0]});
   return op.result(op.shape("input"));
+}
+
+// What the modules call: beside the result, the mean and the inverse of the deviation that it was normalized with.
+Value native_layer_norm(Op& op) {
+  const auto sizes = op.sizes("normalized_shape");
+  const Value made = last_dimensions(op);
+  const TensorState* input = op.tensor("input");
+  if (op.failed() || !input) return made;
+  Shape seen = input->shape;
+  for (std::size_t i = 0; sizes && i < sizes->size() && i < seen.dims.size(); ++i) seen.dims[seen.dims.size() - 1 - i] = op.dim(1);
+  if (!sizes) seen = {};
+  // With weights of another dtype, mean and deviation are computed in theirs.
+  const TensorState* weight = op.tensor("weight");
+  const Dtype dtype = !weight || weight->dtype == input->dtype ? input->dtype : Dtype::unknown;
+  return op.tuple({made, op.result(seen, dtype), op.result(seen, dtype)});
+}
+Value native_batch_norm(Op& op) {
+  const Value made = functional(op);
+  const TensorState* input = op.tensor("input");
+  if (op.failed() || !input) return made;
+  const Known training = op.flag("training");
+  const TensorState* weight = op.tensor("weight");
+  const Dtype dtype = !weight || weight->dtype == input->dtype ? input->dtype : Dtype::unknown;
+  Shape seen;
+  if (training == Known::yes && input->shape.rank_known && input->shape.dims.size() >= 2) seen = {true, {input->shape.dims[1]}};
+  else if (training == Known::no) seen = {true, {op.dim(std::int64_t{0})}};
+  return op.tuple({made, op.result(seen, dtype), op.result(seen, dtype)});
+}
+// N, C and HxW are given beside the input.
+Value native_group_norm(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input || !takes_floats(op, "input")) return op.unknown();
+  const TensorState* weight = op.tensor("weight");
+  const Dtype dtype = !weight || weight->dtype == input->dtype ? input->dtype : Dtype::unknown;
+  const Int batch = op.size("N"), groups = op.size("group");
+  const Shape seen{true, {batch ? op.made(batch) : Dim{}, groups ? op.made(groups) : Dim{}}};
+  return op.tuple({op.result(input->shape, input->dtype), op.result(seen, dtype), op.result(seen, dtype)});
 }
 
 Value neighbours(Op& op) {
@@ -217,9 +262,9 @@ Value normalize(Op& op) {
 
 // ---------------------------------------------------------------- rows
 
-constexpr std::string_view batch = "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None";
-constexpr std::string_view lazy_batch = "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None";
-constexpr std::string_view instance = "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None";
+constexpr std::string_view batch = "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
+constexpr std::string_view lazy_batch = "eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *, bias=True";
+constexpr std::string_view instance = "num_features, eps=1e-05, momentum=0.1, affine=False, track_running_stats=False, device=None, dtype=None, *, bias=True";
 
 constexpr Layer layers[] = {
     {"torch.nn.BatchNorm1d", batch, remembers, "input", batch_norm<2, 3>},
@@ -228,12 +273,12 @@ constexpr Layer layers[] = {
     {"torch.nn.LazyBatchNorm1d", lazy_batch, remembers, "input", lazy<batch_norm<2, 3>>},
     {"torch.nn.LazyBatchNorm2d", lazy_batch, remembers, "input", lazy<batch_norm<4>>},
     {"torch.nn.LazyBatchNorm3d", lazy_batch, remembers, "input", lazy<batch_norm<5>>},
-    {"torch.nn.SyncBatchNorm", "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None",
+    {"torch.nn.SyncBatchNorm", "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, process_group=None, device=None, dtype=None, *, bias=True",
      remembers, "input", sync_batch_norm},
     {"torch.nn.InstanceNorm1d", instance, nullptr, "input", instance_norm<3>},
     {"torch.nn.InstanceNorm2d", instance, nullptr, "input", instance_norm<4>},
     {"torch.nn.InstanceNorm3d", instance, nullptr, "input", instance_norm<5>},
-    {"torch.nn.GroupNorm", "num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None", make_group_norm, "input", group_norm},
+    {"torch.nn.GroupNorm", "num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None, *, bias=True", make_group_norm, "input", group_norm},
     {"torch.nn.LayerNorm", "normalized_shape, eps=1e-05, elementwise_affine=True, bias=True, device=None, dtype=None", nullptr, "input", last_dimensions},
     {"torch.nn.RMSNorm", "normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None", nullptr, "input", last_dimensions},
     {"torch.nn.LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0", nullptr, "input", neighbours, Type::floating, false},
@@ -247,6 +292,9 @@ constexpr Operator operators[] = {
     {"group_norm", "input, num_groups, weight=None, bias=None, eps=1e-05, cudnn_enabled=True", "torch", group_norm, Type::input},
     {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05", "F", last_dimensions, Type::input},
     {"layer_norm", "input, normalized_shape, weight=None, bias=None, eps=1e-05, cudnn_enable=True", "torch", last_dimensions, Type::input},
+    {"native_layer_norm", "input, normalized_shape, weight, bias, eps", "torch", native_layer_norm, Type::input},
+    {"native_batch_norm", "input, weight, bias, running_mean, running_var, training, momentum, eps", "torch", native_batch_norm, Type::input},
+    {"native_group_norm", "input, weight, bias, N, C, HxW, group, eps", "torch", native_group_norm, Type::own},
     {"rms_norm", "input, normalized_shape, weight=None, eps=None", "F torch", last_dimensions, Type::input},
     {"local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0", "F", neighbours, Type::floating},
     {"normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", "F", normalize, Type::input},

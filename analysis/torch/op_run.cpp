@@ -3,6 +3,7 @@
 #include "torch/op.hpp"
 
 #include "torch/history.hpp"
+#include "torch/names.hpp"
 #include "torch/operators.hpp"
 
 #include "syntax/spelling.hpp"
@@ -178,6 +179,30 @@ void describe_results(Op& op, Value result, const std::vector<const TensorState*
 
 Value run_described(Call& call, Op& op);
 
+// What is computed is not written into a tensor of a lower kind: no float into integers. Some operators convert nothing at all. False after fail().
+bool fits_out(Op& op, Value out, Value made) {
+  constexpr std::string_view exact[] = {"mm", "bmm", "matmul", "mv", "addmm", "baddbmm", "addmv", "softmax", "log_softmax", "argmax", "argmin", "gather", "index_select", "where", "argsort"};
+  out = op.run.resolve(out);
+  made = op.run.resolve(made);
+  if (out.is(Kind::tuple) && made.is(Kind::tuple)) {
+    const auto &into = out.as<values::Tuple>()->items, &from = made.as<values::Tuple>()->items;
+    for (std::size_t i = 0; i < into.size() && i < from.size(); ++i)
+      if (const TensorState* part = op.tensor(op.run.resolve(from[i])); part && part->dtype == Dtype::int64)
+        if (const TensorState* target = op.tensor(op.run.resolve(into[i])); target && target->dtype != Dtype::unknown && values::is_floating(target->dtype)) {
+          op.fail(ProblemKind::dtype, "The indices are int64, and the tensor that out= names for them is " + std::string(values::name(target->dtype)));
+          return false;
+        }
+    return true;
+  }
+  const TensorState *into = op.tensor(out), *from = op.tensor(made);
+  if (!into || !from || into == from || into->dtype == Dtype::unknown || from->dtype == Dtype::unknown || into->dtype == from->dtype || op.run.casting()) return true;
+  const bool converts = std::ranges::find(exact, operator_name(op.call.row)) == std::end(exact);
+  if (converts && category(from->dtype) <= category(into->dtype)) return true;
+  op.fail(ProblemKind::dtype, "The result of " + std::string(op.title()) + " is " + std::string(values::name(from->dtype)) + ", and the tensor that out= names is " +
+                                  std::string(values::name(into->dtype)));
+  return false;
+}
+
 // An object of a class of the program may take the operator over, and do with it what it likes.
 bool is_taken_over(const Call& call) {
   static const syntax::Name hook("__torch_function__");
@@ -265,6 +290,7 @@ Value run_described(Call& call, Op& op) {
     return subject;
   }
   const Value out = op.argument("out");
+  if (out && !fits_out(op, out, made)) return op.unknown();
   return out && write_out(op, out, made) ? out : made;
 }
 } // namespace
@@ -341,6 +367,7 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
   };
   for (const Operator& op : operators) {
     operations.push_back({op.shape, op.type, false, nullptr, crossing_of(op.name), content_rule_of(op.name), op.name.ends_with('_') && !op.name.ends_with("__"), false, trace_of(op.name)});
+    name_operator(&operations.back(), last_part(op.name));
     const std::string name(op.name);
     std::string_view rest = op.homes;
     bool in_torch = false;
@@ -360,12 +387,14 @@ std::vector<Row> operator_rows(std::span<const Operator> operators) {
       } else if (home == "in_shape") {
         add("torch.Tensor." + name + "_", RowKind::method, op, in_shape, true);
         if (in_torch) add("torch." + name + "_", RowKind::function, op, in_shape, false);
-      } else if (home == "spread") operations.back().takes_spread = true;
+      } else if (home == "reshapes") continue;
+      else if (home == "spread") operations.back().takes_spread = true;
       else if (home == "F") add("torch.nn.functional." + name, RowKind::function, op, plain, false);
       else if (home == "F_") add("torch.nn.functional." + name + "_", RowKind::function, op, in_place, false);
       else if (std::ranges::any_of(roots, [&](std::string_view root) { return home.starts_with(root); })) {
-        const bool method = home.starts_with("torch.Tensor.");
-        add(std::string(home), method ? RowKind::method : RowKind::function, op, method && home.ends_with('_') ? in_place : plain, method);
+        const bool method = home.starts_with("torch.Tensor."), writes = home.ends_with('_') && !op.name.ends_with('_');
+        const auto variant = !writes ? plain : op.homes.find("in_shape") != std::string_view::npos || op.homes.ends_with(" reshapes") ? in_shape : in_place;
+        add(std::string(home), method ? RowKind::method : RowKind::function, op, variant, method);
       } else add("torch." + std::string(home) + "." + name, RowKind::function, op, plain, false);
     }
   }

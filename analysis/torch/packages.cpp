@@ -59,6 +59,12 @@ Value output_tuple(Call& call) {
   }
   return call.run.heap().tuple(std::move(items));
 }
+// What runs the experts where nothing else is asked for, since PyTorch 2.9. A model without experts of that kind does not look.
+Value experts_by(Call& call) {
+  const Value asked = call.run.resolve(call.at(0));
+  if (asked.is(values::Kind::none)) return call.run.heap().string("grouped_mm");
+  return asked.is(values::Kind::string) ? asked : unseen(call);
+}
 Value nothing(Call&) { return Value::none(); }
 
 } // namespace
@@ -73,6 +79,10 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
       row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
       row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
+      // What a checkpoint holds is not known.
+      row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options", unseen),
+      row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function, "*arguments, **options", unseen),
+      row("transformers.modeling_utils.PreTrainedModel._check_and_adjust_experts_implementation", function, "experts_implementation", experts_by),
       // Initial weights, which of them are tied, and plans for parallel runs.
       row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
       // Kernels that compute the same.

@@ -101,6 +101,7 @@ Value wrapped_forward(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
+  arguments.behind = call.behind;
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
   table().hand_on(call.run, handed);

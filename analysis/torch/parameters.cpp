@@ -304,7 +304,7 @@ void hold_parameters(Op& op) {
   for (const Held& one : held) {
     if (one.path != path) continue;
     const Known flag = one.flag.empty() ? Known::yes : setting_flag(op, one.flag);
-    if (flag == Known::no || (name == "LayerNorm" && one.name == "bias" && setting_flag(op, "$bias") == Known::no)) op.keep(one.name, Value::none());
+    if (flag == Known::no || (one.name == "bias" && op.kept("$bias") && setting_flag(op, "$bias") == Known::no)) op.keep(one.name, Value::none());
     // Where it is not known whether there is a weight, there is one to be shown.
     else if (flag == Known::yes || (op.run.to_show() && one.name == "weight")) hold(op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
   }

@@ -1,6 +1,8 @@
 // Pooling: max, average, Lp, adaptive, fractional and unpooling, as modules and functions.
 #include "torch/layer.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 namespace {
@@ -16,12 +18,21 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   auto& s = op.s;
   if (!size.size || !pool.kernel || !pool.stride || !pool.padding || !pool.dilation) return {};
   const Int kernel = (*pool.kernel)[axis], stride = (*pool.stride)[axis], padding = (*pool.padding)[axis], dilation = (*pool.dilation)[axis];
+  struct Setting {
+    Int value;
+    std::int64_t least;
+    std::string_view name;
+  };
+  for (const auto& [value, least, name] : {Setting{kernel, 1, "kernel"}, Setting{stride, 1, "stride"}, Setting{dilation, 1, "dilation"}, Setting{padding, 0, "padding"}})
+    if (s.compare(Compare::lt, value, s.constant(least)) == Answer::yes) {
+      op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim(value)) + ", and it has to be at least " + std::to_string(least));
+      return {};
+    }
   const Int reach = s.add(s.mul(dilation, s.sub(kernel, s.constant(1))), s.constant(1));
   if (s.compare(Compare::gt, s.mul(s.constant(2), padding), reach) == Answer::yes) {
     op.fail(ProblemKind::argument, called(op) + " pads by " + op.words(op.dim(padding)) + ": more than half of its kernel of " + op.words(op.dim(kernel)));
     return {};
   }
-  if (s.compare(Compare::le, stride, s.constant(0)) == Answer::yes) return {};
   const Int span = s.sub(s.add(size.size, s.mul(s.constant(2), padding)), reach);
   const bool may_be_short = s.compare(Compare::ge, span, s.constant(0)) != Answer::yes;
   Int out = nullptr;
@@ -57,7 +68,7 @@ std::optional<Shape> pooled(Op& op, std::size_t spatial) {
   Pool pool;
   pool.kernel = setting_axes(op, "kernel_size", spatial);
   const Value stride = setting(op, "stride");
-  pool.stride = !stride || (stride.is(Kind::list) && values::Heap::list_state(stride)->items.empty()) ? pool.kernel : setting_axes(op, "stride", spatial);
+  pool.stride = !stride || (stride.is(Kind::list) && values::Heap::list_state(stride)->items.empty()) || (stride.is(Kind::tuple) && stride.as<values::Tuple>()->items.empty()) ? pool.kernel : setting_axes(op, "stride", spatial);
   pool.padding = setting(op, "padding") ? setting_axes(op, "padding", spatial) : std::optional(std::vector<Int>(spatial, op.s.constant(0)));
   pool.dilation = setting(op, "dilation") ? setting_axes(op, "dilation", spatial) : std::optional(std::vector<Int>(spatial, op.s.constant(1)));
   pool.ceil = setting_flag(op, "ceil_mode");
@@ -84,6 +95,8 @@ template <std::size_t spatial> Value max_pool(Op& op) {
 }
 template <std::size_t spatial> Value max_pool_with_indices(Op& op) { return with_indices(op, pooled(op, spatial), Known::yes); }
 template <std::size_t spatial> Value pool(Op& op) {
+  if (const Value divisor = setting(op, "divisor_override"); divisor.is(Kind::integer) && op.s.value(divisor.integer()) == 0)
+    return op.fail(ProblemKind::argument, called(op) + " divides by divisor_override=0");
   const auto shape = pooled(op, spatial);
   return shape ? op.result(*shape) : op.unknown();
 }
@@ -91,10 +104,9 @@ template <std::size_t spatial> Value pool(Op& op) {
 // ---------------------------------------------------------------- adaptive
 
 template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
-  // An average down to one value is a mean: it takes any number of leading dimensions.
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
-  if (!input->shape.rank_known || input->shape.dims.size() < spatial || !mean) input = spatial_input(op, "input", spatial, {});
+  if (!input->shape.rank_known || input->shape.dims.size() < spatial || !mean || spatial == 1) input = spatial_input(op, "input", spatial, {});
   if (!input) return op.unknown();
   const Shape shape = input->shape;
   const Value wanted = setting(op, "output_size");
@@ -103,6 +115,7 @@ template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
   if (wanted.is(Kind::tuple) || wanted.is(Kind::list)) {
     const auto given = op.run.elements(wanted, op.call.place);
     known = given && (given->size() == spatial || given->size() == 1);
+    if (given && given->empty()) return op.fail(ProblemKind::argument, called(op) + " is given no output_size");
     if (known)
       for (std::size_t axis = 0; axis < spatial; ++axis) items[axis] = op.run.resolve((*given)[given->size() == 1 ? 0 : axis]);
   } else if (wanted.is(Kind::integer)) {
@@ -115,10 +128,15 @@ template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
   }
   std::vector<Dim> last(spatial);
   for (std::size_t axis = 0; known && axis < spatial; ++axis) {
+    if (const auto size = items[axis].is(Kind::integer) ? op.s.value(items[axis].integer()) : std::nullopt; size && *size < 0)
+      return op.fail(ProblemKind::argument, called(op) + " is asked for an output of size " + std::to_string(*size));
     if (items[axis].is(Kind::none)) last[axis] = from_right(shape, spatial - 1 - axis);
     else if (const Int size = items[axis].is(Kind::integer) || items[axis].is(Kind::unknown) ? op.run.to_int(items[axis]) : nullptr)
       last[axis] = known_dim(op.run, size, op.born(), "output_size");
   }
+  // An average down to one value is a mean: it alone takes any number of leading dimensions.
+  const bool to_one = std::all_of(last.begin(), last.end(), [&](const Dim& size) { return op.equal(size, 1) != Answer::no; });
+  if (!to_one && !spatial_input(op, "input", spatial, {})) return op.unknown();
   return op.result(with_last(shape, last));
 }
 template <std::size_t spatial> Value adaptive_max(Op& op) {
@@ -135,9 +153,25 @@ template <std::size_t spatial> Value adaptive_with_indices(Op& op) {
 
 template <std::size_t spatial> Value fractional(Op& op) {
   const TensorState* input = spatial_input(op, "input", spatial, {});
-  const auto sizes = setting(op, "output_size") ? setting_axes(op, "output_size", spatial) : std::nullopt;
+  const Value size = setting(op, "output_size"), ratio = setting(op, "output_ratio");
+  if (!size && !ratio && !op.call.spread) return op.fail(ProblemKind::argument, called(op) + " takes an output_size or an output_ratio");
+  const auto sizes = size ? setting_axes(op, "output_size", spatial) : std::nullopt;
+  const auto kernel = setting_axes(op, "kernel_size", spatial);
   std::vector<Dim> last(spatial);
   for (std::size_t axis = 0; sizes && axis < spatial; ++axis) last[axis] = op.made((*sizes)[axis]);
+  if (const auto parts = !size && (ratio.is(Kind::tuple) || ratio.is(Kind::list)) && input ? op.run.elements(ratio, op.call.place) : std::nullopt;
+      parts && parts->size() == spatial)
+    for (std::size_t axis = 0; axis < spatial; ++axis) {
+      const Value part = op.run.resolve((*parts)[axis]);
+      const auto whole = op.value(from_right(input->shape, spatial - 1 - axis));
+      if (part.is(Kind::real) && whole) last[axis] = op.made(op.s.constant(static_cast<std::int64_t>(static_cast<double>(*whole) * part.real())));
+    }
+  for (std::size_t axis = 0; input && kernel && axis < spatial; ++axis) {
+    const Dim whole = from_right(input->shape, spatial - 1 - axis);
+    if (whole.size && last[axis].size && op.s.compare(Compare::gt, op.s.sub(op.s.add(last[axis].size, (*kernel)[axis]), op.s.constant(1)), whole.size) == Answer::yes)
+      return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(last[axis]) + " windows of " + op.words(op.dim((*kernel)[axis])) + ", which need more than the " + op.words(whole) +
+                                                   " that there are: " + op.name("input") + " is " + op.words(input->shape), {whole});
+  }
   std::optional<Shape> shape;
   if (input) shape = with_last(input->shape, last);
   return with_indices(op, shape, setting_flag(op, "return_indices"));
@@ -151,6 +185,11 @@ template <std::size_t spatial> Value unpool(Op& op) {
   const Shape shape = input->shape;
   if (const TensorState* indices = op.tensor("indices"); indices && indices->dtype != Dtype::unknown && indices->dtype != Dtype::int64)
     return op.fail(ProblemKind::dtype, called(op) + " takes indices of int64, and " + op.name("indices") + " is " + std::string(values::name(indices->dtype)));
+  if (const TensorState* indices = op.tensor("indices"); indices && indices->shape.rank_known && shape.rank_known && indices->shape.dims.size() == shape.dims.size())
+    for (std::size_t i = 0; i < shape.dims.size(); ++i)
+      if (op.equal(indices->shape.dims[i], shape.dims[i]) == Answer::no)
+        return op.fail(ProblemKind::layer_input, called(op) + " takes an index for each element of its input, and " + op.name("input") + " is " + op.words(shape) + " and " + op.name("indices") + " " +
+                                                     op.words(indices->shape), {shape.dims[i], indices->shape.dims[i]});
   std::vector<Dim> last(spatial);
   if (op.argument("output_size")) {
     const auto wanted = op.sizes("output_size");

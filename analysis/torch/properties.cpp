@@ -422,7 +422,7 @@ constexpr Operator operators[] = {
     {"cuda", "input, device=None, non_blocking=False, memory_format=None", "method", to_cuda, Type::own},
     {"cpu", FORMAT, "method", to_cpu, Type::own},
     {"pin_memory", "input, device=None", "method", itself, Type::own},
-    {"detach", "input", "torch method", detach, Type::own},
+    {"detach", "input", "torch method torch.detach_copy", detach, Type::own},
     {"view_as_complex", "input", "torch", pairs_as_complex, Type::own},
     {"view_as_real", "input", "torch", complex_as_pairs, Type::own},
     {"data", "input", "property", detach, Type::own},

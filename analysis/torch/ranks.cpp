@@ -1,5 +1,7 @@
 #include "torch/ranks.hpp"
 
+#include "torch/names.hpp"
+
 #include <algorithm>
 
 namespace stepzero::torch {
@@ -48,8 +50,7 @@ bool is_number(const Op& op, std::string_view parameter) {
 }
 
 std::optional<Named> relation(Op& op) {
-  const std::string_view path = op.call.row.path;
-  const std::string_view name = last_part(path.ends_with(".forward") ? path.substr(0, path.size() - std::string_view(".forward").size()) : path);
+  const std::string_view name = operator_name(op.call.row);
   if (const auto* found = std::ranges::find(named, name, &Named::name); found != std::end(named)) return *found;
   if (std::ranges::find(of_same_rank, name) != std::end(of_same_rank)) return Named{name, all_of_them};
   // x[i] of a vector of indices leaves one dimension for the one that it takes.
@@ -125,7 +126,7 @@ void follow_rank(Op& op, Value made) {
   // Most results are known: there is nothing to follow.
   if (const TensorState* state = op.tensor(op.run.resolve(made)); state && (state->shape.rank_known || state->shape_value)) return;
   if (op.call.row.parameters.empty() || op.failed() || op.run.guarded()) return;
-  if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, last_part(op.call.row.path)) != std::end(pairwise))
+  if (op.call.row.parameters.size() > 1 && std::ranges::find(pairwise, operator_name(op.call.row)) != std::end(pairwise))
     if (const auto [source, over] = leading(op); source) {
       const Value first = op.argument(op.call.row.parameters[0].text()), second = op.argument(op.call.row.parameters[1].text());
       const TensorState* other = op.tensor(source == first ? second : first);

@@ -247,6 +247,31 @@ Value pad_sequence(Op& op) {
   shape.dims.insert(shape.dims.end(), list.first->shape.dims.begin() + 1, list.first->shape.dims.end());
   return op.result(shape, list.first->dtype);
 }
+// The sequences of a padded batch, each as long as it was.
+Value unpad_sequence(Op& op) {
+  const TensorState *padded = op.expect("padded_sequences"), *lengths = op.expect("lengths");
+  if (!padded) return op.run.heap().open_list(op.unknown());
+  Shape shape = padded->shape;
+  const Known first = op.flag("batch_first");
+  if (!shape.rank_known || shape.dims.size() < 2 || first == Known::unknown) return op.run.heap().open_list(op.result({}, padded->dtype));
+  const std::size_t batch = first == Known::yes ? 0 : 1;
+  const Dim count = shape.dims[batch];
+  if (lengths && lengths->shape.rank_known && lengths->shape.dims.size() == 1 && op.equal(lengths->shape.dims[0], count) == Answer::no)
+    return op.fail(ProblemKind::argument, "unpad_sequence takes a length for each of the " + op.words(count) + " sequences, and " + op.name("lengths") + " has " + op.words(lengths->shape.dims[0]),
+                   {count, lengths->shape.dims[0]});
+  shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(batch));
+  const values::Content* known = op.content(op.argument("lengths"));
+  if (!known || known->is_scalar) {
+    shape.dims[0] = {};
+    return op.run.heap().open_list(op.result(shape, padded->dtype), count.size);
+  }
+  std::vector<Value> parts;
+  for (const values::Number& number : known->numbers) {
+    shape.dims[0] = number.integer ? op.made(number.integer) : Dim{};
+    parts.push_back(op.result(shape, padded->dtype));
+  }
+  return op.run.heap().list(std::move(parts));
+}
 Value pack_sequence(Call& call) {
   Op op(call);
   const Listed list = listed(op, "sequences");
@@ -305,6 +330,7 @@ constexpr Layer layers[] = {
 };
 
 constexpr Operator operators[] = {
+    {"unpad_sequence", "padded_sequences, lengths, batch_first=False", "torch.nn.utils.rnn.unpad_sequence", unpad_sequence, Type::own},
     {"pad_sequence", "sequences, batch_first=False, padding_value=0.0, padding_side='right'", "torch.nn.utils.rnn.pad_sequence", pad_sequence, Type::own},
 };
 

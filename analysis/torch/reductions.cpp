@@ -192,8 +192,8 @@ Value least_and_greatest(Op& op) {
   if (!input || !has_elements(op, input->shape)) return op.unknown();
   const Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
-  // Versions of PyTorch disagree about keepdim where there is no dimension.
-  const Shape shown = shape.rank_known && input->shape.dims.empty() && op.flag("keepdim") != Known::no ? Shape{} : shape;
+  // Where there is no dimension, keepdim keeps none; before PyTorch 2 it made one.
+  const Shape shown = shape.rank_known && input->shape.rank_known && input->shape.dims.empty() ? input->shape : shape;
   constexpr static std::string_view fields[] = {"min", "max"};
   return op.named_tuple({op.result(shown, input->dtype), op.result(shown, input->dtype)}, fields);
 }
@@ -254,7 +254,11 @@ Value sum_to_size(Op& op) {
     if (!fits)
       return op.fail(ProblemKind::argument, op.words(input->shape) + " cannot be summed to " + op.words(shape) + ", which does not broadcast to it");
   }
-  return op.result(shape, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
+  // Where there is nothing to sum, it is the tensor itself; of no dimension, it is summed all the same.
+  Answer same_shape = input->shape.rank_known && shape.dims.empty() ? Answer::no : input->shape.rank_known ? input->shape.dims.size() == shape.dims.size() ? Answer::yes : Answer::no : Answer::unknown;
+  for (std::size_t i = 0; same_shape == Answer::yes && i < shape.dims.size(); ++i) same_shape = op.equal(shape.dims[i], input->shape.dims[i]);
+  const bool integral = is_integral(input->dtype) && input->dtype != Dtype::int64;
+  return op.result(shape, !integral || same_shape == Answer::yes ? input->dtype : same_shape == Answer::no ? Dtype::int64 : Dtype::unknown);
 }
 
 constexpr Operator operators[] = {

@@ -146,6 +146,7 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
         op.fail_when(when, ProblemKind::reshape, has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs " + count_words(op, known));
       if (op.failed()) return std::nullopt;
     }
+    if (known && inferred >= 0 && op.s.value(known) == 0) return fail(has + "; what -1 stands for beside a size of 0 is not known");
     if (known && inferred >= 0 && op.s.value(known) != 0 && op.s.divides(known, total) == Answer::no)
       return fail(has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs a multiple of " + count_words(op, known));
     mixes_samples(op, from, sizes, inferred, known);
@@ -391,7 +392,7 @@ Value unflatten(Op& op) {
 
 constexpr Operator operators[] = {
     {"reshape", "input, shape, *more", "torch method spread", reshape, Type::input},
-    {"view", "input, size=None, *more, dtype=None", "method spread", view, Type::input},
+    {"view", "input, size=None, *more, dtype=None", "method spread torch.view_copy", view, Type::input},
     {"view_as", "input, other", "method", reshape_as, Type::input},
     {"reshape_as", "input, other", "method", reshape_as, Type::input},
     {"flatten", "input, start_dim=0, end_dim=-1, out_dim=None", "torch method", flatten_in_order, Type::input},

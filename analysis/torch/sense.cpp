@@ -1,6 +1,7 @@
 #include "torch/sense.hpp"
 
 #include "interpreter/library.hpp"
+#include "torch/names.hpp"
 
 #include <string_view>
 #include <unordered_map>
@@ -57,9 +58,7 @@ std::unordered_map<std::string_view, Sense> by_name() {
 Sense sense_of(const values::Row& row) {
   static const auto known = by_name();
   if (!row.op) return Sense::none;
-  std::string_view path = row.path;
-  if (path.ends_with(".forward")) path.remove_suffix(8);
-  std::string_view name = path.substr(path.rfind('.') + 1);
+  std::string_view name = operator_name(row);
   if (const auto found = known.find(name); found != known.end()) return found->second;
   // The form that writes into its tensor.
   if (name.ends_with('_') && !name.ends_with("__")) {

@@ -56,7 +56,8 @@ Value covariance(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
-  const Dtype dtype = to_floating(input->dtype);
+  Dtype dtype = to_floating(input->dtype);
+  if (const TensorState* weights = op.tensor("aweights")) dtype = weights->dtype == Dtype::unknown ? Dtype::unknown : promote(dtype, weights->dtype);
   if (shape.rank_known && shape.dims.size() > 2)
     return op.fail(ProblemKind::argument,
                    std::string(op.title()) + " takes a matrix with a variable in each row, and " + op.name("input") + " is " + op.words(shape));

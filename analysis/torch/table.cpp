@@ -4,6 +4,7 @@
 #include "torch/autograd.hpp"
 #include "torch/distributions.hpp"
 #include "torch/kernels.hpp"
+#include "torch/names.hpp"
 #include "torch/products.hpp"
 
 #include <algorithm>
@@ -29,6 +30,9 @@ constexpr std::array prefixes = {
     Prefix{"torch.optim.adamw.", "torch.optim."},
     Prefix{"torch.optim.adam.", "torch.optim."},
     Prefix{"torch.optim.sgd.", "torch.optim."},
+    Prefix{"functorch.", "torch.func."},
+    Prefix{"torch.nn.utils.clip_grad.", "torch.nn.utils."},
+    Prefix{"torch.nn.utils.convert_parameters.", "torch.nn.utils."},
     Prefix{"torch.nn.modules.linear.", "torch.nn."},
     Prefix{"torch.nn.modules.container.", "torch.nn."},
     Prefix{"torch.nn.modules.module.", "torch.nn."},
@@ -71,6 +75,8 @@ struct Alias {
 };
 constexpr std::array aliases = {
     Alias{"torch.autocast", "torch.amp.autocast"},
+    Alias{"torch.vmap", "torch.func.vmap"},
+    Alias{"torch.nn.utils.stateless.functional_call", "torch.func.functional_call"},
     Alias{"torch.distributed.fsdp.FSDP", "torch.distributed.fsdp.FullyShardedDataParallel"},
     Alias{"torch.nn.DataParallel", "torch.nn.parallel.DataParallel"},
     Alias{"torch.distributed._all_gather_base", "torch.distributed.all_gather_into_tensor"},
@@ -102,7 +108,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 86> libraries = {
+constexpr std::array<std::string_view, 87> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -112,7 +118,7 @@ constexpr std::array<std::string_view, 86> libraries = {
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
     "torchmetrics", "tqdm", "einops", "grouped_gemm", "typing_extensions", "scipy", "PIL", "cv2",
-    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf",
+    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "functorch",
 };
 constexpr std::size_t always_there_count = 65;
 
@@ -310,7 +316,8 @@ Table::Table() {
   constexpr Family families[] = {
       {nn_rows, {}},  // each of its families has its own
       {pointwise_rows, torch, false, true}, {creation_rows, torch}, {grid_rows, torch},
-      {reduction_rows, torch}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
+      {reduction_rows, torch}, {masked_rows, "PyTorch documentation of torch.masked"}, {sampling_rows, torch, false, true},
+      {transform_rows, "PyTorch documentation of torch.func and torch.nn.utils"}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
       {product_rows, torch, false, true}, {contraction_rows, torch, false, true},
       {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch, false, true},
       {indexing_rows, torch}, {gathering_rows, torch}, {size_rows, torch},
@@ -322,6 +329,7 @@ Table::Table() {
       {kernel_rows, "sources of flash_attn and xformers"},
       {configuration_rows, "documentation of transformers"},
       {mapping_rows, python, true},
+      {limit_rows, torch},
       {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
@@ -346,6 +354,7 @@ Table::Table() {
   for (Row& made : rows_)
     if (!made.base.empty()) made.base_row = find(made.base);
   give_roles(rows_);
+  share_roles(rows_);
 }
 
 const interpreter::TypeNames& Table::types() const {

@@ -207,18 +207,18 @@ Value movedim(Op& op) {
 }
 
 constexpr Operator operators[] = {
-    {"unsqueeze", "input, dim", "torch method in_shape", unsqueeze, Type::input},
-    {"squeeze", "input, dim=None", "torch method in_shape", squeeze, Type::input},
-    {"transpose", "input, dim0, dim1", "torch method in_shape", transpose, Type::input},
-    {"swapaxes", "input, axis0, axis1", "torch method in_shape", transpose, Type::input},
-    {"swapdims", "input, dim0, dim1", "torch method in_shape", transpose, Type::input},
-    {"t", "input", "torch method in_shape", transpose_2d, Type::input},
+    {"unsqueeze", "input, dim", "torch method in_shape torch.unsqueeze_copy", unsqueeze, Type::input},
+    {"squeeze", "input, dim=None", "torch method in_shape torch.squeeze_copy", squeeze, Type::input},
+    {"transpose", "input, dim0, dim1", "torch method in_shape torch.transpose_copy", transpose, Type::input},
+    {"transpose", "input, axis0, axis1", "torch.swapaxes torch.swapaxes_ torch.Tensor.swapaxes torch.Tensor.swapaxes_ reshapes", transpose, Type::input},
+    {"transpose", "input, dim0, dim1", "torch.swapdims torch.swapdims_ torch.Tensor.swapdims torch.Tensor.swapdims_ reshapes", transpose, Type::input},
+    {"t", "input", "torch method in_shape torch.t_copy", transpose_2d, Type::input},
     {"T", "input", "property", transpose_all, Type::input},
     {"H", "input", "property", transpose_matrix, Type::input},
     {"mT", "input", "property", transpose_last, Type::input},
     {"mH", "input", "property", transpose_last, Type::input},
     {"adjoint", "input", "torch method", transpose_last, Type::input},
-    {"permute", "input, dims, *more", "torch method spread", permute, Type::input},
+    {"permute", "input, dims, *more", "torch method spread torch.permute_copy", permute, Type::input},
     {"movedim", "input, source, destination", "torch method torch.moveaxis torch.Tensor.moveaxis", movedim, Type::input},
 };
 

@@ -172,6 +172,7 @@ constexpr Layer layers[] = {
 
 constexpr Operator operators[] = {
     {"pad", "input, pad, mode='constant', value=None", "F", pad, Type::input},
+    {"constant_pad_nd", "input, pad, value=0", "torch", pad, Type::input},
     {"unfold", "input, " WINDOWS, "F", unfold, Type::input},
     {"fold", "input, output_size, " WINDOWS, "F", fold, Type::input},
 };

@@ -49,6 +49,7 @@ class Call:
     operator: str
     text: str
     outcome: object
+    source: str = ""          # the file of facts
     inferred: object = None   # a place of `stepzero shapes`
     findings: list = field(default_factory=list)
     operands: dict = field(default_factory=dict)  # the same of the names that stand for unknown operands
@@ -70,7 +71,7 @@ def load(patterns=()):
                 text, outcome = line.split("\t")
                 if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns for name in
                                        (operator, operator.split("/")[0], operator.rsplit(".", 1)[-1], operator.rsplit(".", 1)[-1].split("/")[0])):
-                    calls.append(Call(operator, text, json.loads(outcome)))
+                    calls.append(Call(operator, text, json.loads(outcome), file.stem))
     return calls
 
 
@@ -265,10 +266,21 @@ def table(calls):
     return [f"{operator:48}{unknown:4} of {all:3} not known" for unknown, operator, all in sorted(rows, reverse=True)]
 
 
+OTHERS = {"module_db": "module_db", "modules": "modules drawn", "written": "written"}  # all else is of the operator database
+
+
 def totals(calls):
+    """Of all, and of each source."""
+    rows = totals_of("all", calls)
+    for source in sorted({OTHERS.get(call.source, "op_db") for call in calls}):
+        rows += totals_of(source, [call for call in calls if OTHERS.get(call.source, "op_db") == source])
+    return rows
+
+
+def totals_of(title, calls):
     known, unknown = count(calls, "known"), count(calls, "unknown")
     found, missed = count(calls, "found"), count(calls, "missed")
-    return [f"operators: {known} of {known + unknown} results exactly known ({share(calls):.1f} %), {count(calls, 'wrong')} wrong, "
+    return [f"{title}: {known} of {known + unknown} results exactly known ({share(calls):.1f} %), {count(calls, 'wrong')} wrong, "
             f"{count(calls, 'alarm')} false alarms",
             f"           {found} of {found + missed} wrong calls reported ({share_found(calls):.1f} %); "
             f"{count(calls, 'value')} results that depend on values or hold no tensor, {count(calls, 'other')} calls wrong for other reasons",

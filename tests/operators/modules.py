@@ -1,19 +1,14 @@
-#!/usr/bin/python3
-"""Writes down what real PyTorch answers to calls of modules of torch.nn: facts/modules.txt, in the form of record.py.
-
-    tests/operators/modules.py --record
-    tests/operators/modules.py --check            records again and compares with what is there
+"""Calls of modules of torch.nn, for record.py: drawn at random (facts/modules.txt), and those of PyTorch's own database of modules.
 
 A fact makes a module and calls it: `torch.nn.Conv2d(3, 8, 3)(torch.ones((2, 3, 8, 8)))`. The constructors' arguments and the
 inputs are drawn at random, always the same; of each call that works some are bent: a size more, a dimension less, another dtype.
 """
 
-import argparse
 import random
 import re
-import sys
 
 import record
+from writing import Unprintable, Writer
 
 EACH = 22  # calls of a module that are drawn
 BENT = 10  # wrong or nearly wrong ones besides
@@ -382,24 +377,36 @@ def facts(torch):
     return record.lines_of(recorder.facts)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--record", action="store_true")
-    parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
-    if not options.record and not options.check:
-        parser.error("--record or --check")
-    torch, _ = record.load()
-    text = facts(torch)
-    file = record.FACTS / "modules.txt"
-    if options.check:
-        if not file.exists() or file.read_text() != text:
-            print("facts/modules.txt is not what PyTorch says now")
-            return 1
-        return 0
-    file.write_text(text)
-    return 0
+def call_of(torch, info, sample, floats, suffix=""):
+    """A sample of the database as one expression."""
+    write = Writer(torch, floats)
+    made, given = sample.constructor_input, sample.forward_input
+    keywords = {key: value for key, value in made.kwargs.items() if key != "device" and not (key == "dtype" and value == torch.float32)}
+    inputs = given.args if given else ()
+    return f"torch.nn.{info.module_cls.__name__}({write.arguments(made.args, keywords)}){suffix}({write.arguments(inputs, given.kwargs if given else {})})"
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def facts_of_database(torch):
+    """The modules of PyTorch's own database, in training and, where it differs, in evaluation; and its wrong calls."""
+    from torch.testing._internal.common_modules import module_db
+    recorder = record.Recorder(torch)
+    for info in module_db:
+        def texts(sample, suffix=""):
+            made = []
+            for floats in ("ones", "half", "rand"):
+                try:
+                    made.append(call_of(torch, info, sample, floats, suffix))
+                except Unprintable:
+                    pass
+            return [text for text in made if len(text) <= record.LONGEST]
+        samples = [sample for sample in info.module_inputs_func(info, "cpu", torch.float32, False, True) if sample.forward_input]
+        step = max(1, len(samples) // record.SAMPLES)
+        for sample in samples[::step]:
+            recorder.note(info.name, texts(sample))
+        for sample in samples[:6] if info.train_and_eval_differ else []:
+            recorder.note(info.name, texts(sample, ".eval()"))
+        wrong = info.module_error_inputs_func(info, "cpu", torch.float32, False, True) if info.module_error_inputs_func else []
+        for error in wrong:
+            recorder.note(info.name, texts(error.module_error_input)[:1], may_fail=True)
+    record.print_dropped("modules", recorder)
+    return record.lines_of(recorder.facts)

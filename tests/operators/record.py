@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Writes down what real PyTorch answers to calls of its operators: facts/*.txt.
+"""Writes down what real PyTorch answers to calls of its operators and modules: facts/*.
 
-    tests/operators/record.py --record            all of them, from PyTorch's own operator database and written.txt
-    tests/operators/record.py --record written    only those of written.txt
+    tests/operators/record.py --record            all of them: see below
+    tests/operators/record.py --record written    only those of this file
     tests/operators/record.py --check             records again and compares with what is there
 
 A fact is one line: a Python expression with literal sizes, a tab, and what came of evaluating it, as JSON:
@@ -15,6 +15,16 @@ A fact is one line: a Python expression with literal sizes, a tab, and what came
 
 `# name` above them names the operator (in the operator database: name/variant).
 
+    torch, functional, linalg, fft, special, masked .txt    calls of PyTorch's own operator database
+    module_db.txt    its modules: constructor and call as one expression
+    modules.txt      more calls of modules, drawn at random (modules.py)
+    written.txt      calls by hand (../written.txt)
+    aliases.tsv      other names of the database's operators: name, tab, its operator's name
+
+The facts are those of the newest PyTorch (NEWEST). An older one answers the same expressions, and writes only what it answers otherwise:
+
+    older.tsv        the same form; {"since": "newer"} where it does not know the name or the argument
+
 The database's samples are tensors in memory. Here every tensor becomes a call that makes one of its shape and dtype:
 ones, or whatever else the operator takes without complaint; small integer tensors are written out, since they may be
 indices. What the expression then does is what is recorded, not what the database says.
@@ -22,22 +32,23 @@ indices. What the expression then does is what is recorded, not what the databas
 
 import argparse
 import json
-import math
 import sys
 import types
 import unittest
 import warnings
 from pathlib import Path
 
+from writing import Unprintable, Writer, plain
+
 HERE = Path(__file__).resolve().parent
 FACTS = HERE / "facts"
 WRITTEN = HERE / "written.txt"
-SAMPLES = 12    # of an operator, as a function
-ERRORS = 10     # wrong calls of an operator
-LONG = 30       # elements of an integer tensor that are written out
+NEWEST = (2, 13)
+SAMPLES = 150   # of an operator, as a function; first those that differ in kind
+LONGEST = 500   # characters of a call
 
-# Not operators that programs call: built from source at run time, prototypes, sparse layouts.
-LEFT_OUT = ("jiterator_", "sparse.", "masked.", "nn.functional._", "to_sparse")
+# Not operators that programs call: built from source at run time, sparse layouts, and what begins with an underscore.
+LEFT_OUT = ("jiterator_", "sparse.", "nn.functional._", "to_sparse", "torch.")
 
 OPERATORS = {  # of the operator database: what Python writes
     "add": "+", "sub": "-", "mul": "*", "true_divide": "/", "div": "/", "floor_divide": "//", "remainder": "%", "pow": "**",
@@ -49,116 +60,15 @@ REFLECTED = {"__radd__": "+", "__rsub__": "-", "__rmul__": "*", "__rdiv__": "/",
 
 
 def load():
-    """PyTorch and its operator database, which wants a package for its own tests."""
+    """PyTorch. Its databases want a package for its own tests."""
     stand_in = types.ModuleType("expecttest")
     stand_in.ACCEPT = False
     stand_in.TestCase = unittest.TestCase
     sys.modules.setdefault("expecttest", stand_in)
     warnings.simplefilter("ignore")
     import torch
-    from torch.testing._internal.common_methods_invocations import op_db
     torch.set_num_threads(1)
-    return torch, op_db
-
-
-class Unprintable(Exception):
-    """A value that has no text of its own."""
-
-
-class Writer:
-    """Values as Python text; tensors as calls that make them."""
-
-    def __init__(self, torch, floats):
-        self.torch = torch
-        self.floats = floats  # how tensors of floats are made: "ones", "rand", "eye", "half", "exact"
-
-    def size(self, shape):
-        if not shape:
-            return "()"
-        return "(" + ", ".join(str(size) for size in shape) + ("," if len(shape) == 1 else "") + ")"
-
-    def tensor(self, value):
-        torch = self.torch
-        if value.is_sparse or value.is_nested or value.layout != torch.strided or value.device.type != "cpu":
-            raise Unprintable
-        if value.is_quantized or value.dtype in (torch.complex32,):
-            raise Unprintable
-        shape = list(value.shape)
-        name = str(value.dtype)
-        suffix = "" if value.dtype == torch.float32 else f", dtype={name}"
-        size = self.size(shape)
-        if not value.is_floating_point() and not value.is_complex():
-            if 0 < value.numel() <= LONG and (value.dtype in (torch.int64, torch.bool) or value.numel() < 6):
-                plain = "" if value.dtype in (torch.int64, torch.bool) else suffix
-                return f"torch.tensor({value.tolist()}{plain})"
-            maker = "zeros" if value.numel() and int(value.min()) <= 0 else "ones"
-            return f"torch.{maker}({size}{suffix})"
-        square = len(shape) >= 2 and shape[-1] == shape[-2] and value.numel()
-        if self.floats == "eye" and square:
-            eye = f"torch.eye({shape[-1]}{suffix})"
-            return eye if len(shape) == 2 else f"{eye}.expand({', '.join(map(str, shape))})"
-        if self.floats == "rand" and not value.is_complex():
-            return f"torch.rand({size}{suffix})"
-        if self.floats == "half":
-            return f"torch.full({size}, 0.5{suffix})"
-        if self.floats == "exact" and 0 < value.numel() <= 9 and not value.is_complex():
-            return f"torch.tensor({json.loads(json.dumps(value.tolist()), parse_float=lambda x: round(float(x), 2))}{suffix})"
-        return f"torch.ones({size}{suffix})"
-
-    def value(self, value):
-        torch = self.torch
-        if isinstance(value, torch.Tensor):
-            return self.tensor(value)
-        if value is None or isinstance(value, (bool, int)):
-            return repr(value)
-        if isinstance(value, float):
-            return repr(value) if math.isfinite(value) else f"float('{value}')"
-        if isinstance(value, complex):
-            return repr(value)
-        if value is Ellipsis:
-            return "..."
-        if isinstance(value, str):
-            return repr(value)
-        if isinstance(value, slice):
-            return f"slice({self.value(value.start)}, {self.value(value.stop)}, {self.value(value.step)})"
-        if isinstance(value, torch.device):
-            return repr(str(value))
-        if isinstance(value, (torch.dtype, torch.memory_format, torch.layout)):
-            return str(value)
-        if isinstance(value, tuple):
-            return "(" + ", ".join(self.value(item) for item in value) + ("," if len(value) == 1 else "") + ")"
-        if isinstance(value, list) or type(value).__name__ == "TensorList":
-            return "[" + ", ".join(self.value(item) for item in value) + "]"
-        raise Unprintable
-
-    def arguments(self, positional, keywords):
-        return ", ".join([self.value(value) for value in positional] + [f"{key}={self.value(value)}" for key, value in keywords.items()])
-
-    def index(self, index):
-        """Between the brackets of a subscript."""
-        def part(item):
-            if isinstance(item, slice):
-                text = ":".join("" if bound is None else self.value(bound) for bound in (item.start, item.stop))
-                return text if item.step is None else f"{text}:{self.value(item.step)}"
-            return self.value(item)
-        if isinstance(index, tuple):
-            return ", ".join(part(item) for item in index) + ("," if len(index) == 1 else "") if index else "()"
-        return part(index)
-
-
-def plain(torch, value, depth=0):
-    """The outcome, as a fact says it."""
-    if isinstance(value, torch.Tensor):
-        if value.is_sparse or value.is_nested or value.layout != torch.strided:
-            return {"value": "sparse"}
-        return f"{str(value.dtype)[6:]}{list(value.shape)}"
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, float):
-        return "float"
-    if isinstance(value, (tuple, list)) and depth < 3:
-        return [plain(torch, item, depth + 1) for item in value]
-    return {"value": type(value).__name__}
+    return torch
 
 
 class Recorder:
@@ -198,6 +108,10 @@ def resolves(torch, path):
     return callable(value)
 
 
+def is_left_out(name):
+    return name.startswith(LEFT_OUT) or name.startswith("_") and not name.startswith("__")
+
+
 def spread(samples, count):
     """At most `count` of them, those first that differ in kind."""
     def kind(sample):
@@ -225,30 +139,30 @@ def forms(torch, info):
     function = {"__getitem__": None, "H": None, "T": None, "mT": None, "mH": None}.get(base, f"torch.{base}")
     short = base.rsplit(".", 1)[-1]
     if base in REFLECTED:
-        yield "reflected", REFLECTED[base], 4
+        yield "reflected", REFLECTED[base], 12
         return
     if base == "__getitem__":
         yield "subscript", "", SAMPLES
         return
     if base in ("H", "T", "mT", "mH"):
-        yield "property", base, 6
+        yield "property", base, 12
         return
     is_function = function and resolves(torch, function)
     if is_function:
         yield "function", function, SAMPLES
     is_method = info.method_variant is not None and hasattr(torch.Tensor, short)
     if is_method or (not is_function and hasattr(torch.Tensor, short)):
-        yield "method", short, 4 if is_function else SAMPLES
+        yield "method", short, 10 if is_function else SAMPLES
     if info.inplace_variant is not None and hasattr(torch.Tensor, short + "_"):
-        yield "method", short + "_", 3
+        yield "method", short + "_", 6
     if info.operator_variant is not None and short in OPERATORS:
-        yield "operator", OPERATORS[short], 3
+        yield "operator", OPERATORS[short], 8
     for alias in info.aliases:
         path = "torch." + alias.name.removeprefix("torch.")
         if resolves(torch, path):
-            yield "function", path, 2
+            yield "function", path, 6
         if hasattr(torch.Tensor, alias.name):
-            yield "method", alias.name, 1
+            yield "method", alias.name, 3
 
 
 def texts(torch, form, target, sample):
@@ -275,7 +189,7 @@ def texts(torch, form, target, sample):
                 text = f"{write.value(sample.args[0])} {target} {write.value(sample.input)}"
         except Unprintable:
             continue
-        if len(text) <= 400 and text not in made:
+        if len(text) <= LONGEST and text not in made:
             made.append(text)
     return made
 
@@ -295,7 +209,7 @@ def record_operator(recorder, info):
         for sample in samples(torch.float32, count) if torch.float32 in info.dtypes else []:
             recorder.note(name, texts(torch, form, target, sample))
     for form, target, _ in every[:1]:
-        for dtype, count in ((torch.int64, 3), (torch.bool, 2), (torch.int32, 1), (torch.float64, 1), (torch.bfloat16, 1), (torch.complex64, 1)):
+        for dtype, count in ((torch.int64, 5), (torch.bool, 3), (torch.int32, 2), (torch.float64, 2), (torch.bfloat16, 2), (torch.float16, 1), (torch.uint8, 1), (torch.complex64, 2)):
             for sample in samples(dtype, count) if dtype in info.dtypes else []:
                 recorder.note(name, texts(torch, form, target, sample))
         if info.error_inputs_func:
@@ -305,14 +219,12 @@ def record_operator(recorder, info):
                     wrong.append(error.sample_input)
             except Exception:
                 pass
-            for sample in wrong[:ERRORS * 3]:
-                made = texts(torch, form, target, sample)
-                if made and len(recorder.facts.get(name, {})) < 60:
-                    recorder.note(name, made[:1], may_fail=True)
+            for sample in wrong:
+                recorder.note(name, texts(torch, form, target, sample)[:1], may_fail=True)
 
 
 def file_of(name):
-    for family in ("nn.functional", "linalg", "fft", "special"):
+    for family in ("nn.functional", "linalg", "fft", "special", "masked"):
         if name.startswith(family + "."):
             return family.rsplit(".", 1)[-1]
     return "torch"
@@ -325,47 +237,106 @@ def lines_of(facts):
     return "\n".join(lines)
 
 
-def record(torch, op_db, only_written=False):
-    """{file name: its text}"""
-    files = {}
-    if not only_written:
-        recorder = Recorder(torch)
-        for info in sorted(op_db, key=lambda info: (info.name, info.variant_test_name)):
-            if not info.name.startswith(LEFT_OUT):
-                record_operator(recorder, info)
-        by_file = {}
-        for name, found in recorder.facts.items():
-            by_file.setdefault(file_of(name), {})[name] = found
-        files = {f"{file}.txt": lines_of(facts) for file, facts in by_file.items()}
-        print(f"{recorder.dropped} samples cannot be written as text", file=sys.stderr)
+def print_dropped(what, recorder):
+    print(f"{what}: {recorder.dropped} samples cannot be written as text, {sum(map(len, recorder.facts.values()))} facts", file=sys.stderr)
+
+
+def facts_of_operators(torch, op_db):
+    recorder = Recorder(torch)
+    for info in sorted(op_db, key=lambda info: (info.name, info.variant_test_name)):
+        if not is_left_out(info.name):
+            record_operator(recorder, info)
+    by_file = {}
+    for name, found in recorder.facts.items():
+        by_file.setdefault(file_of(name), {})[name] = found
+    print_dropped("operators", recorder)
+    return {f"{file}.txt": lines_of(facts) for file, facts in by_file.items()}
+
+
+def facts_of_written(torch):
     recorder, name = Recorder(torch), "written"
     for line in WRITTEN.read_text().splitlines():
         if line.startswith("#"):
             name = line[1:].strip()
         elif line.strip():
             recorder.note(name, [line.strip()], may_fail=True)
-    files["written.txt"] = lines_of(recorder.facts)
+    return lines_of(recorder.facts)
+
+
+def aliases(torch, op_db):
+    """torch.NAME and torch.Tensor.NAME of each operator of the database that has another name."""
+    found = {}
+    for info in op_db:
+        for alias in info.aliases:
+            name = alias.name.removeprefix("torch.")
+            for home in ("torch.", "torch.Tensor."):
+                if resolves(torch, home + name) and resolves(torch, home + info.name) and not is_left_out(info.name):
+                    found[home + name] = home + info.name
+    return "".join(f"{alias}\t{name}\n" for alias, name in sorted(found.items()))
+
+
+def record(torch, only=()):
+    """{file: its text}"""
+    import modules
+    files = {}
+    asked = lambda *names: not only or any(name in only for name in names)
+    if asked("torch", "functional", "linalg", "fft", "special", "masked", "aliases"):
+        from torch.testing._internal.common_methods_invocations import op_db
+        files = facts_of_operators(torch, op_db)
+        files["aliases.tsv"] = aliases(torch, op_db)
+    if asked("module_db"):
+        files["module_db.txt"] = modules.facts_of_database(torch)
+    if asked("modules"):
+        files["modules.txt"] = modules.facts(torch)
+    if asked("written"):
+        files["written.txt"] = facts_of_written(torch)
     return files
+
+
+UNKNOWN = ("has no attribute", "unexpected keyword argument", "got an unexpected keyword")
+
+
+def older(torch):
+    """What this PyTorch answers otherwise than the facts say."""
+    recorder = Recorder(torch)
+    for file in sorted(FACTS.glob("*.txt")):
+        name = ""
+        for line in file.read_text().splitlines():
+            if line.startswith("# "):
+                name = line[2:]
+            elif line:
+                text, outcome = line.split("\t")
+                newer, here = json.loads(outcome), recorder.outcome(text)
+                failed = isinstance(here, dict) and "raises" in here
+                if here == newer or failed and isinstance(newer, dict) and "raises" in newer:
+                    continue
+                if failed and (here["raises"] == "AttributeError" or any(word in here["message"] for word in UNKNOWN)):
+                    here = {"since": "newer"}
+                recorder.facts.setdefault(name, {})[text] = here
+    return lines_of(recorder.facts)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--record", nargs="*", metavar="written")
+    parser.add_argument("--record", nargs="*", metavar="FILE")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     if options.record is None and not options.check:
         parser.error("--record or --check")
-    torch, op_db = load()
-    files = record(torch, op_db, only_written=options.record == ["written"])
+    torch = load()
+    is_newest = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= NEWEST
+    files = record(torch, options.record or ()) if is_newest else {"older.tsv": older(torch)}
     FACTS.mkdir(exist_ok=True)
     status = 0
     for name, text in files.items():
-        if options.check:
-            if not (FACTS / name).exists() or (FACTS / name).read_text() != text:
-                print(f"facts/{name} is not what PyTorch says now")
-                status = 1
-        else:
-            (FACTS / name).write_text(text)
+        file = FACTS / name
+        if not options.check:
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            print(f"facts/{file.name} is not what PyTorch {torch.__version__} says now")
+            status = 1
+    if not is_newest and not options.check:
+        print(files["older.tsv"])
     return status
 
 

@@ -7,13 +7,13 @@ import judge
 import pytest
 
 pytestmark = pytest.mark.skipif(bool(judge.missing()), reason=judge.missing())
-# One of each kind; every one where STEPZERO_ALL is set (make precision).
+# One of each kind; every one where STEPZERO_ALL_MODELS is set (make precision).
 SAMPLE = ("llama", "bert", "whisper", "swin")
 
 
 @functools.cache
 def results():
-    return list(judge.judge_all(() if os.environ.get("STEPZERO_ALL") else SAMPLE))
+    return list(judge.judge_all(() if os.environ.get("STEPZERO_ALL_MODELS") else SAMPLE))
 
 
 def test_no_shape_is_wrong():
