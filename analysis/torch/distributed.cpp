@@ -449,7 +449,7 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.destroy_process_group", function, "group=None", nothing),
       row("torch.distributed.group.WORLD", constant, "", nothing),
       row("torch.distributed.GroupMember.WORLD", constant, "", nothing),
-      row("torch.distributed.distributed_c10d._get_default_group", function, "", nothing),
+      row("torch.distributed._get_default_group", function, "", nothing),
       row("torch.distributed.get_process_group_ranks", function, "group", ranks_of_group),
       row("torch.distributed.get_global_rank", function, "group, group_rank", global_rank),
       row("torch.distributed.get_local_rank", function, "group=None", role_value<Role::local_rank>),

@@ -304,16 +304,6 @@ Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(
 // A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
 Value on_shards(Call& call) { return call.run.to_show() ? seen_through(call) : call.run.heap().external("", call.place); }
 
-// functional_call(module, parameters, arguments): which shapes the parameters have there is not followed, so it is only shown what the module's own give.
-Value functional_call(Call& call) {
-  const Value given = call.run.resolve(call.at(2)), options = call.run.resolve(call.at(3));
-  if (!call.run.to_show() || (options && !options.is(Kind::none))) return call.run.heap().external("", call.place);
-  Arguments arguments;
-  if (const auto items = given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt) arguments.positional = *items;
-  else if (given && !given.is(Kind::none)) arguments.positional.push_back(given);
-  return call.run.call(call.at(0), std::move(arguments), call.place, call.expr);
-}
-
 // ---------------------------------------------------------------- calls and hooks
 
 template <bool before> Value register_hook(Call& call) {
@@ -487,7 +477,6 @@ std::vector<Row> module_rows() {
       row("$same", function, "x", first_argument),
       row("torch.compile", function, "model=None, **options", seen_through),
       row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
-      row("torch.func.functional_call", function, "module, parameter_and_buffer_dicts, args=None, kwargs=None, **options", functional_call),
       row("torch.jit.script", function, "obj=None, **options", seen_through),
       row("torch.jit.trace", function, "func, **options", seen_through),
       row("torch.jit.ignore", function, "fn=None, **options", seen_through),

@@ -3,6 +3,9 @@
 #include "torch/native.hpp"
 #include "torch/op.hpp"
 
+#include <algorithm>
+#include <map>
+
 namespace stepzero::torch {
 
 using interpreter::Arguments;
@@ -101,8 +104,35 @@ Value gradient_and_value(Call& call) {
   return call.run.heap().tuple({made, value});
 }
 
-// functional_call(module, parameters, args, kwargs): the module's forward, whatever its parameters are.
+// Are the named tensors as large as the module's own of those names? With others it is another module. A name that is missing keeps its own.
+bool fits(Call& call, Value module, Value given) {
+  given = call.run.resolve(given);
+  if (!given.is(Kind::dict) || values::Heap::dict_state(given)->open) return false;
+  std::map<std::string, Value, std::less<>> own;
+  for (const char* kind : {"named_parameters", "named_buffers"}) {
+    const Value method = call.run.attribute_or_none(module, syntax::Name(kind), call.place);
+    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place) : std::nullopt;
+    if (!all) return false;
+    for (const Value pair : *all) {
+      const auto parts = call.run.elements(pair, call.place);
+      if (!parts || parts->size() != 2 || !(*parts)[0].is(Kind::string)) return false;
+      own.emplace((*parts)[0].text(), (*parts)[1]);
+    }
+  }
+  for (const auto& [key, value] : values::Heap::dict_state(given)->items) {
+    if (!key.is(Kind::string)) return false;
+    const auto found = own.find(key.text());
+    const TensorState* mine = found == own.end() ? nullptr : tensor_state(call.run, found->second);
+    const TensorState* theirs = tensor_state(call.run, value);
+    if (!mine || !theirs || !mine->shape.rank_known || !theirs->shape.rank_known) return false;
+    if (!std::ranges::equal(mine->shape.dims, theirs->shape.dims, [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; })) return false;
+  }
+  return true;
+}
+
+// functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it is only shown what its own give.
 Value functional_call(Call& call) {
+  if (!call.run.to_show() && !fits(call, call.at(0), call.at(1))) return unknown_of(call);
   Arguments arguments;
   arguments.spread = call.spread;
   const Value given = call.run.resolve(call.at(2)), options = call.run.resolve(call.at(3));

@@ -21,7 +21,8 @@ A fact is one line: a Python expression with literal sizes, a tab, and what came
     written.txt      calls by hand (../written.txt)
     aliases.tsv      other names of the database's operators: name, tab, its operator's name
 
-The facts are those of the newest PyTorch (NEWEST). An older one answers the same expressions, and writes only what it answers otherwise:
+The facts are those of the first oracle (tests/oracles.py). The second, which is asked behind it (alone with `--torch 1.13`), answers the same
+expressions, and writes only what it answers otherwise:
 
     older.tsv        the same form; {"since": "newer"} where it does not know the name or the argument
 
@@ -32,6 +33,8 @@ indices. What the expression then does is what is recorded, not what the databas
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 import types
 import unittest
@@ -41,9 +44,11 @@ from pathlib import Path
 from writing import Unprintable, Writer, plain
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import oracles  # noqa: E402
+
 FACTS = HERE / "facts"
 WRITTEN = HERE / "written.txt"
-NEWEST = (2, 13)
 SAMPLES = 150   # of an operator, as a function; first those that differ in kind
 LONGEST = 500   # characters of a call
 
@@ -316,7 +321,32 @@ def older(torch):
     return lines_of(recorder.facts)
 
 
+def compare_or_write(files, check, version):
+    """The exit status."""
+    FACTS.mkdir(exist_ok=True)
+    status = 0
+    for name, text in files.items():
+        file = FACTS / name
+        if not check:
+            file.write_text(text)
+        elif not file.exists() or file.read_text() != text:
+            print(f"facts/{file.name} is not what PyTorch {version} says now")
+            status = 1
+    return status
+
+
 def main():
+    asked_alone = any(argument.startswith("--torch") for argument in sys.argv) or oracles.MARK in os.environ
+    if any(argument in ("-h", "--help") for argument in sys.argv):
+        print(__doc__)
+        return 0
+    arguments = sys.argv[1:]
+    if not asked_alone and oracles.python(oracles.SECOND):  # behind the first, which writes the expressions
+        first = subprocess.run([sys.executable, sys.argv[0], *arguments, "--torch", oracles.FIRST])
+        if first.returncode:
+            return first.returncode
+        return subprocess.run([sys.executable, sys.argv[0], *arguments, "--torch", oracles.SECOND]).returncode
+    version = oracles.enter()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", nargs="*", metavar="FILE")
     parser.add_argument("--check", action="store_true")
@@ -324,20 +354,10 @@ def main():
     if options.record is None and not options.check:
         parser.error("--record or --check")
     torch = load()
-    is_newest = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= NEWEST
-    files = record(torch, options.record or ()) if is_newest else {"older.tsv": older(torch)}
-    FACTS.mkdir(exist_ok=True)
-    status = 0
-    for name, text in files.items():
-        file = FACTS / name
-        if not options.check:
-            file.write_text(text)
-        elif not file.exists() or file.read_text() != text:
-            print(f"facts/{file.name} is not what PyTorch {torch.__version__} says now")
-            status = 1
-    if not is_newest and not options.check:
+    files = record(torch, options.record or ()) if version == oracles.FIRST else {"older.tsv": older(torch)}
+    if version == oracles.SECOND and not options.check:
         print(files["older.tsv"])
-    return status
+    return compare_or_write(files, options.check, version)
 
 
 if __name__ == "__main__":

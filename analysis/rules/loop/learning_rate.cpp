@@ -46,7 +46,7 @@ bool trains(const Scene& scene, const Object* optimizer) {
 void look_at(const Record& record, const Scene& scene, Report& report, Once& once) {
   for (const Happening& each : scene.all) {
     const OperationEvent& made = *each.event;
-    if (made.row->operation != Operation::optimizer_made || !trains(scene, made.self.object())) continue;
+    if (made.row->operation != Operation::optimizer_made || !trains(scene, scene.standing(made.self.object()))) continue;
     const values::OptimizerInfo* info = made.row->optimizer;
     if (!info) continue;
     const std::string name(made.row->path.substr(made.row->path.rfind('.') + 1));
