@@ -336,10 +336,15 @@ Value distributed_tensor(Call& call) {
   made->born = call.place;
   made->row = &call.row;
   const auto arguments = call.run.heap().array<Value>(call.row.parameters.size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) arguments[i] = call.run.resolve(call.at(i));
+  const auto states = call.run.heap().array<const TensorState*>(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i] = call.run.resolve(call.at(i));
+    states[i] = tensor_state(call.run, arguments[i]);
+  }
   if (const auto items = arguments[2].is(Kind::list) ? call.run.elements(arguments[2], call.place) : std::nullopt)
     arguments[2] = call.run.heap().tuple(*items);  // as the list is now
   made->arguments = arguments;
+  made->states = states;
   made->calls = call.run.site();
   state.made = made;
   return result(call, state);
