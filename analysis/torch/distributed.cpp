@@ -7,6 +7,7 @@
 
 namespace stepzero::torch {
 
+using symbolic::Answer;
 using symbolic::Role;
 using values::Waiting;
 
@@ -74,7 +75,7 @@ Value init_process_group(Call& call) {
   auto& s = call.run.symbols();
   const auto size = call.run.to_constant(call.at(3));
   if (size && *size > 0 && !call.run.as_rank() && !call.run.guarded())
-    if (const auto given = s.compared(symbolic::Compare::eq, call.run.role(Role::world_size), s.constant(*size)); s.decide(given) == symbolic::Answer::unknown) s.assume(given);
+    if (const auto given = s.compared(symbolic::Compare::eq, call.run.role(Role::world_size), s.constant(*size)); s.decide(given) == Answer::unknown) s.assume(given);
   return Value::none();
 }
 Value ranks_of_group(Call& call) {
@@ -150,7 +151,7 @@ Value request(Call& call) { return Value::of(Kind::instance, call.run.make_nativ
 Value handle(Call& call) {
   if (call.row.collective && call.row.collective->async >= 0) {
     const Value async = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->async)));
-    if (async.is(Kind::boolean) && call.run.symbols().decide(async.condition()) == symbolic::Answer::yes) return request(call);
+    if (async.is(Kind::boolean) && call.run.symbols().decide(async.condition()) == Answer::yes) return request(call);
   }
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
@@ -253,14 +254,58 @@ Value device_mesh(Call& call) {
   const Value shape = call.run.resolve(call.at(1));
   const auto sizes = shape.is(Kind::tuple) || shape.is(Kind::list) ? call.run.elements(shape, call.place) : std::nullopt;
   int several = 0;
-  for (const Value& item : sizes.value_or(std::vector<Value>{}))
-    if (const Value size = call.run.resolve(item); size.is(Kind::integer)) several += s.decide(s.compared(symbolic::Compare::eq, size.integer(), s.constant(1))) == symbolic::Answer::no;
+  Answer spreads = Answer::unknown;
+  for (const Value& item : sizes.value_or(std::vector<Value>{})) {
+    const Value size = call.run.resolve(item);
+    if (!size.is(Kind::integer)) continue;
+    const Answer alone = s.decide(s.compared(symbolic::Compare::eq, size.integer(), s.constant(1)));
+    several += alone == Answer::no;
+    spreads = alone == Answer::no || size.integer() == call.run.role(Role::world_size) ? Answer::yes : alone == Answer::yes ? Answer::no : Answer::unknown;
+  }
   call.arguments[3] = call.run.heap().boolean(several > 1);
   Instance* mesh = call.run.make_native("torch.distributed.device_mesh.DeviceMesh", call.place);
   keep(call.run, *mesh, "$all", call.run.heap().boolean(true));
+  // Of one dimension the group is that of the mesh.
+  if (sizes && sizes->size() == 1 && spreads != Answer::unknown) keep(call.run, *mesh, "$spreads", call.run.heap().boolean(spreads == Answer::yes));
   mesh->open = true;
   return Value::of(Kind::instance, mesh);
 }
+// How a tensor is spread along a dimension of the mesh. Two that were made alike are equal: by identity nothing is known of them.
+Value placement_without_dimension(Call& call) {
+  if (call.self.is(Kind::instance)) object(call).symbolic = object(call).open = true;
+  return {};
+}
+Value placement(Call& call) {
+  if (const Value dim = call.run.resolve(call.at(0))) keep(call, "dim", dim);
+  return placement_without_dimension(call);
+}
+constexpr std::string_view spread_by = "torch.distributed.tensor.distribute_tensor";
+constexpr std::string_view shard = "torch.distributed.tensor.Shard", replicate = "torch.distributed.tensor.Replicate";
+
+// The class of the one placement in the list: empty if it is not known, or there are several.
+std::string_view only_placement(Call& call, Value placements) {
+  placements = call.run.resolve(placements);
+  const auto items = placements.is(Kind::tuple) || placements.is(Kind::list) ? call.run.elements(placements, call.place) : std::nullopt;
+  if (!items || items->size() != 1) return {};
+  const Value item = call.run.resolve(items->front());
+  const Instance* instance = item.is(Kind::instance) ? item.as<Instance>() : nullptr;
+  return instance && !instance->cls && instance->native ? instance->native->path : std::string_view{};
+}
+// Where a tensor comes from distribute_tensor the text says whether the ranks have parts of it.
+std::optional<bool> is_sharded(Call& call) {
+  const TensorState* state = tensor_state(call.run, call.self);
+  if (!state || !state->made || !state->made->row || state->made->row->path != spread_by) return std::nullopt;
+  const auto& arguments = state->made->arguments;
+  const Value mesh = call.run.resolve(arguments[1]);
+  const Value spreads = mesh.is(Kind::instance) ? kept(call.run, *mesh.as<Instance>(), "$spreads") : Value{};
+  if (!spreads.is(Kind::boolean)) return std::nullopt;
+  if (call.run.symbols().decide(spreads.condition()) == Answer::no) return false;
+  const std::string_view how = only_placement(call, arguments[2]);
+  if (how == shard) return true;
+  if (how == replicate) return false;
+  return std::nullopt;
+}
+
 // A tensor that is spread over the ranks, as one that each of them has.
 Value whole_tensor(Call& call) {
   TensorState state = computed(call.run, {call.self});
@@ -272,6 +317,15 @@ Value whole_tensor(Call& call) {
   state.extent = nullptr;
   return result(call, state);
 }
+Value full_tensor(Call& call) {
+  if (const auto sharded = is_sharded(call)) call.arguments[1] = call.run.heap().boolean(*sharded);
+  return whole_tensor(call);
+}
+// From shards to shards nothing is sent where the dimension stays.
+Value redistributed(Call& call) {
+  if (const auto sharded = is_sharded(call); sharded && (!*sharded || only_placement(call, call.at(1)) == replicate)) call.arguments[3] = call.run.heap().boolean(*sharded);
+  return whole_tensor(call);
+}
 // What is spread has the shape of the whole. Its content is sent by one rank, unless that is None: then each rank has it.
 Value distributed_tensor(Call& call) {
   const Value source = call.run.resolve(call.at(3));
@@ -282,6 +336,21 @@ Value distributed_tensor(Call& call) {
   state.shape = from->shape;
   state.dtype = from->dtype;
   state.content = nullptr;
+  auto* made = call.run.heap().make<values::Made>();
+  made->born = call.place;
+  made->row = &call.row;
+  const auto arguments = call.run.heap().array<Value>(call.row.parameters.size());
+  const auto states = call.run.heap().array<const TensorState*>(arguments.size());
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    arguments[i] = call.run.resolve(call.at(i));
+    states[i] = tensor_state(call.run, arguments[i]);
+  }
+  if (const auto items = arguments[2].is(Kind::list) ? call.run.elements(arguments[2], call.place) : std::nullopt)
+    arguments[2] = call.run.heap().tuple(*items);  // as the list is now
+  made->arguments = arguments;
+  made->states = states;
+  made->calls = call.run.site();
+  state.made = made;
   return result(call, state);
 }
 Value part_of_mesh(Call& call) { return call.run.heap().external("mesh", call.place); }
@@ -365,10 +434,10 @@ const std::deque<Collective>& collectives() {
        {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
       {"torch.distributed.tensor.distribute_tensor", "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None", distributed_tensor,
        {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh", .only_if = 4}},
-      {"torch.Tensor.full_tensor", "*, grad_placements=None", whole_tensor,
-       {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = values::When::parted}, RowKind::method},
-      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, **options", whole_tensor,
-       {.name = "redistribute", .hidden = true, .because = "the ranks exchange their shards", .when = values::When::parted}, RowKind::method},
+      {"torch.Tensor.full_tensor", "*, grad_placements=None, sharded=None", full_tensor,
+       {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = values::When::parted, .only_if = 1}, RowKind::method},
+      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,
+       {.name = "redistribute", .hidden = true, .because = "the ranks exchange their shards", .when = values::When::parted, .only_if = 3}, RowKind::method},
       {"torch.distributed.tensor.parallel.parallelize_module", "module, device_mesh=None, parallelize_plan=None, **options", first_argument,
        {.name = "parallelize_module", .group = 1, .hidden = true, .because = "the parameters are spread over the ranks of the mesh"}},
   };
@@ -396,6 +465,8 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.device_mesh.DeviceMesh.__getitem__", method, "names", part_of_mesh),
       row("torch.distributed.device_mesh.DeviceMesh.get_group", method, "mesh_dim=None", part_of_mesh),
       row("torch.distributed.device_mesh.DeviceMesh.get_rank", method, "", role_value<Role::rank>),
+      row("torch.distributed.tensor.Shard", class_, "dim=None", placement),
+      row("torch.distributed.tensor.Replicate", class_, "", placement_without_dimension),
       row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None", message_of_batch),
       row("torch.distributed.Work", class_, "*arguments", nullptr),
       row("torch.distributed.Work.wait", method, "timeout=None", nothing, {}, Operation::await),

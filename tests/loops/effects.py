@@ -19,7 +19,11 @@ import tempfile
 import time
 from pathlib import Path
 
-FIGURES = Path(__file__).resolve().parent / "effects.json"
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import oracles  # noqa: E402
+
+FIGURES = HERE / "effects.json"
 EFFECTS = []
 SCALE = 65536.0  # what a GradScaler starts with
 
@@ -36,7 +40,7 @@ def norm(model):
 
 
 def change(model, before):
-    return math.sqrt(sum(float((p - q).pow(2).sum()) for p, q in zip(model.parameters(), before.parameters())))
+    return math.sqrt(sum(float((p - q).detach().pow(2).sum()) for p, q in zip(model.parameters(), before.parameters())))
 
 
 class Saved:
@@ -720,8 +724,8 @@ def main():
     what.add_argument("--record", action="store_true")
     what.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    global torch, nn, F
     oracles.enter()
+    global torch, nn, F
     import torch
     import torch.nn.functional as F
     from torch import nn

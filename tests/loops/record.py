@@ -36,7 +36,7 @@ import oracles  # noqa: E402
 PROGRAMS = HERE / "programs"
 OUTCOMES = HERE / "outcomes.json"
 FIXES = HERE / "fixes.json"
-SECONDS = 30
+SECONDS = 300  # no program takes one: for a loaded machine
 # Of the machine, not of the program: no GPU, one process.
 NOISE = ("'pin_memory' argument is set", "User provided device_type", "torch.cuda.amp.GradScaler is enabled, but",
          "The epoch parameter in `scheduler.step()` was not necessary",  # SequentialLR of PyTorch 1.13 does it

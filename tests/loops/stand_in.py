@@ -118,7 +118,7 @@ def install():
         def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
             return args[0]
 
-    by_device = hasattr(torch.amp, "GradScaler")  # since then autocast is asked by device
+    by_device = hasattr(torch, "get_autocast_dtype")  # since 2.4 autocast is asked by device
     real_bce = nn.functional.binary_cross_entropy
 
     def binary_cross_entropy(input, target, *args, **kwargs):

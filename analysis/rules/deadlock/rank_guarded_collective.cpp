@@ -36,7 +36,7 @@ bool on_all_ranks(const OperationEvent& event) {
   if (event.expected) return false;
   if (event.row->operation == Operation::parallel_forward) return true;
   // Where it communicates for certain, or not at all, the comparison of the ranks tells.
-  if (const int only_if = event.row->collective->only_if; only_if >= 0 && (event.row->collective->when != values::When::sharded || is_settled(event, only_if))) return false;
+  if (const int only_if = event.row->collective->only_if; only_if >= 0 && !is_open(event)) return false;
   const int group = event.row->collective->group;
   if (group < 0 || static_cast<std::size_t>(group) >= event.arguments.size()) return true;
   const Value value = event.arguments[static_cast<std::size_t>(group)];
@@ -295,8 +295,8 @@ private:
   // Where it communicates, if the text does not say that it does.
   static std::string condition_of(const OperationEvent& event) {
     if (!event.row->collective) return {};
-    if (event.row->collective->when == values::When::sharded && !is_settled(event, event.row->collective->only_if)) return "Where the model is sharded: ";
-    return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: " : "";
+    if (!is_open(event)) return {};
+    return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: " : "Where the model is sharded: ";
   }
 
   // Else it is a forward that works, for now.

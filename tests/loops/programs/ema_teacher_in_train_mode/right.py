@@ -33,4 +33,4 @@ for _ in range(5):
     loss.backward()
     optimizer.step()
     pair.update()
-    consistency.append(float(loss))
+    consistency.append(loss.item())
