@@ -13,6 +13,7 @@ installed both say how to get it, and skip.
 
 import functools
 import hashlib
+import importlib
 import json
 import os
 import subprocess
@@ -84,6 +85,15 @@ def chosen():
             del sys.argv[i:i + width]
             return version
     return os.environ.get(MARK, FIRST)
+
+
+def load(*names):
+    """Imports PyTorch and what of it takes long, for the processes that are forked from this one."""
+    for name in ("torch", "torch._dynamo", *names):
+        try:
+            importlib.import_module(name)
+        except Exception:  # not in this version, or broken there
+            pass
 
 
 def answers(version, *arguments):

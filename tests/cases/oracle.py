@@ -435,13 +435,7 @@ def main():
 
 
 def load_torch():
-    """PyTorch and what of it takes long to import: the children have it then."""
-    import importlib
-    for name in ("torch", "torch.distributed", "torch.distributed.tensor", "torch.distributed.fsdp", "torch._dynamo"):
-        try:
-            importlib.import_module(name)
-        except Exception:  # not in this version, or broken there
-            pass
+    oracles.load("torch.distributed", "torch.distributed.tensor", "torch.distributed.fsdp")
     sys.modules["torch"].set_num_threads(1)
 
 

@@ -164,12 +164,12 @@ def read(path):
 
 
 def cpu_time(process):
-    """In seconds. A rank that waits for another uses none."""
+    """In seconds, and whether it would use more if the machine let it. A rank that waits for another uses none."""
     try:
         fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
     except FileNotFoundError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return 0.0, False
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] in "RD"
 
 
 def run(text, world=2, seconds=90.0, stalled=4.0, environment=None):
@@ -198,8 +198,8 @@ def run(text, world=2, seconds=90.0, stalled=4.0, environment=None):
             if any(each and each[-1].get("done") == "raises" for each in logs) or all(ended) or now - begun > seconds:
                 break
             for rank, child in enumerate(children):
-                spent = cpu_time(child)
-                if since[rank] is None or spent - since[rank][0] > 0.03:
+                spent, is_kept_waiting = cpu_time(child)
+                if since[rank] is None or spent - since[rank][0] > 0.03 or is_kept_waiting:
                     since[rank] = (spent, now)
             if all(done or now - at[1] > stalled for done, at in zip(ended, since)):
                 break

@@ -45,7 +45,7 @@ def test_the_framework_still_answers_so(name):
     python = record.python_with_frameworks()
     if not python:
         pytest.skip("the frameworks are not installed: run `make oracle`")
-    asked = subprocess.run([python, HERE / "record.py", "--check", "--sample", "3", name], capture_output=True, text=True, timeout=500)
+    asked = subprocess.run([python, HERE / "record.py", "--check", "--sample", "3", name], capture_output=True, text=True, timeout=1800)
     if asked.returncode == 77:
         pytest.skip(asked.stdout.strip().splitlines()[-1])
     assert asked.returncode == 0, asked.stdout + asked.stderr

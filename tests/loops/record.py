@@ -214,10 +214,7 @@ def main():
                 print(f"{name}: {json.dumps(of(oracles.FIRST, outcome))}; {oracles.SECOND}: {json.dumps(outcome[oracles.SECOND])}")
         return 0
     oracles.enter(version if options.check or options.answer else oracles.FIRST)
-    import torch  # noqa: F401
-    import torch.distributed  # noqa: F401
-    import torch.nn.parallel  # noqa: F401
-    import torch.utils.data  # noqa: F401
+    oracles.load("torch.distributed", "torch.nn.parallel", "torch.utils.data")
     bugs = json.loads((HERE / "bugs.json").read_text())
     if options.fixes or options.record_fixes:
         return run_fixes(() if options.record_fixes else options.names, bugs, options.record_fixes)

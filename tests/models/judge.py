@@ -127,7 +127,7 @@ def run(text):
 
 
 def ask_torch():
-    import torch  # noqa: F401  once, for all that are run in children
+    oracles.load()
     facts = {}
     for name, model in MODELS.items():
         right = run(small(name))

@@ -9,7 +9,7 @@ SMALL = ("--width=16 --heads=2 --depth=1 --context=16 --vocab-size=16 --train-si
          "--epochs=2").split()
 
 
-def train(python, script, folder, *arguments, seconds=60, after=None):
+def train(python, script, folder, *arguments, seconds=300, after=None):
     return launch(script, [*SMALL, f"--checkpoint={folder}/last.pt", *arguments], seconds=seconds, folder=folder, after=after, python=python)
 
 

@@ -360,7 +360,7 @@ def main():
         if not folders:
             return 0
     oracles.enter(oracles.FIRST if options.record else version)
-    import torch  # noqa: F401  once, for all that are run in children
+    oracles.load()
     if options.answer:
         print(json.dumps({folder.name: ask(folder)[0] for folder in folders}))
         return 0
