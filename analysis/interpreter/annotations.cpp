@@ -196,9 +196,17 @@ void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
 const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation, const values::Function& function, bool& optional) {
   const std::function<Value(const Expr&)> named = [&](const Expr& expr) -> Value {
     if (expr.kind == ExprKind::name || expr.kind == ExprKind::string) {
-      const Name name = expr.kind == ExprKind::name ? as<NameExpr>(expr).id : Name(as<StringExpr>(expr).value);
+      std::string_view text = expr.kind == ExprKind::name ? as<NameExpr>(expr).id.text() : as<StringExpr>(expr).value;
+      // "pl.Trainer", as an annotation that stands before its import is run
+      const auto dot = text.find('.');
+      const std::string rest(dot == std::string_view::npos ? std::string_view{} : text.substr(dot));
+      const Name name(text.substr(0, dot));
+      const auto member = [&](Value found) -> Value {
+        if (rest.empty()) return found;
+        return found.is(Kind::library) ? Value(library_symbol(std::string(found.as<values::LibrarySymbol>()->path) + rest)) : Value{};
+      };
       for (const values::Scope* scope = function.closure; scope; scope = scope->parent)
-        if (const values::Slot* slot = scope->names.find(name); slot && slot->value) return resolve(slot->value);
+        if (const values::Slot* slot = scope->names.find(name); slot && slot->value) return member(resolve(slot->value));
       return {};
     }
     if (expr.kind != ExprKind::attribute) return {};

@@ -407,7 +407,15 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
       return native_attribute(*library_symbol(library_.types().tensor).as<values::LibrarySymbol>(), Value::of(Kind::unknown, &object), name, where);
   // Modules and classes that are imported are no tensors, though they have functions of these names.
   const auto of_tensors = [&](std::string_view path) { return path.starts_with(std::string(library_.types().tensor) + "."); };
-  if (const std::string_view method = library_.presume_method(name.text()); !method.empty() && !(of_tensors(method) && object.attributes.find(Name("$imported")))) {
+  // What a framework's object is called tells, together with the method, whose it is: accelerator.wait_for_everyone().
+  const auto of_called = [&] {
+    std::string_view called = object.name;
+    called.remove_prefix(std::min(called.find_last_of('.') + 1, called.size()));
+    called.remove_prefix(std::min(called.find_first_not_of('_'), called.size()));
+    return called.empty() || !calling_ || object.attributes.find(Name("$declared")) ? std::string_view{} : library_.presume_method(std::string(called) + "." + std::string(name.text()));
+  };
+  const std::string_view of_any = library_.presume_method(name.text());
+  if (const std::string_view method = of_any.empty() ? of_called() : of_any; !method.empty() && !(of_tensors(method) && object.attributes.find(Name("$imported")))) {
     const auto* found = library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
       return call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);

@@ -191,6 +191,8 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     return heap().choose(symbols().opaque(given, Sharing::uniform), made, Value::none());
   }
   if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
+  // Of what is declared to be something else its name says nothing.
+  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name("$declared")).value = Value::none();
   return made;
 }
 
@@ -435,7 +437,11 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
         const Value held = resolve(slot->value);
         if (inherited && is_a(held, library_.types().module)) continue;
         const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
-        heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : heap().external("self." + std::string(name.text())));
+        // A rank that a method reads when the job starts: `self.rank = 0` in the constructor is only its value until then.
+        const auto presumed = library_.presume(name.text());
+        const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each && (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
+        if (of_rank) heap().set(*slot, symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
+        else heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : heap().external("self." + std::string(name.text())));
       }
   };
   // A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.

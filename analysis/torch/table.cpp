@@ -171,6 +171,15 @@ constexpr std::array<std::string_view, 8> seeding_names = {"seed", "set_seed", "
 
 // Method names that only one library class has: a call of them tells what an unknown object is.
 constexpr std::array method_names = {
+    // Of what is called so: that alone could be another's.
+    MethodName{"accelerator.wait_for_everyone", "accelerate.Accelerator.wait_for_everyone"},
+    MethodName{"accelerator.gather", "accelerate.Accelerator.gather"},
+    MethodName{"accelerator.gather_for_metrics", "accelerate.Accelerator.gather_for_metrics"},
+    MethodName{"accelerator.reduce", "accelerate.Accelerator.reduce"},
+    MethodName{"accelerator.pad_across_processes", "accelerate.Accelerator.pad_across_processes"},
+    MethodName{"accelerator.main_process_first", "accelerate.Accelerator.main_process_first"},
+    MethodName{"accelerator.local_main_process_first", "accelerate.Accelerator.local_main_process_first"},
+    MethodName{"accelerator.check_trigger", "accelerate.Accelerator.check_trigger"},
     MethodName{"set_epoch", "torch.utils.data.distributed.DistributedSampler.set_epoch"},  // other samplers, loaders and sets take it as well
     MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},  // modules have it as well, and it does the same
     MethodName{"backward", "torch.Tensor.backward"},

@@ -254,7 +254,8 @@ private:
   // The size of the job that every run of the root asks for by its number; 0: none.
   int size_of_job(const Root& root) const {
     int size = 0;
-    bool several = false;
+    bool several = false, begun = false;
+    const auto meets = [](const Event& event) { return event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)); };
     const std::function<void(const Block&)> look = [&](const Block& block) {
       for (const Event* event : block.events) {
         if (event->kind == EventKind::exit) return;
@@ -262,9 +263,16 @@ private:
           look(static_cast<const CallEvent*>(event)->body);
         } else if (event->kind == EventKind::operation) {
           if (const auto given = Acts::ranks_asked_for(static_cast<const OperationEvent&>(*event), record_.symbols)) {
+            // A launcher that is made once the processes have met is not what started them.
+            if (begun && size == 0) continue;
             several = several || (size != 0 && size != *given);
             size = static_cast<int>(*given);
+          } else {
+            begun = begun || meets(*event);
           }
+        } else if (event->kind == EventKind::branch) {
+          for (const Block* side : {&static_cast<const BranchEvent*>(event)->yes, &static_cast<const BranchEvent*>(event)->no})
+            visit(*side, [&](const Event& inner) { begun = begun || meets(inner); });
         }
       }
     };
