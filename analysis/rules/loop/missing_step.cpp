@@ -42,7 +42,7 @@ void check(const Record& record, Report& report) {
                                     "This loop computes gradients, and the optimizer of these parameters never makes a step: nothing is trained. Call its step() behind the backward.");
       if (!finding) continue;
       for (const Happening& each : scene.all)
-        if (each.event->row->operation == Operation::optimizer_made && each.event->self.object() == optimizer)
+        if (each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == optimizer)
           report.relate(*finding, each.event->place, "the optimizer that would step these parameters");
     }
   }

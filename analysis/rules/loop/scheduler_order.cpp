@@ -19,6 +19,11 @@ Value optimizer_of(const Object* scheduler) {
   const auto* instance = dynamic_cast<const Instance*>(scheduler);
   return instance ? instance->attributes.value(syntax::Name("$optimizer")) : Value{};
 }
+// The one that stands for it in the scene: it may be one of several, chosen before the scheduler was made.
+Value standing_optimizer(const Scene& scene, Value optimizer) {
+  while (optimizer.is(Kind::choice)) optimizer = optimizer.as<values::Choice>()->yes;
+  return optimizer.is(Kind::instance) ? as_value(scene.standing(optimizer.object())) : optimizer;
+}
 Value argument(const OperationEvent& event, std::string_view name) {
   for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
     if (event.row->parameters[i].text() == name) return event.arguments[i];
@@ -261,7 +266,7 @@ void check(const Record& record, Report& report) {
     for (const Happening& made : scene.all) {
       if (made.event->row->operation != Operation::scheduler_made) continue;
       if (!all) all = windows(record, training);
-      Steps scheduler{&made, {}, optimizer_of(made.event->self.object())};
+      Steps scheduler{&made, {}, standing_optimizer(scene, optimizer_of(made.event->self.object()))};
       bool unseen = false;
       for (const Happening& each : scene.all) {
         if (each.event->row->operation == Operation::scheduler_step && each.event->self.object() == made.event->self.object()) scheduler.steps.push_back(&each);

@@ -29,10 +29,11 @@ bool steps_in(const Scene& scene, const std::vector<const LoopEvent*>& loops, Va
   });
 }
 
-// The tensors that the optimizers of a scene have taken, if that is known of all of them.
+// The tensors that the optimizers of a scene have taken, if that is known of all of them, and of each to choose from.
 std::optional<std::set<const Object*>> all_taken(const Scene& scene) {
-  std::set<const Object*> taken;
-  for (const Object* optimizer : scene.optimizers) {
+  std::set<const Object*> taken, optimizers = scene.optimizers;
+  for (const auto& [one, stands] : scene.stand_in) optimizers.insert(one);
+  for (const Object* optimizer : optimizers) {
     const Value tensors = attribute(optimizer, "$tensors");
     if (!tensors.is(Kind::tuple)) return std::nullopt;
     for (const Value& tensor : tensors.as<values::Tuple>()->items) taken.insert(tensor.object());
@@ -110,7 +111,7 @@ void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Repor
     const Happening *step = nullptr, *backward = nullptr;
     for (const Happening& each : scene.all) {
       if (each.loops.empty() || !repeats(*each.loops.back())) continue;
-      if (stepped_optimizer(*each.event).object() == made.event->self.object()) step = &each;
+      if (stepped_optimizer(*each.event).object() == scene.standing(made.event->self.object())) step = &each;
       if (each.event->row->operation == Operation::backward) backward = &each;
     }
     if (!step || !backward) continue;
@@ -160,6 +161,46 @@ void look_for_unfrozen(const Record& record, const Scene& scene, Report& report,
   }
 }
 
+// Another optimizer of those that the program chooses this one from.
+bool is_alternative(const Scene& scene, const OperationEvent& made, Value optimizer) {
+  return made.row->operation == Operation::optimizer_made && made.self.is(Kind::instance) && made.self.object() != optimizer.object() &&
+         scene.standing(made.self.object()) == scene.standing(optimizer.object());
+}
+
+// " when `args.adam`": where the program chooses this one, if that can be said.
+std::string chosen_when(const Record& record, const Happening& made) {
+  if (made.turns.empty() || !made.turns.back().branch->condition) return "";
+  const values::Cond condition = made.turns.back().branch->condition;
+  const std::string text = record.symbols.text(made.turns.back().yes ? condition : record.symbols.logical_not(condition));
+  return text.empty() ? "" : " when `" + text + "`";
+}
+
+// What a loop does with an optimizer, where it is the one that the program chooses.
+struct Use {
+  const OperationEvent *step = nullptr, *homeless = nullptr;  // a backward whose gradients neither it nor another steps
+  bool fed = false;
+};
+Use use_of(const Scene& scene, Value optimizer, Value stands) {
+  Use use;
+  for (const Happening& each : scene.all) {
+    if (stepped_optimizer(*each.event).object() == stands.object() && !each.loops.empty() && repeats(*each.loops.back())) {
+      use.step = each.event;
+      const auto& arguments = each.event->arguments;
+      if (each.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) use.fed = true;
+    }
+    if (each.event->row->operation != Operation::backward || each.loops.empty()) continue;
+    const bool feeds_it = feeds(scene, *each.event, optimizer) != Answer::no;
+    use.fed = use.fed || feeds_it;
+    const bool none = !feeds_it && std::none_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+      return other.event->row->operation == Operation::optimizer_made && other.event->self.is(Kind::instance) && !is_alternative(scene, *other.event, optimizer) &&
+             feeds(scene, *each.event, other.event->self) != Answer::no;
+    });
+    // loop/detached-loss tells of losses that are made of numbers.
+    if (none && steps_in(scene, each.loops, stands) && !(each.event->self_state() && from_numbers(*each.event->self_state()))) use.homeless = each.event;
+  }
+  return use;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -173,41 +214,31 @@ void check(const Record& record, Report& report) {
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated || by_hand(scene, nullptr)) continue;
     const bool all_made = std::all_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return is_made(scene, each) && !escapes(record, scene, each, nullptr); });
+    if (!all_made) continue;
     for (const Happening& made : scene.all) {
-      if (made.event->row->operation != Operation::optimizer_made) continue;
-      const Value optimizer = made.event->self;
-      if (!all_made || !optimizer.is(Kind::instance)) continue;
-      const OperationEvent *step = nullptr, *homeless = nullptr;
-      bool fed = false;
-      for (const Happening& each : scene.all) {
-        if (stepped_optimizer(*each.event).object() == optimizer.object() && !each.loops.empty() && repeats(*each.loops.back())) {
-          step = each.event;
-          const auto& arguments = each.event->arguments;
-          if (each.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) fed = true;
-        }
-        if (each.event->row->operation != Operation::backward || each.loops.empty()) continue;
-        fed = fed || feeds(scene, *each.event, optimizer) != Answer::no;
-        const bool none = std::all_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* other) {
-          return feeds(scene, *each.event, Value::of(Kind::instance, other)) == Answer::no;
-        });
-        // loop/detached-loss tells of losses that are made of numbers.
-        if (none && steps_in(scene, each.loops, optimizer) && !(each.event->self_state() && from_numbers(*each.event->self_state()))) homeless = each.event;
-      }
+      if (made.event->row->operation != Operation::optimizer_made || !made.event->self.is(Kind::instance)) continue;
+      const Value optimizer = made.event->self, stands = as_value(scene.standing(optimizer.object()));
+      const Use use = use_of(scene, optimizer, stands);
       // Two optimizers of one module, and a loss that reaches no optimizer: the later of them was meant for it.
       bool doubled = false;
-      if (homeless && module_of(optimizer))
+      if (use.homeless && module_of(optimizer))
         for (const Happening& other : scene.all) {
           if (other.event == made.event) break;
-          doubled = doubled || (other.event->row->operation == Operation::optimizer_made && module_of(other.event->self) == module_of(optimizer));
+          doubled = doubled || (other.event->row->operation == Operation::optimizer_made && scene.standing(other.event->self.object()) != stands.object() &&
+                                module_of(other.event->self) == module_of(optimizer));
         }
-      const OperationEvent* loss = doubled ? homeless : !fed ? homeless : nullptr;
-      if (!step || !loss || !once(made.event->place)) continue;
-      Finding* finding = report.add(Severity::error, made.event->place, made.event->calls,
-                                    "This optimizer was given other parameters than those that the loop trains: " + object_text(record, *loss, "the loss") +
+      const OperationEvent* loss = doubled || !use.fed ? use.homeless : nullptr;
+      if (!use.step || !loss || !once(made.event->place)) continue;
+      // Another to choose from may be the right one.
+      const bool in_every_run = std::none_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
+        return is_alternative(scene, *other.event, optimizer) && use_of(scene, other.event->self, stands).fed;
+      });
+      Finding* finding = report.add(in_every_run ? Severity::error : Severity::warning, made.event->place, made.event->calls,
+                                    "This optimizer was given other parameters than those that the loop trains" + (in_every_run ? "" : chosen_when(record, made)) + ": " + object_text(record, *loss, "the loss") +
                                         ".backward() computes gradients that no optimizer steps. Make it from the parameters of the model that is used.");
       if (!finding) continue;
       report.relate(*finding, loss->place, "these gradients belong to parameters of no optimizer");
-      report.relate(*finding, step->place, "the step");
+      report.relate(*finding, use.step->place, "the step");
     }
   }
 }
