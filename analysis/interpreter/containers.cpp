@@ -181,6 +181,7 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
 }
 
 Value Interpreter::list_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+  step(values::Heap::list_state(self)->items.size() / 64);  // the elements are copied
   values::ListState state = *values::Heap::list_state(self);
   const ListKind kind = self.as<values::List>()->kind;
   const bool is_set = kind == ListKind::set;

@@ -64,6 +64,8 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
 
 void Interpreter::dict_set(Value dict, Value key, Value value) {
   key = resolve(key);
+  // Each write compares all keys and copies the table: it is paid for, or a table that grows costs its square for nothing.
+  step(1 + values::Heap::dict_state(dict)->items.size() / 8);
   values::DictState state = *values::Heap::dict_state(dict);
   if (auto* mirrored = dict.as<values::Dict>()->mirrored) {
     if (key.is(Kind::string)) heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);

@@ -295,8 +295,10 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
     if (const Row* setter = library_.find(std::string(object.as<values::LibrarySymbol>()->path) + ".__setitem__"); setter && setter->kind == values::RowKind::function)
       call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), {}, {{index, value}, {}, false}, here(target), nullptr);
   if (object.is(Kind::dict)) dict_set(object, index, value);
-  else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) store_item(*this, *object.as<values::Unknown>(), index, value);
-  else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
+  else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) {
+    step(1 + object.as<values::Unknown>()->items.size());  // each of them is compared, and may be made anew
+    store_item(*this, *object.as<values::Unknown>(), index, value);
+  } else if (object.is(Kind::tensor)) library_.store(*this, object, index, value, target, here(target));
   else if (object.is(Kind::list)) {
     values::ListState state = *values::Heap::list_state(object);
     const Value place_of = resolve(index);
