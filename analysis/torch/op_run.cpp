@@ -28,12 +28,29 @@ bool is_slip_of(std::string_view written, std::string_view meant) {
   return syntax::letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
 
+// Python's operators make of the arrays of another library such arrays: `scores @ values` is no more a tensor than both of these.
+bool is_of_python(const values::Row& row) {
+  constexpr std::string_view paths[] = {"torch.add", "torch.sub", "torch.mul", "torch.matmul", "torch.div", "torch.floor_divide", "torch.remainder", "torch.pow", "torch.neg", "torch.positive"};
+  return std::ranges::find(paths, row.path) != std::end(paths);
+}
+
 // Is it a tensor because methods were called on it, or an annotation says so? Others have some of these methods, too: a TensorDict.
+// What was computed from such alone is as much as they are; where the way back is too long, nothing is sure.
+bool is_presumed(const TensorState* state, int& steps) {
+  while (state && state->made && state->made->row && steps-- > 0) {
+    const values::Made& made = *state->made;
+    if (is_of_python(*made.row)) {
+      return std::ranges::all_of(made.states, [&](const TensorState* operand) { return !operand || is_presumed(operand, steps); });
+    }
+    if (!made.row->self_first) break;
+    state = made.states.empty() ? nullptr : made.states[0];
+  }
+  return steps < 0 || !state || (state->external && !state->made);
+}
+
 bool is_presumed(const TensorState* state) {
-  constexpr int most_methods = 16;
-  for (int i = 0; i < most_methods && state && state->made && state->made->row && state->made->row->self_first; ++i)
-    state = state->made->states.empty() ? nullptr : state->made->states[0];
-  return !state || (state->external && !state->made);
+  int steps = 64;
+  return is_presumed(state, steps);
 }
 
 // The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters have other names, and
