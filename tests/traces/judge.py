@@ -156,14 +156,20 @@ def judge_shapes(topic):
                                          f"observed {seen[0]}")
 
 
+def stands_at(bug, file, place):
+    first, last = place["range"]["start"]["line"], place["range"]["end"]["line"]
+    return file == bug.get("file", "wrong.py") and any(first <= line <= last for line in [bug["line"], *bug.get("also", [])])
+
+
 def judge_findings(topic):
-    """Nothing is said but the bug, at its line."""
+    """Nothing is said but the bug, at its line; or at the layer whose number is wrong, where the line is evidence of it."""
     found = False
     for file, findings in topic.findings.items():
         for finding in findings:
-            first, last = finding["range"]["start"]["line"], finding["range"]["end"]["line"]
-            at_the_bug = topic.bug and file == topic.bug.get("file", "wrong.py") and any(
-                first <= line <= last for line in [topic.bug["line"], *topic.bug.get("also", [])])
+            first = finding["range"]["start"]["line"]
+            at_the_bug = topic.bug and (stands_at(topic.bug, file, finding) or any(
+                stands_at(topic.bug, place["path"].split("/", 1)[-1], place)
+                for place in finding["related"]))
             if at_the_bug and finding["rule"].split("/")[0] == topic.bug["rule"].split("/")[0]:
                 found = True
                 continue

@@ -31,6 +31,7 @@ void check(const Record& record, Report& report) {
     if (!finding) return;
     relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
     relate_origin(report, *finding, problem.left, "flattened here");
+    for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
     report.relate_calls(*finding, problem.calls);
     if (auto fix = fix_constructor(record, problem, "in_features")) finding->fixes.push_back(std::move(*fix));
   });

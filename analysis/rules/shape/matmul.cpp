@@ -54,6 +54,7 @@ void check(const Record& record, Report& report) {
       if (!finding) return;
       relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
       relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
+      for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
       report.relate_calls(*finding, problem.calls);
       if (auto fix = fix_constructor(record, problem, "in_features")) finding->fixes.push_back(std::move(*fix));
       if (auto fix = fix_transpose(record, problem, 0)) finding->fixes.push_back(std::move(*fix));
