@@ -12,6 +12,10 @@ const file = fileURLToPath(new URL("../package.json", import.meta.url));
 const severities = ["error", "warning", "information", "hint"];
 
 const families = {
+  autograd: "What autograd refuses: in-place writes, conversions, backwards without a history.",
+  call: "Calls whose arguments do not fit the function.",
+  config: "Options of the command line that do not say what they seem to.",
+  launch: "The environment that a job is started with.",
   amp: "Mixed precision: autocast and the GradScaler.",
   checkpoint: "What is saved, and what is loaded again.",
   data: "Data sets, loaders and how they are parted.",
