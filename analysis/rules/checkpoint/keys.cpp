@@ -86,8 +86,23 @@ struct Held {
   bool complete = true;                       // there are no others
   std::map<std::string, std::size_t> counts;  // of the modules in those containers
 };
+// Does the module take a state in a way of its own? It may take another size, too.
+bool loads_by_itself(Value module) {
+  const values::Class* cls = module.as<Instance>()->cls;
+  return cls && std::ranges::any_of(cls->order, [](const values::Class* each) {
+    return each->body && std::ranges::any_of(each->body->names.entries(), [](const auto& entry) {
+      const std::string_view name = entry.first.text();
+      return name == "_load_from_state_dict" || name == "load_state_dict";
+    });
+  });
+}
+
 void tensors_of(Value module, const std::string& prefix, Held& held, int depth = 0) {
   if (!module.is(Kind::instance) || depth > 8) return;
+  if (loads_by_itself(module)) {
+    held.complete = false;
+    return;
+  }
   auto& found = held.tensors;
   for (const auto& [name, slot] : module.as<Instance>()->attributes.entries()) {
     const Value value = slot->value;
