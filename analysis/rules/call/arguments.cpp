@@ -6,10 +6,10 @@ namespace stepzero::rules {
 
 namespace {
 
-// Which module an attribute holds, and how it is called, may hang on one question that the run answers twice: no proof.
+// Which module an object was given, and how its method calls that, may hang on one question that the run answers twice: no proof.
 void check(const Record& record, Report& report) {
-  report_problems(record, report, values::ProblemKind::own_call, Severity::error, [](const interpreter::ProblemEvent&, Finding& finding) {
-    if (finding.message.starts_with("`forward`")) finding.severity = Severity::warning;
+  report_problems(record, report, values::ProblemKind::own_call, Severity::error, [](const interpreter::ProblemEvent& problem, Finding& finding) {
+    if (problem.calls && finding.message.starts_with("`forward`")) finding.severity = Severity::warning;
   });
 }
 
