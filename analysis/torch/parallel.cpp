@@ -149,7 +149,17 @@ Value fully_sharded(Call& call) {
   }
   return module;
 }
+// What moves its inputs leaves it open where they lie.
+void move_input(Interpreter& run, Value argument) {
+  if (const TensorState* state = tensor_state(run, argument); state && state->device) {
+    TensorState moved = *state;
+    moved.device = nullptr;
+    set_state(run, argument, moved);
+  }
+}
 Value before_sharded(Call& call) {
+  if (const Value given = call.run.resolve(call.at(1)); given.is(Kind::tuple))
+    for (const Value argument : given.as<values::Tuple>()->items) move_input(call.run, argument);
   if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[2] = kept(call.run, *module.as<Instance>(), "$group");
   return Value::none();
 }
@@ -320,12 +330,7 @@ Value Table::wrapped(Value object) const {
 
 // Wrappers move what they are given to the devices of their modules.
 void Table::hand_on(Interpreter& run, std::span<const Value> positional) const {
-  for (const Value& argument : positional)
-    if (const TensorState* state = tensor_state(run, argument); state && state->device) {
-      TensorState moved = *state;
-      moved.device = nullptr;
-      set_state(run, argument, moved);
-    }
+  for (const Value& argument : positional) move_input(run, argument);
 }
 
 } // namespace stepzero::torch
