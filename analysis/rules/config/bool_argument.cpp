@@ -2,11 +2,49 @@
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::truth_of_text, Severity::warning); }
+// The parser, or group of it, that gets the argument, as the program calls it.
+std::string parser_of(const Record& record, const ProblemEvent& problem) {
+  if (!problem.expr || problem.expr->function->kind != syntax::ExprKind::attribute) return "";
+  return std::string(record.text({problem.place.chunk, syntax::as<syntax::AttributeExpr>(*problem.expr->function).object->span}));
+}
+
+// Who reads one argument so reads others so, too: that is one mistake for each parser, which stands at the first of them.
+void check(const Record& record, Report& report) {
+  std::vector<Finding> found;
+  std::vector<std::string> parsers;
+  std::vector<const ProblemEvent*> problems;
+  Report each(record, bool_argument, found);
+  report_problems(record, each, values::ProblemKind::truth_of_text, Severity::warning, [&](const ProblemEvent& problem, Finding&) {
+    parsers.resize(found.size());
+    problems.resize(found.size());
+    parsers.back() = parser_of(record, problem);
+    problems.back() = &problem;
+  });
+  std::vector<std::size_t> order(found.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return found[a].where.span.begin < found[b].where.span.begin; });
+  std::vector<bool> told(found.size());
+  for (const std::size_t first : order) {
+    if (told[first]) continue;
+    std::vector<Related> related = found[first].related;
+    std::string message = found[first].message;
+    std::size_t others = 0;
+    for (const std::size_t i : order)
+      if (i != first && !told[i] && !parsers[i].empty() && parsers[i] == parsers[first]) {
+        told[i] = true;
+        ++others;
+        related.push_back({found[i].where, "so is this one"});
+      }
+    if (others > 0) message += " So are " + std::to_string(others) + (others == 1 ? " other argument" : " other arguments") + " of " + parsers[first] + " read.";
+    if (Finding* finding = report.add(found[first].severity, problems[first]->place, problems[first]->calls, std::move(message))) finding->related = std::move(related);
+  }
+}
 
 } // namespace
 

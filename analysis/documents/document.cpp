@@ -1,0 +1,83 @@
+#include "documents/document.hpp"
+
+#include "syntax/spelling.hpp"
+
+#include <algorithm>
+
+namespace stepzero::documents {
+
+namespace {
+constexpr std::uint32_t largest = 1u << 20;  // larger files are data, and no configuration
+constexpr std::size_t longest_word = 80;
+}
+
+const Field* Node::find(std::string_view key) const {
+  const auto found = std::find_if(fields.rbegin(), fields.rend(), [&](const Field& field) { return field.key == key; });
+  return found == fields.rend() ? nullptr : &*found;
+}
+
+const Node* Node::at(std::string_view key) const {
+  const Field* field = find(key);
+  return field ? &field->value : nullptr;
+}
+
+std::string_view described(Node::Kind kind) {
+  constexpr std::string_view names[] = {"null", "a truth value", "an integer", "a number", "a text", "a list", "a table", "something else"};
+  return names[static_cast<int>(kind)];
+}
+
+Language language_of(std::string_view path, std::string_view text) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const auto is_one_of = [&](std::initializer_list<std::string_view> endings) {
+    return std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
+  };
+  if (is_one_of({".json", ".jsonc", ".json5"})) return Language::json;
+  if (is_one_of({".yaml", ".yml"})) return Language::yaml;
+  if (is_one_of({".sh", ".bash", ".slurm", ".sbatch", ".job", ".ksh", ".zsh"})) return Language::shell;
+  if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || name.ends_with(".mk")) return Language::make;
+  if (name.starts_with("Dockerfile") || name.ends_with(".dockerfile") || name == "Containerfile") return Language::docker;
+  if (name.find('.') != std::string_view::npos || !text.starts_with("#!")) return Language::none;
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return first.ends_with("sh") || first.find("sh ") != std::string_view::npos ? Language::shell : Language::none;
+}
+
+std::shared_ptr<const syntax::Module> unparsed(std::string text) {
+  auto module = std::make_shared<syntax::Module>();
+  module->text = std::make_shared<const syntax::Text>(std::move(text));
+  return module;
+}
+
+std::shared_ptr<const syntax::Module> module_of(std::string_view path, std::string text, const syntax::Elsewhere& elsewhere) {
+  return language_of(path, text) != Language::none ? unparsed(std::move(text)) : syntax::parse(std::move(text), elsewhere);
+}
+
+Document parse(Language language, std::shared_ptr<const syntax::Text> text) {
+  Document document;
+  document.language = language;
+  document.text = std::move(text);
+  const std::string_view bytes = document.text->bytes();
+  bool whole = bytes.size() <= largest;
+  if (whole) switch (language) {
+    case Language::json: whole = read_json(bytes, document.root, document.comments); break;
+    case Language::yaml: whole = read_yaml(bytes, document.root); break;
+    case Language::make:
+    case Language::docker: break;
+    case Language::shell: whole = read_shell(bytes, document.script, document.comments); break;
+    case Language::none: break;
+    }
+  if (bytes.size() <= largest) read_embedded(language, bytes, document.root, document.script, document.comments);
+  document.is_broken = !whole;
+  return document;
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  if (word.size() < 2 || word.size() > longest_word) return {};
+  const auto is_snake = [](std::string_view text) { return text.find('_') != std::string_view::npos; };
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 4) + 1;
+  for (const std::string_view candidate : known)
+    if (const std::size_t away = syntax::letters_between(word, candidate); away < least || (away == least && !best.empty() && is_snake(candidate) == is_snake(word) && is_snake(best) != is_snake(word))) best = candidate, least = away;
+  return best;
+}
+
+} // namespace stepzero::documents

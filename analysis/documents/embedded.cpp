@@ -1,0 +1,168 @@
+// Scripts of the shell within other files: recipes of a Makefile, instructions of a Dockerfile, steps of a workflow, and the launches that
+// an editor's launch.json describes. What is no script is blanked, so that every place stays what it is in the file.
+#include "documents/document.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stepzero::documents {
+
+namespace {
+
+// Each line with its end.
+template <class Each> void each_line(std::string_view text, const Each& each) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    each(at, text.substr(at, end - at));
+    at = end;
+  }
+}
+
+std::string blanked(std::string_view text) {
+  std::string blank(text.size(), ' ');
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\n') blank[i] = '\n';
+  return blank;
+}
+
+bool is_continued(std::string_view line) {
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  return line.ends_with('\\');
+}
+
+// Lines that begin with a tab, without what make itself reads in front of a command; `$$` is the shell's `$`.
+std::string recipes(std::string_view text) {
+  std::string script = blanked(text);
+  bool continues = false;
+  each_line(text, [&](std::size_t at, std::string_view line) {
+    const bool recipe = line.starts_with('\t');
+    if (recipe || continues) {
+      std::size_t from = 0;
+      while (recipe && !continues && from < line.size() && (line[from] == '\t' || line[from] == ' ' || line[from] == '@' || line[from] == '-' || line[from] == '+')) ++from;
+      line.substr(from).copy(script.data() + at + from, line.size() - from);
+    }
+    continues = (recipe || continues) && is_continued(line);
+  });
+  return script;
+}
+
+// What RUN, CMD and ENTRYPOINT start; a comment between continued lines is no end.
+std::string instructions(std::string_view text) {
+  std::string script = blanked(text);
+  bool inside = false;
+  each_line(text, [&](std::size_t at, std::string_view line) {
+    std::size_t from = std::min(line.find_first_not_of(" \t"), line.size());
+    if (!inside) {
+      std::size_t end = from;
+      while (end < line.size() && std::isalpha(static_cast<unsigned char>(line[end]))) ++end;
+      std::string word(line.substr(from, end - from));
+      std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::toupper(c); });
+      if (word != "RUN" && word != "CMD" && word != "ENTRYPOINT") return;
+      from = end;
+    } else if (from < line.size() && line[from] == '#') {
+      script[at + line.size() - 1] = ' ';
+      return;
+    }
+    std::string kept(line.substr(from));
+    const std::size_t open = kept.find_first_not_of(" \t");
+    if (!inside && open != std::string::npos && kept[open] == '[') {
+      bool quoted = false;
+      for (char& c : kept) {
+        if (c == '"') quoted = !quoted;
+        if (!quoted && (c == '[' || c == ']' || c == ',')) c = ' ';
+      }
+    }
+    kept.copy(script.data() + at + from, kept.size());
+    inside = is_continued(line);
+  });
+  return script;
+}
+
+// The texts under `run:` of the steps, as they stand there.
+std::string steps(std::string_view text, const Node& root) {
+  std::string script = blanked(text);
+  bool any = false;
+  for (const Field& job : root.at("jobs")->fields) {
+    const Node* list = job.value.at("steps");
+    if (!list) continue;
+    for (const Node& step : list->items) {
+      const Node* run = step.at("run");
+      if (!run || !run->is(Node::Kind::text) || run->span.end <= run->span.begin) continue;
+      std::string_view written = text.substr(run->span.begin, run->span.end - run->span.begin);
+      std::size_t from = 0;
+      if (written.starts_with('|')) from = std::min(written.find('\n'), written.size());
+      else if (written.starts_with('>') || written.starts_with('"') || written.starts_with('\'')) continue;
+      written.substr(from).copy(script.data() + run->span.begin + from, written.size() - from);
+      any = true;
+    }
+  }
+  // What the workflow fills in is not known.
+  for (std::size_t at = script.find("${{"); at != std::string::npos; at = script.find("${{", at)) {
+    const std::size_t end = std::min(script.find("}}", at), script.size() - 2) + 2;
+    script.replace(at, end - at, "${" + std::string(end - at - 3, 'X') + "}");
+  }
+  return any ? script : std::string();
+}
+
+Word word_of(const Node& node) {
+  Word made;
+  made.text = node.text;
+  for (const std::string_view folder : {"${workspaceFolder}/", "${workspaceRoot}/"})
+    if (made.text.starts_with(folder)) made.text.erase(0, folder.size());
+  if (const std::size_t variable = made.text.find("${"); variable != std::string::npos || !node.is(Node::Kind::text)) made.text = std::string(1, Chars::words);
+  // Without the quotes, so that an edit replaces the text.
+  made.span = made.written = {node.span.begin + 1, std::max(node.span.begin + 1, node.span.end - 1)};
+  return made;
+}
+
+// {"type": "debugpy", "program": …, "args": […], "env": {…}}
+void configured_launches(const Node& root, Script& into) {
+  for (const Node& each : root.at("configurations")->items) {
+    const Node* type = each.at("type");
+    const Node* program = each.at("program");
+    const Node* module = each.at("module");
+    if (!type || (type->text != "python" && type->text != "debugpy") || (!program && !module)) continue;
+    ShellCommand& made = into.commands.emplace_back();
+    made.span = each.span;
+    Word python;
+    python.text = "python";
+    python.span = python.written = type->span;
+    made.words.push_back(python);
+    if (!program) {
+      python.text = "-m";
+      made.words.push_back(python);
+    }
+    made.words.push_back(word_of(program ? *program : *module));
+    if (const Node* arguments = each.at("args"); arguments && arguments->is(Node::Kind::list)) {
+      for (const Node& argument : arguments->items) made.words.push_back(word_of(argument));
+    } else if (arguments) {
+      made.words.push_back(word_of(root));  // one text for all, or a question to the user
+      made.words.back().text = std::string(1, Chars::words);
+    }
+    if (const Node* variables = each.at("env"); variables && variables->is(Node::Kind::table))
+      for (const Field& field : variables->fields) made.environment.push_back({field.key, word_of(field.value), {field.key_span.begin + 1, field.key_span.end - 1}});
+  }
+}
+
+} // namespace
+
+bool read_embedded(Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments) {
+  std::string script;
+  const auto is_list = [&](std::string_view key, Node::Kind kind) { return root.at(key) && root.at(key)->is(kind); };
+  switch (language) {
+  case Language::make: script = recipes(text); break;
+  case Language::docker: script = instructions(text); break;
+  case Language::yaml:
+    if (is_list("jobs", Node::Kind::table)) script = steps(text, root);
+    break;
+  case Language::json:
+    if (is_list("configurations", Node::Kind::list)) configured_launches(root, into);
+    break;
+  case Language::shell:
+  case Language::none: break;
+  }
+  if (!script.empty()) read_shell(script, into, comments);
+  return true;  // what is no script cannot be broken
+}
+
+} // namespace stepzero::documents

@@ -1,0 +1,315 @@
+#include "documents/expansion.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
+
+namespace stepzero::documents {
+
+namespace {
+
+constexpr std::size_t most_words = 4096;
+constexpr std::int64_t largest_number = 1'000'000'000;
+
+bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+// Sums and products of numbers and variables, as $((…)) has them.
+class Arithmetic {
+public:
+  Arithmetic(std::string_view text, const Variables& variables) : text_(text), variables_(variables) {}
+  std::optional<std::int64_t> value() {
+    const auto made = sum();
+    skip();
+    return at_ == text_.size() ? made : std::nullopt;
+  }
+  bool by_default = false;
+
+private:
+  void skip() {
+    while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  }
+  bool take(char c) {
+    skip();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  std::optional<std::int64_t> sum() {
+    auto left = product();
+    while (left) {
+      const bool plus = take('+');
+      if (!plus && !take('-')) break;
+      const auto right = product();
+      if (!right) return std::nullopt;
+      left = plus ? *left + *right : *left - *right;
+      if (std::abs(*left) > largest_number * largest_number) return std::nullopt;
+    }
+    return left;
+  }
+  std::optional<std::int64_t> product() {
+    auto left = atom();
+    while (left) {
+      const char op = take('*') ? '*' : take('/') ? '/' : take('%') ? '%' : 0;
+      if (!op) break;
+      const auto right = atom();
+      if (!right || (op != '*' && *right == 0) || std::abs(*left) > largest_number || std::abs(*right) > largest_number) return std::nullopt;
+      left = op == '*' ? *left * *right : op == '/' ? *left / *right : *left % *right;
+    }
+    return left;
+  }
+  std::optional<std::int64_t> atom() {
+    if (take('(')) {
+      const auto inner = sum();
+      return take(')') ? inner : std::nullopt;
+    }
+    take('$');
+    const bool braced = take('{');
+    skip();
+    std::size_t end = at_;
+    while (end < text_.size() && is_name(text_[end])) ++end;
+    std::string_view word = text_.substr(at_, end - at_);
+    at_ = end;
+    if (braced && !take('}')) return std::nullopt;
+    if (const auto found = variables_.find(word); found != variables_.end()) {
+      if (found->second.items.size() != 1) return std::nullopt;
+      by_default = by_default || found->second.by_default;
+      word = found->second.items.front().text;
+    }
+    std::int64_t number = 0;
+    const auto [stop, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+    return !word.empty() && failure == std::errc() && stop == word.data() + word.size() && number <= largest_number ? std::optional(number) : std::nullopt;
+  }
+
+  std::string_view text_;
+  const Variables& variables_;
+  std::size_t at_ = 0;
+};
+
+} // namespace
+
+bool Variable::operator==(const Variable& other) const {
+  return is_array == other.is_array && std::equal(items.begin(), items.end(), other.items.begin(), other.items.end(), [](const Chars& a, const Chars& b) { return a.text == b.text; });
+}
+
+void Variable::forget() {
+  is_array = false;
+  Chars unknown;
+  unknown.add(Chars::words, name_span.begin);
+  items = {unknown};
+}
+
+void Variable::meet(const Variable& other) {
+  const bool is_shorter = items.size() < other.items.size() || (items.size() == 1 && other.items.size() == 1 && items[0].text.size() < other.items[0].text.size());
+  const Variable& shorter = is_shorter ? *this : other;
+  const Variable& longer = is_shorter ? other : *this;
+  if (is_array != other.is_array || shorter.items.empty()) return forget();
+  Variable made = shorter;
+  if (is_array) {
+    if (!std::equal(shorter.items.begin(), shorter.items.end(), longer.items.begin(), [](const Chars& a, const Chars& b) { return a.text == b.text; })) return forget();
+    made.items.emplace_back().forget(made.name_span.begin);
+  } else {
+    if (shorter.items[0].text.empty() || !longer.items[0].text.starts_with(shorter.items[0].text)) return forget();
+    made.items[0].add(' ', made.name_span.begin);
+    made.items[0].add(Chars::words, made.name_span.begin);
+  }
+  made.by_default = by_default || other.by_default;
+  made.is_exported = is_exported && other.is_exported;
+  *this = std::move(made);
+}
+
+void Expansion::break_word() {
+  if (has_current_) done_.push_back(std::move(current_));
+  current_ = {};
+  has_current_ = false;
+}
+
+std::vector<Chars> Expansion::take() {
+  break_word();
+  if (done_.size() > most_words) {
+    Chars unknown;
+    unknown.forget(done_.front().at.empty() ? 0 : done_.front().at.front());
+    done_.assign(1, unknown);
+  }
+  return std::move(done_);
+}
+
+void Expansion::unknown(std::size_t at, bool quoted) { put(quoted ? Chars::hole : Chars::words, at); }
+
+void Expansion::value(const Chars& chars, bool quoted) {
+  if (quoted) {
+    current_.add(chars);
+    has_current_ = true;
+    return;
+  }
+  for (std::size_t i = 0; i < chars.text.size(); ++i) {
+    if (is_blank(chars.text[i])) break_word();
+    else put(chars.text[i], chars.at[i]);
+  }
+}
+
+void Expansion::array(const Variable& variable, bool quoted) {
+  for (std::size_t i = 0; i < variable.items.size(); ++i) {
+    if (i > 0) break_word();
+    value(variable.items[i], quoted);
+  }
+}
+
+void Expansion::variable(std::string_view name, std::size_t at, bool quoted) {
+  const auto found = variables_.find(name);
+  if (found == variables_.end()) return unknown(at, quoted);
+  by_default_ = by_default_ || found->second.by_default;
+  if (!found->second.items.empty()) value(found->second.items.front(), quoted);
+  else if (quoted) has_current_ = true;
+}
+
+std::size_t Expansion::matching(std::size_t at, std::size_t end, char open, char close) const {
+  int depth = 0;
+  for (std::size_t i = at; i < end; ++i) {
+    if (text_[i] == '\\') ++i;
+    else if (text_[i] == open) ++depth;
+    else if (text_[i] == close && --depth == 0) return i;
+  }
+  return end;
+}
+
+// ${…}, without the braces.
+void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
+  std::size_t at = begin;
+  const bool counts = at < end && text_[at] == '#';
+  if (counts) ++at;
+  std::size_t stop = at;
+  while (stop < end && is_name(text_[stop])) ++stop;
+  const std::string_view name = text_.substr(at, stop - at);
+  if (name.empty()) return unknown(begin, quoted);
+  auto found = variables_.find(name);
+  std::string_view rest = text_.substr(stop, end - stop);
+  if (rest.starts_with("[@]") || rest.starts_with("[*]")) {
+    if (found == variables_.end() || rest.size() > 3) return put(Chars::words, begin);
+    by_default_ = by_default_ || found->second.by_default;
+    if (!counts) return array(found->second, quoted);
+    const auto& items = found->second.items;
+    if (std::any_of(items.begin(), items.end(), [](const Chars& item) { return item.text.find(Chars::words) != std::string::npos; })) return unknown(begin, quoted);
+    for (const char c : std::to_string(items.size())) put(c, begin);
+    return;
+  }
+  if (counts) return unknown(begin, quoted);
+  if (rest.empty()) return variable(name, begin, quoted);
+  const bool colon = rest.starts_with(':');
+  if (colon) rest.remove_prefix(1);
+  if (rest.starts_with('-') || rest.starts_with('=')) {
+    const bool sets = rest.front() == '=';
+    const bool positional = std::isdigit(static_cast<unsigned char>(name.front()));
+    if (found != variables_.end() && !positional) {
+      const bool empty = found->second.items.empty() || found->second.items.front().text.empty();
+      if (!empty || !colon) return variable(name, begin, quoted);
+    }
+    Expansion inner(text_, variables_);
+    inner.add({static_cast<std::uint32_t>(end - rest.size() + 1), static_cast<std::uint32_t>(end)});
+    Chars text;
+    for (const Chars& word : inner.take()) {
+      if (!text.text.empty()) text.add(' ', static_cast<std::uint32_t>(begin));
+      text.add(word);
+    }
+    if (found == variables_.end()) by_default_ = true;
+    if (sets) {
+      Variable& made = variables_[std::string(name)];
+      made.items = {text};
+      made.by_default = found == variables_.end();
+      made.name_span = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(stop)};
+    }
+    if (text.text.empty() && quoted) has_current_ = true;
+    return value(text, quoted);
+  }
+  unknown(begin, quoted);
+}
+
+// The place behind what begins with the dollar at `at`.
+std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
+  const std::size_t next = at + 1;
+  if (next >= end) return put('$', at), next;
+  const char c = text_[next];
+  if (c == '(') {
+    const std::size_t close = matching(next, end, '(', ')');
+    if (next + 1 < end && text_[next + 1] == '(' && close >= next + 3) {
+      Arithmetic arithmetic(text_.substr(next + 2, close - 1 - (next + 2)), variables_);
+      if (const auto number = arithmetic.value()) {
+        for (const char digit : std::to_string(*number)) put(digit, at);
+        by_default_ = by_default_ || arithmetic.by_default;
+      } else {
+        put(Chars::hole, at);
+      }
+    } else {
+      unknown(at, quoted);
+    }
+    return std::min(close + 1, end);
+  }
+  if (c == '{') {
+    const std::size_t close = matching(next, end, '{', '}');
+    braced(next + 1, close, quoted);
+    return std::min(close + 1, end);
+  }
+  if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {
+    std::size_t stop = next;
+    while (stop < end && is_name(text_[stop])) ++stop;
+    variable(text_.substr(next, stop - next), at, quoted);
+    return stop;
+  }
+  if (c == '@' || c == '*') return put(Chars::words, at), next + 1;
+  if (c == '#' || c == '?' || c == '$' || c == '!' || c == '-') return put(Chars::hole, at), next + 1;
+  if (std::isdigit(static_cast<unsigned char>(c))) return unknown(at, quoted), next + 1;
+  return put('$', at), next;
+}
+
+void Expansion::add(Span span) {
+  Quote quote = Quote::none;
+  for (std::size_t i = span.begin, end = std::min<std::size_t>(span.end, text_.size()); i < end;) {
+    const char c = text_[i];
+    if (quote == Quote::single) {
+      if (c == '\'') quote = Quote::none;
+      else put(c, i);
+      ++i;
+    } else if (c == '\\' && i + 1 < end) {
+      const char next = text_[i + 1];
+      const bool crlf = next == '\r' && i + 2 < end && text_[i + 2] == '\n';
+      if (next != '\n' && !crlf) {
+        if (quote == Quote::twice && next != '$' && next != '`' && next != '"' && next != '\\') put('\\', i);
+        put(next, i + 1);
+      }
+      i += crlf ? 3 : 2;
+    } else if (c == '"') {
+      quote = quote == Quote::twice ? Quote::none : Quote::twice;
+      has_current_ = true;
+      ++i;
+    } else if (c == '\'' && quote == Quote::none) {
+      quote = Quote::single;
+      has_current_ = true;
+      ++i;
+    } else if (c == '$') {
+      i = dollar(i, end, quote == Quote::twice);
+    } else if (c == '`') {
+      const std::size_t close = text_.find('`', i + 1);
+      unknown(i, quote == Quote::twice);
+      i = close == std::string_view::npos ? end : std::min(close + 1, end);
+    } else if (quote == Quote::none && is_blank(c)) {
+      break_word();
+      ++i;
+    } else if (quote == Quote::none && (c == '*' || c == '?')) {
+      put(Chars::words, i++);
+    } else if (quote == Quote::none && c == '{') {
+      const std::size_t close = matching(i, end, '{', '}');
+      const std::string_view inside = text_.substr(i, close - i);
+      if (close < end && (inside.find(',') != std::string_view::npos || inside.find("..") != std::string_view::npos)) {
+        put(Chars::words, i);
+        i = close + 1;
+      } else {
+        put(c, i++);
+      }
+    } else {
+      put(c, i++);
+    }
+  }
+}
+
+} // namespace stepzero::documents

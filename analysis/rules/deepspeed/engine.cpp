@@ -1,0 +1,81 @@
+// deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
+#include "rules/list.hpp"
+#include "rules/loop/parts.hpp"
+#include "rules/report.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+constexpr std::string_view engine_steps[] = {"deepspeed.DeepSpeedEngine.backward", "deepspeed.DeepSpeedEngine.step"};
+
+bool is_engine_step(const OperationEvent& event) {
+  return event.row && std::find(std::begin(engine_steps), std::end(engine_steps), event.row->path) != std::end(engine_steps);
+}
+
+// ZeRO keeps the gradients in buffers of its own: the parameters have none.
+bool shares_gradients(const Record& record, Value engine) {
+  const Value stage = attribute(engine, "$stage");
+  return stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(1)) == symbolic::Answer::yes;
+}
+
+void check(const Record& record, Report& report) {
+  std::vector<Value> engines;
+  const OperationEvent* told = nullptr;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (!operation.row || !operation.self.is(Kind::instance) || !is_engine_step(operation)) return;
+    if (std::none_of(engines.begin(), engines.end(), [&](Value engine) { return engine.object() == operation.self.object(); })) engines.push_back(operation.self);
+    if (told || !attribute(operation.self, "$no_optimizer")) return;
+    told = &operation;
+    report.add(Severity::error, event.place, event.calls,
+               "the engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
+  });
+  if (std::none_of(engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); })) return;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (!operation.row || operation.row->operation != Operation::clip_gradients || !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty()) return;
+    Parts clipped;
+    clipped.add(operation.arguments[0]);
+    for (const Value engine : engines) {
+      const Value model = attribute(engine, "$model");
+      if (!shares_gradients(record, engine) || !(clipped.found.contains(engine.object()) || (model && clipped.found.contains(model.object())))) continue;
+      report.add(Severity::warning, event.place, event.calls,
+                 "under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");
+      break;
+    }
+  });
+}
+
+} // namespace
+
+constexpr Rule deepspeed_engine = complete({
+    .id = "deepspeed/engine",
+    .severity = Severity::error,
+    .summary = "the engine of DeepSpeed is asked to train without an optimizer, or its gradients are clipped by hand",
+    .why = "The engine makes backward, step and clipping itself. Without an optimizer it can only run forward: \"must provide optimizer during "
+           "init in order to use backward\", or \"zero stage 1 requires an optimizer\". From stage 1 on the gradients lie in buffers of the "
+           "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0.",
+    .wrong = "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}}\n"
+             "engine, _, _, _ = deepspeed.initialize(model=model, config=config)\n"
+             "loss = engine(x).mean()\n"
+             "engine.backward(loss)\n",
+    .right = "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}, \"optimizer\": {\"type\": \"AdamW\"}}\n"
+             "engine, _, _, _ = deepspeed.initialize(model=model, config=config, model_parameters=model.parameters())\n"
+             "loss = engine(x).mean()\n"
+             "engine.backward(loss)\n",
+    .silent = "Configurations that the run does not see: files that are named on the command line, dicts that others fill in.",
+    .fix = "None yet: which optimizer is meant cannot be seen.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

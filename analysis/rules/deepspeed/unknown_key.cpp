@@ -1,0 +1,92 @@
+// deepspeed/unknown-key: a key of the configuration that DeepSpeed does not read, or refuses.
+#include "rules/deepspeed/sections.hpp"
+#include "rules/list.hpp"
+
+#include <map>
+
+namespace stepzero::rules {
+
+namespace {
+
+using namespace deepspeed;
+
+std::string place_of(std::string_view section) {
+  const std::size_t colon = section.find(':');
+  if (colon != std::string_view::npos) return "the parameters of `" + std::string(section.substr(colon + 1)) + "`";
+  return section.empty() ? "the configuration" : "`" + std::string(section) + "`";
+}
+
+// Where the key stands in another section, it was put into the wrong table.
+std::string_view at_home_in(std::string_view section, std::string_view name) {
+  if (name == "enabled" || name == "type" || name == "params") return {};
+  for (const Key& key : keys())
+    if (key.name == name && key.section != section && key.type != KeyType::removed && key.section.find(':') == std::string_view::npos) return key.section;
+  return section;  // none
+}
+
+// `broken`: something around it cannot be read, so that keys may seem to stand where they do not.
+void unknown(const Field& field, std::string_view section, bool broken, DocumentReport& report) {
+  const std::string name = "`" + field.key + "`";
+  const std::string refused = "DeepSpeed refuses unknown keys in " + place_of(section);
+  const bool strict = is_strict(section) && !broken;
+  const std::string_view meant = documents::nearest(field.key, names_of(section));
+  if (!meant.empty()) {
+    Finding& finding = report.add(strict ? Severity::error : Severity::warning, field.key_span,
+                                  (strict ? refused + ": " + name + " is none" : "DeepSpeed reads no key " + name + " in " + place_of(section) + ", and says nothing of it") + ". Did you mean `" + std::string(meant) + "`?");
+    report.fix(finding, "Rename to " + std::string(meant), true, field.key_span, '"' + std::string(meant) + '"');
+    return;
+  }
+  if (broken) return;
+  const std::string_view home = at_home_in(section, field.key);
+  if (!home.empty() && home != section)
+    report.add(strict ? Severity::error : Severity::warning, field.key_span, (strict ? refused + ": " : "") + name + " belongs into `" + std::string(home) + "`, and is " + (strict ? "not known" : "not read") + " here");
+  else if (strict)
+    report.add(Severity::warning, field.key_span, refused + "; " + std::string(asked) + " knows no " + name);
+  else if (section.empty() && !field.key.starts_with('_') && field.key.find("comment") == std::string::npos)
+    report.add(Severity::information, field.key_span, std::string(asked) + " reads no key " + name + ": it has no effect on the training");
+}
+
+void check_document(const DocumentInput& input, DocumentReport& report) {
+  each_section(input.document.root, [&](std::string_view section, const Node& table) {
+    std::map<std::string_view, const Field*> seen;
+    for (const Field& field : table.fields) {
+      if (const auto [first, is_new] = seen.try_emplace(field.key, &field); !is_new) {
+        if (input.document.is_broken) continue;
+        Finding& finding = report.add(Severity::error, field.key_span, "`" + field.key + "` stands twice in " + place_of(section) + ": DeepSpeed refuses a file with duplicate keys");
+        report.relate(finding, first->second->key_span, "it stands here first");
+        continue;
+      }
+      const Key* key = find_key(section, field.key);
+      if (!key) {
+        unknown(field, section, input.document.is_broken, report);
+      } else if (key->type == KeyType::removed) {
+        report.add(Severity::warning, field.key_span, std::string(asked) + " has removed `" + field.key + "` and refuses a configuration that holds it; older versions read it");
+      } else if (!key->instead.empty()) {
+        report.add(Severity::information, field.key_span, "`" + field.key + "` is deprecated: write `" + std::string(key->instead) + "`");
+      }
+    }
+  });
+}
+
+} // namespace
+
+constexpr Rule unknown_key = complete({
+    .id = "deepspeed/unknown-key",
+    .severity = Severity::error,
+    .summary = "a key of DeepSpeed's configuration that DeepSpeed does not read, or refuses",
+    .why = "At its top level DeepSpeed looks for the keys that it knows and passes over all others: a misspelt `gradient_clipping` trains "
+           "without clipping, and nothing says so. In `zero_optimization`, `fp16`, `bf16` and the monitors an unknown key is refused: \"Extra "
+           "inputs are not permitted\". A key that stands twice is refused anywhere: \"Duplicate keys in DeepSpeed config\".",
+    .wrong = "{\n  \"train_batch_size\": 32,\n  \"gradient_cliping\": 1.0\n}\n",
+    .right = "{\n  \"train_batch_size\": 32,\n  \"gradient_clipping\": 1.0\n}\n",
+    .silent = "Files that are no configuration of DeepSpeed by their keys or their name; the parameters of optimizers, which are the "
+              "optimizer's own.",
+    .fix = "Renames the key to the known one that is nearest.",
+    .fix_kind = FixKind::always_right,
+    .check = check_no_run,
+});
+
+extern const DocumentCheck unknown_key_check;
+const DocumentCheck unknown_key_check = {&unknown_key, Role::deepspeed, check_document};
+
+} // namespace stepzero::rules

@@ -1,0 +1,77 @@
+#include "rules/documents/check.hpp"
+
+#include "rules/deepspeed/keys.hpp"
+#include "rules/launch/line.hpp"
+#include "rules/list.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace stepzero::rules {
+
+namespace {
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+// Keys that only a configuration of DeepSpeed has; or several that together mean one.
+bool is_deepspeed(std::string_view path, const Node& root) {
+  if (!root.is(Node::Kind::table)) return false;
+  const auto known = std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) { return deepspeed::find_key("", field.key) != nullptr; });
+  // Another program's configuration may hold keys that it hands to DeepSpeed: most are its own.
+  if (2 * known < static_cast<std::ptrdiff_t>(root.fields.size()) || root.find("autotuning")) return false;
+  if (root.find("zero_optimization") || root.find("train_micro_batch_size_per_gpu")) return true;
+  int usual = 0;
+  for (const std::string_view key : {"train_batch_size", "gradient_accumulation_steps", "steps_per_print", "fp16", "bf16", "gradient_clipping", "wall_clock_breakdown", "optimizer", "scheduler"}) usual += root.find(key) != nullptr;
+  if (root.find("train_batch_size") && usual >= 3) return true;
+  // Its name says so.
+  std::string name(path.substr(path.rfind('/') + 1));
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (!contains_any(name, {"ds_config", "deepspeed", "dsconfig", "zero2", "zero3", "ds_zero", "zero_stage"})) return false;
+  return known > 0;
+}
+
+} // namespace
+
+Role role_of(const std::string& path, const Document& document) {
+  using documents::Language;
+  switch (document.language) {
+  case Language::json:
+    if (!document.script.commands.empty()) return Role::script;
+    return is_deepspeed(path, document.root) ? Role::deepspeed : Role::nothing;
+  case Language::yaml:
+    if (!document.script.commands.empty()) return Role::script;
+    return document.root.find("distributed_type") && document.root.find("compute_environment") ? Role::accelerate : Role::nothing;
+  case Language::make:
+  case Language::docker: return launch::launch_lines(document.script).empty() ? Role::nothing : Role::script;
+  case Language::shell: return Role::script;
+  case Language::none: break;
+  }
+  return Role::nothing;
+}
+
+std::optional<Document> DocumentInput::other(const std::string& asked) const {
+  read.insert(asked);
+  const auto language = documents::language_of(asked);
+  if (language == documents::Language::none) return std::nullopt;
+  const auto module = sources.module(asked);
+  if (!module) return std::nullopt;
+  return documents::parse(language, module->text);
+}
+
+Finding& DocumentReport::add(Severity severity, Span where, std::string message) {
+  Finding& finding = findings_.emplace_back();
+  finding.rule = rule_.id;
+  finding.severity = severity;
+  finding.where = {input_.path, where};
+  finding.message = std::move(message);
+  return finding;
+}
+
+void DocumentReport::fix(Finding& finding, std::string title, bool preferred, Span where, std::string new_text) const {
+  finding.fixes.push_back({std::move(title), preferred, {{{input_.path, where}, std::move(new_text)}}});
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,62 @@
+// launch/deprecated-launcher: a job is started with torch.distributed.launch.
+#include "rules/documents/check.hpp"
+#include "rules/launch/line.hpp"
+#include "rules/list.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+
+using namespace launch;
+
+void check_document(const DocumentInput& input, DocumentReport& report) {
+  for (const LaunchLine& line : launch_lines(input.document.script)) {
+    if (line.launcher == Launcher::torchrun) {
+      for (const GivenOption& given : line.options)
+        if (!given.option && (given.flag.text == "--use_env" || given.flag.text == "--use-env"))
+          report.add(Severity::error, given.flag.written, "torchrun has no `" + given.flag.text + "`: it always hands the rank over in the environment, and refuses the option");
+      continue;
+    }
+    if (line.launcher != Launcher::torch_launch) continue;
+    const auto& words = line.command->words;
+    std::size_t module = line.first;
+    while (module + 1 < words.size() && words[module].text != "torch.distributed.launch") ++module;
+    const Span where{words[line.first].span.begin, words[module].span.end};
+    const bool by_environment = line.has("use_env");
+    Finding& finding = report.add(Severity::information, where,
+                                  by_environment ? "`torch.distributed.launch` is deprecated: `torchrun` does the same with the same options, without `--use_env`"
+                                                 : "`torch.distributed.launch` is deprecated. It hands the script `--local-rank`, since PyTorch 2.0 with a hyphen; `torchrun` hands nothing over, and the script reads `LOCAL_RANK` from the environment");
+    if (!by_environment || module != line.first + 2 || words[line.first].written != words[line.first].span) continue;
+    const GivenOption* flag = nullptr;
+    for (const GivenOption& given : line.options)
+      if (given.flag.text == "--use_env" || given.flag.text == "--use-env") flag = &given;
+    if (!flag || flag->flag.written != flag->flag.span) continue;
+    // The option goes with the blank in front of it.
+    Span gone = flag->flag.span;
+    const std::string& text = input.document.text->bytes();
+    if (gone.begin > 0 && text[gone.begin - 1] == ' ') --gone.begin;
+    finding.fixes.push_back({"Launch with torchrun", true, {{{input.path, where}, "torchrun"}, {{input.path, gone}, ""}}});
+  }
+}
+
+} // namespace
+
+constexpr Rule deprecated_launcher = complete({
+    .id = "launch/deprecated-launcher",
+    .severity = Severity::error,
+    .summary = "a job is started with torch.distributed.launch, or with its options",
+    .why = "`python -m torch.distributed.launch` is deprecated, and hands each script `--local-rank=N` (before PyTorch 2.0 `--local_rank=N`), which "
+           "a parser that declares only the one spelling refuses with the other version. `torchrun` takes the same options and sets "
+           "`LOCAL_RANK`, `RANK` and `WORLD_SIZE` in the environment; it has no `--use_env`.",
+    .wrong = "#!/bin/bash\npython -m torch.distributed.launch --use_env --nproc_per_node 8 train.py\n",
+    .right = "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py\n",
+    .silent = "Other launchers.",
+    .fix = "With `--use_env` the script reads the environment already: `torchrun` takes its place.",
+    .fix_kind = FixKind::always_right,
+    .check = check_no_run,
+});
+
+extern const DocumentCheck deprecated_launcher_check;
+const DocumentCheck deprecated_launcher_check = {&deprecated_launcher, Role::script, check_document};
+
+} // namespace stepzero::rules

@@ -1,0 +1,107 @@
+// launch/rendezvous: the processes of a launch cannot find each other.
+#include "rules/documents/check.hpp"
+#include "rules/launch/line.hpp"
+#include "rules/list.hpp"
+
+#include <map>
+
+namespace stepzero::rules {
+
+namespace {
+
+using namespace launch;
+using documents::Setting;
+using documents::Word;
+
+constexpr std::int64_t last_port = 65535;
+
+// The port that the processes meet at, where it is written.
+const Word* port_of(const LaunchLine& line) {
+  if (line.launcher == Launcher::accelerate) return line.value("main_process_port");
+  if (line.launcher == Launcher::fabric) return line.value("main_port");
+  return line.value("master_port");
+}
+
+void check_port(const LaunchLine& line, DocumentReport& report) {
+  const Word* port = port_of(line);
+  if (!port || !port->is_known()) return;
+  const auto number = to_number(port->text);
+  if (!number) report.add(port->by_default ? Severity::warning : Severity::error, port->written, "the port `" + port->text + "` is no number: the launcher refuses it");
+  else if (*number > last_port || *number < 0) report.add(port->by_default ? Severity::warning : Severity::error, port->written, "there is no port " + port->text + ": the highest is 65535, and the processes never meet");
+}
+
+bool is_of_this_machine(std::string_view address) { return address.empty() || address == "localhost" || address == "127.0.0.1" || address.starts_with("localhost:") || address.starts_with("127.0.0.1:"); }
+
+void check_nodes(const LaunchLine& line, DocumentReport& report) {
+  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || !line.is_whole || line.has("standalone")) return;
+  const auto nodes = line.nodes();
+  const Word* given = line.value("nnodes");
+  if (!nodes || *nodes < 2 || !given || given->by_default) return;
+  const Word* backend = line.value("rdzv_backend");
+  const Word* endpoint = line.value("rdzv_endpoint");
+  const Word* address = line.value("master_addr");
+  for (const std::string_view name : {"PET_NODE_RANK", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_RDZV_BACKEND"})
+    if (set_for(*line.command, name)) return;
+  const bool is_static = !backend || backend->text == "static";
+  if (is_static && !line.has("node_rank") && !endpoint) {
+    report.add(Severity::warning, given->written, "a job of " + given->text + " nodes needs `--node_rank` on each of them, or `--rdzv_backend c10d` with `--rdzv_endpoint`: every node takes itself for node 0, and waits");
+    return;
+  }
+  const Word* place = is_static ? address : endpoint;
+  if (is_static && !address && endpoint) place = endpoint;
+  if (place ? place->is_known() && is_of_this_machine(place->text) : is_static)
+    report.add(Severity::warning, place ? place->written : given->written,
+               std::string("the nodes of a job of ") + given->text + " meet at the address of node 0; " + (place ? "`" + place->text + "`" : "127.0.0.1, which stands where `--master_addr` is not given,") + " is each node itself");
+}
+
+void check_document(const DocumentInput& input, DocumentReport& report) {
+  struct Job {
+    const LaunchLine* line;
+    std::string port;
+  };
+  const std::vector<LaunchLine> lines = launch_lines(input.document.script);
+  std::vector<Job> behind;  // those that still run where the next begins
+  const std::string_view text = input.document.text->bytes();
+  for (const LaunchLine& line : lines) {
+    check_port(line, report);
+    check_nodes(line, report);
+    if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) continue;
+    if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") || line.has("rdzv_endpoint") || line.has("rdzv_backend")) continue;
+    const Word* port = port_of(line);
+    if (port && !port->is_known()) continue;
+    const std::string own = port ? port->text : "29500";
+    for (const Job& other : behind)
+      if (other.port == own && line.script && other.line->script) {
+        Finding& finding = report.add(Severity::warning, port ? port->written : line.command->words[line.first].span,
+                                      "two jobs of one machine meet at port " + own + (port ? "" : ", which stands where `--master_port` is not given") + ": the second fails with \"address already in use\" while the first runs");
+        report.relate(finding, other.line->command->words[other.line->first].span, "this one still runs: it was started with `&`");
+        break;
+      }
+    std::size_t end = line.command->span.end;
+    while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
+    const bool in_background = end < text.size() && text[end] == '&' && (end + 1 == text.size() || text[end + 1] != '&');
+    if (in_background) behind.push_back({&line, own});
+  }
+}
+
+} // namespace
+
+constexpr Rule rendezvous = complete({
+    .id = "launch/rendezvous",
+    .severity = Severity::error,
+    .summary = "the processes of a launch cannot find each other",
+    .why = "All processes of a job connect to one address and one port on node 0. A port above 65535 does not exist; with 127.0.0.1 each node waits "
+           "for itself; a node without a number of its own is node 0 as well. Nothing fails at once: the job waits until a time limit ends it, "
+           "after 10 or 30 minutes.",
+    .wrong = "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 train.py\n",
+    .right = "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 --node_rank $NODE_RANK --master_addr $MASTER_ADDR train.py\n",
+    .silent = "Launches of which not every word is known; jobs of one node.",
+    .fix = "None yet: the address is not in the text.",
+    .fix_kind = FixKind::none,
+    .check = check_no_run,
+});
+
+extern const DocumentCheck rendezvous_check;
+const DocumentCheck rendezvous_check = {&rendezvous, Role::script, check_document};
+
+} // namespace stepzero::rules

@@ -1,0 +1,41 @@
+#include "rules/launch/slurm.hpp"
+
+#include "rules/launch/line.hpp"
+
+namespace stepzero::rules::launch {
+
+namespace {
+
+// The value behind "--nodes=", "--nodes ", "-N " or "-N"; empty if the line asks for something else.
+std::string_view value_of(std::string_view line, std::string_view name, std::string_view letter) {
+  const auto behind = [&](std::string_view option) -> std::string_view {
+    const std::size_t at = line.find(option);
+    if (at == std::string_view::npos || (at > 0 && line[at - 1] != ' ' && line[at - 1] != '\t')) return {};
+    std::string_view rest = line.substr(at + option.size());
+    if (option.starts_with("--") && !rest.starts_with('=') && !rest.starts_with(' ')) return {};
+    rest.remove_prefix(std::min(rest.find_first_not_of("= \t"), rest.size()));
+    return rest.substr(0, rest.find_first_of(" \t\r#"));
+  };
+  const std::string_view found = behind(name);
+  return found.empty() && !letter.empty() ? behind(letter) : found;
+}
+
+} // namespace
+
+Slurm read_slurm(const documents::Document& document) {
+  Slurm slurm;
+  for (const syntax::Span span : document.comments) {
+    const std::string_view line = document.text->slice(span);
+    if (!line.starts_with("#SBATCH")) continue;
+    const auto take = [&](std::optional<SlurmNumber>& into, std::string_view name, std::string_view letter) {
+      const std::string_view value = value_of(line, name, letter);
+      if (const auto number = to_number(value)) into = SlurmNumber{number, span};
+    };
+    take(slurm.nodes, "--nodes", "-N");
+    take(slurm.tasks_per_node, "--ntasks-per-node", "");
+    take(slurm.tasks, "--ntasks", "-n");
+  }
+  return slurm;
+}
+
+} // namespace stepzero::rules::launch

@@ -1,0 +1,82 @@
+// launch/world-size: a launch asks for more processes than GPUs that they may see, or multiplies its processes.
+#include "rules/documents/check.hpp"
+#include "rules/launch/line.hpp"
+#include "rules/launch/slurm.hpp"
+#include "rules/list.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+namespace stepzero::rules {
+
+namespace {
+
+using namespace launch;
+using documents::Setting;
+using documents::Word;
+
+// How many devices "0,1,2" names; nothing if it names them in another way.
+std::optional<std::int64_t> devices_in(const std::string& text) {
+  if (text.empty() || !std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) || c == ','; })) return std::nullopt;
+  return 1 + std::count(text.begin(), text.end(), ',');
+}
+
+void check_visible(const LaunchLine& line, DocumentReport& report) {
+  const Setting* visible = set_for(*line.command, "CUDA_VISIBLE_DEVICES");
+  const auto processes = line.processes_per_node();
+  // DeepSpeed's launcher sets the variable on its own.
+  if (!visible || !processes || line.launcher == Launcher::deepspeed) return;
+  const auto devices = devices_in(visible->value.text);
+  if (!devices || *processes <= *devices) return;
+  const Word* given = line.value(line.launcher == Launcher::accelerate ? "num_processes" : line.launcher == Launcher::fabric ? "devices" : "nproc_per_node");
+  if (!given) return;
+  const bool sure = !visible->value.by_default && !given->by_default;
+  Finding& finding = report.add(Severity::warning, given->written,
+                                std::to_string(*processes) + " processes on " + (*devices == 1 ? "1 visible GPU" : std::to_string(*devices) + " visible GPUs") + (sure ? "" : ", where nothing else is set") +
+                                    ": local ranks from " + std::to_string(*devices) + " on have no device of their own, and `torch.cuda.set_device(local_rank)` fails with \"invalid device ordinal\"");
+  report.relate(finding, visible->value.written, "the GPUs that are visible");
+}
+
+void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& report) {
+  if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) return;
+  const auto nodes = line.nodes(), processes = line.processes_per_node();
+  const Word* given_nodes = line.value("nnodes");
+  if (nodes && *nodes > 1 && given_nodes && line.has("standalone"))
+    report.add(Severity::warning, given_nodes->written, "`--standalone` makes a job of one node; with `--nnodes " + given_nodes->text + "` it waits for nodes that never come");
+  if (line.wrapper == "srun" && slurm.tasks_per_node && *slurm.tasks_per_node->value > 1 && processes && *processes > 1 && !line.command->is_conditional) {
+    Finding& finding = report.add(Severity::warning, line.command->words[line.first].span,
+                                  "srun starts torchrun " + std::to_string(*slurm.tasks_per_node->value) + " times on each node, and each starts " + std::to_string(*processes) +
+                                      " processes. torchrun is started once per node: `--ntasks-per-node=1`");
+    report.relate(finding, slurm.tasks_per_node->where, "tasks on each node");
+  }
+}
+
+void check_document(const DocumentInput& input, DocumentReport& report) {
+  const Slurm slurm = read_slurm(input.document);
+  for (const LaunchLine& line : launch_lines(input.document.script)) {
+    check_visible(line, report);
+    check_nodes(line, slurm, report);
+  }
+}
+
+} // namespace
+
+constexpr Rule launch_world_size = complete({
+    .id = "launch/world-size",
+    .severity = Severity::warning,
+    .summary = "the processes that a launch starts do not fit its GPUs or its nodes",
+    .why = "Each process takes the GPU of its local rank. Where fewer are visible, \"CUDA error: invalid device ordinal\" ends the job; where two "
+           "processes share one, NCCL refuses: \"Duplicate GPU detected\". A launcher that srun starts once per task multiplies the processes, "
+           "and their ranks collide.",
+    .wrong = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node 4 train.py\n",
+    .right = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node 2 train.py\n",
+    .silent = "Numbers that the text does not decide; DeepSpeed's launcher, which sets the visible GPUs itself.",
+    .fix = "None yet: which of the numbers was meant cannot be seen.",
+    .fix_kind = FixKind::none,
+    .check = check_no_run,
+});
+
+extern const DocumentCheck launch_world_size_check;
+const DocumentCheck launch_world_size_check = {&launch_world_size, Role::script, check_document};
+
+} // namespace stepzero::rules

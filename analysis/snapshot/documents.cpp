@@ -1,0 +1,76 @@
+#include "snapshot/documents.hpp"
+
+#include "rules/documents/check.hpp"
+#include "snapshot/suppress.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <tuple>
+
+namespace stepzero::snapshot {
+
+namespace {
+
+bool wanted(const Options& options, std::string_view rule) {
+  const auto named = [&](const std::vector<std::string>& list) {
+    return std::any_of(list.begin(), list.end(), [&](const std::string& name) { return name == rule || name == rule.substr(0, rule.find('/')); });
+  };
+  return !named(options.ignore) && (options.select.empty() || named(options.select));
+}
+
+std::string why_nothing_is_read(const documents::Document& document) {
+  if (document.is_broken && document.language != documents::Language::shell) return "it cannot be read whole, and is no configuration that is known";
+  if (document.language == documents::Language::make || document.language == documents::Language::docker) return "it launches nothing";
+  return "its keys are those of no configuration that is known";
+}
+
+} // namespace
+
+Result analyze_document(const program::Sources& sources, const std::string& path, documents::Language language, const syntax::Module& module, const Options& options) {
+  Result result;
+  const documents::Document document = documents::parse(language, module.text);
+  const rules::Role role = rules::role_of(path, document);
+  if (role == rules::Role::nothing) {
+    result.not_checked = why_nothing_is_read(document);
+    return result;
+  }
+  std::set<std::string> read;
+  const rules::DocumentInput input{path, document, role, sources, read};
+  syntax::Module with_comments = module;
+  for (const syntax::Span& span : document.comments) with_comments.comments.push_back({span, false});
+  const Suppressions suppressions(with_comments);
+  for (const rules::DocumentCheck& check : rules::document_checks()) {
+    if (check.role != role || !wanted(options, check.rule->id)) continue;
+    std::vector<rules::Finding> findings;
+    try {
+      rules::DocumentReport report(input, *check.rule, findings);
+      check.check(input, report);
+    } catch (const std::exception& error) {
+      result.failed_rules.push_back(std::string(check.rule->id) + ": " + error.what());
+      continue;
+    }
+    for (rules::Finding& finding : findings)
+      if (!suppressions.covers(finding)) result.findings.push_back(std::move(finding));
+  }
+  std::stable_sort(result.findings.begin(), result.findings.end(), [](const rules::Finding& a, const rules::Finding& b) {
+    return std::tie(a.where.span.begin, a.where.span.end, a.rule) < std::tie(b.where.span.begin, b.where.span.end, b.rule);
+  });
+  result.read.assign(read.begin(), read.end());
+  if (options.on_findings) options.on_findings(result);
+  return result;
+}
+
+std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {
+  const documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
+  if (auto help = rules::key_help(rules::role_of(path, document), document, offset)) return KeyHover{help->span, std::move(help->text)};
+  return std::nullopt;
+}
+
+std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {
+  const documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
+  std::vector<KeyCompletion> made;
+  for (rules::KeyChoice& choice : rules::key_choices(rules::role_of(path, document), document, offset)) made.push_back({std::move(choice.key), std::move(choice.detail), std::move(choice.help)});
+  return made;
+}
+
+} // namespace stepzero::snapshot

@@ -1,0 +1,70 @@
+#include "server/lsp/completion.hpp"
+
+#include "documents/document.hpp"
+#include "protocol/lsp/completion.hpp"
+#include "snapshot/documents.hpp"
+
+#include <cctype>
+
+namespace stepzero::server {
+namespace {
+
+bool is_key(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// The key that is begun around the place, its quotes included.
+syntax::Span begun(std::string_view text, std::uint32_t offset) {
+  syntax::Span span{offset, offset};
+  while (span.begin > 0 && is_key(text[span.begin - 1])) --span.begin;
+  while (span.end < text.size() && is_key(text[span.end])) ++span.end;
+  if (span.begin > 0 && text[span.begin - 1] == '"') {
+    --span.begin;
+    if (span.end < text.size() && text[span.end] == '"') ++span.end;
+  }
+  return span;
+}
+
+bool has_colon(std::string_view text, std::uint32_t at) {
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+  return at < text.size() && text[at] == ':';
+}
+
+std::vector<lsp::CompletionItem> items(const Analysis& analysis, std::uint32_t offset, const Outlook& outlook) {
+  std::vector<lsp::CompletionItem> made;
+  if (!analysis.module) return made;
+  const std::string_view text = analysis.module->text->bytes();
+  const syntax::Span span = begun(text, offset);
+  const std::string behind = has_colon(text, span.end) ? "" : ": ";
+  for (snapshot::KeyCompletion& each : snapshot::complete_key(analysis.path, *analysis.module, offset)) {
+    lsp::CompletionItem& item = made.emplace_back();
+    const std::string quoted = '"' + each.key + '"';
+    item.label = std::move(each.key);
+    item.kind = lsp::CompletionItemKind::property;
+    if (!each.detail.empty()) item.detail = std::move(each.detail);
+    item.documentation = lsp::MarkupContent{lsp::MarkupKind::markdown, std::move(each.markdown)};
+    // What is typed so far is compared with this: it begins with the quote if that is there.
+    item.filter_text = text.substr(span.begin, 1) == "\"" ? quoted : item.label;
+    item.text_edit = lsp::TextEdit{outlook.range(analysis, span), quoted + behind, std::nullopt};
+  }
+  return made;
+}
+
+} // namespace
+
+void serve_completion(Session& session) {
+  session.editor.connection().on(
+      lsp::method::completion, [&session](const lsp::CompletionParams& params, protocol::Reply<std::optional<std::vector<lsp::CompletionItem>>> reply) {
+        const std::string& uri = params.text_document.uri;
+        const OpenDocument* document = session.analyses.find(uri);
+        // Of Python others complete: nobody waits here for an analysis of it.
+        if (!document || documents::language_of(document->path) != documents::Language::json) {
+          reply(std::nullopt);
+          return;
+        }
+        answer_from_view<std::vector<lsp::CompletionItem>>(session, uri, true, std::move(reply), [&session, uri, at = params.position](const OpenDocument&, const View& view) {
+          const auto outlook = session.analyses.outlook();
+          return items(*view.analysis, outlook->offset(*view.analysis, uri, at), *outlook);
+        });
+      });
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,106 @@
+"""Configurations and scripts of the shell as open documents: what is said of them, where, and what follows from it in the program."""
+
+import random
+
+import pytest
+
+from client import CAPABILITIES, position
+from text import Text
+
+ENCODINGS = ["utf-8", "utf-16", "utf-32"]
+CONFIGURATION = '{\n  "_é🙂": "🙂", "gradient_cliping": 1,\n  "train_batch_size": 2,\n  "zero_optimization": {"stage": 2, "overlap_com": true}\n}\n'
+PROGRAM = """\
+import deepspeed
+import torch
+from torch import nn
+
+model = nn.Linear(4, 4)
+engine, _, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config="ds_config.json")
+loss = engine(torch.randn(2, 4)).pow(2).mean()
+engine.backward(loss)
+engine.step()
+"""
+
+
+def with_encodings(*encodings):
+    return {**CAPABILITIES, "general": {"positionEncodings": list(encodings)}}
+
+
+def said(diagnostics):
+    return sorted((each["code"], each["severity"], each["range"]["start"]["line"], each["range"]["start"]["character"]) for each in diagnostics)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_keys_are_underlined_in_the_negotiated_encoding(start, encoding, tmp_path):
+    client = start()
+    client.initialize(with_encodings(encoding))
+    uri = (tmp_path / "ds_config.json").as_uri()
+    client.open(uri, CONFIGURATION, language="json")
+    found = client.diagnostics(uri, 1)
+    text = Text(CONFIGURATION, encoding)
+    assert [(each["code"], text.slice(each["range"])) for each in found] == [("deepspeed/unknown-key", '"gradient_cliping"'), ("deepspeed/unknown-key", '"overlap_com"')]
+
+
+@pytest.mark.parametrize("name, language, whole", [("ds_config.json", "json", CONFIGURATION), ("run.sh", "shellscript", "N=2 # é🙂\ntorchrun --nproc_per_nodes $N \\\n  --master_port 70000 train.py\n"),
+                                                   ("accelerate.yaml", "yaml", "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nnum_process: 2 # 🙂\n")])
+def test_after_any_edits_the_same_is_said_as_of_the_text_alone(start, name, language, whole, tmp_path):
+    client = start()
+    client.initialize(with_encodings("utf-16"))
+    uri = (tmp_path / name).as_uri()
+    client.open(uri, whole, language=language)
+    text, chosen = Text(whole, "utf-16"), random.Random(name)
+    version = 1
+    for step in range(30):
+        version += 1
+        begin = chosen.randrange(len(text.text) + 1)
+        end = min(len(text.text), begin + chosen.randrange(4))
+        client.change(uri, version, text.replace(begin, end, chosen.choice(["", "x", '"', "{", "🙂", "\n", " ", "}", "\\", "$"])))
+        if step % 10 != 9:
+            continue
+        other = (tmp_path / str(step) / name).as_uri()
+        client.open(other, text.text, language=language)
+        assert said(client.diagnostics(uri, version)) == said(client.diagnostics(other, 1)), text.text
+        client.close(other)
+
+
+def test_a_fix_in_the_configuration_takes_back_what_the_program_was_told(start, tmp_path):
+    broken = '{"train_batch_size": 2, "optimiser": {"type": "AdamW"}, "zero_optimization": {"stage": 2}}\n'
+    (tmp_path / "ds_config.json").write_text(broken)
+    client = start()
+    client.initialize(CAPABILITIES)
+    program, configuration = (tmp_path / "train.py").as_uri(), (tmp_path / "ds_config.json").as_uri()
+    client.open(program, PROGRAM)
+    assert [each["code"] for each in client.diagnostics(program, 1)] == ["deepspeed/engine"]
+    client.open(configuration, broken, language="json")
+    (found,) = client.diagnostics(configuration, 1)
+    actions = client.call("textDocument/codeAction", {"textDocument": {"uri": configuration}, "range": found["range"], "context": {"diagnostics": [found]}})
+    assert actions[0]["title"] == "Rename to optimizer"
+    client.change(configuration, 2, broken.replace("optimiser", "optimizer"))
+    assert client.diagnostics(configuration, 2) == []
+    client.idle()
+    assert client.diagnostics(program) == []
+
+
+def test_keys_are_explained_and_completed(start, tmp_path):
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = (tmp_path / "ds_config.json").as_uri()
+    text = '{\n  "train_batch_size": 2,\n  "zero_optimization": {"stage": 2, "over" }\n}\n'
+    client.open(uri, text, language="json")
+    hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(2, 6)})
+    assert "What the ranks share" in hover["contents"]["value"]
+    found = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(2, text.splitlines()[2].index("over") + 4)})
+    (comm,) = [item for item in found if item["label"] == "overlap_comm"]
+    assert "true or false" in comm["detail"]
+    assert comm["filterText"] == '"overlap_comm"'
+    begin = text.splitlines()[2].index('"over"')
+    assert comm["textEdit"] == {"range": {"start": position(2, begin), "end": position(2, begin + 6)}, "newText": '"overlap_comm": '}
+    assert "stage" not in [item["label"] for item in found]
+    assert "train_batch_size" not in [item["label"] for item in found]
+
+
+def test_of_python_nothing_is_completed_and_nobody_waits(start):
+    client = start()
+    client.initialize(CAPABILITIES)
+    client.open("untitled:train.py", PROGRAM)
+    assert client.call("textDocument/completion", {"textDocument": {"uri": "untitled:train.py"}, "position": position(0, 3)}) is None
