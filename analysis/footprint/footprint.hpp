@@ -1,0 +1,104 @@
+// The memory of a training step, as a run leaves it: plain values, ready to be shown.
+#pragma once
+
+#include "syntax/text.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stepzero::interpreter {
+class Record;
+}
+
+namespace stepzero::footprint {
+
+// Kernels differ in what they keep: a mask of bools or of numbers, a fused attention or its parts.
+enum class Device : std::uint8_t { cuda, cpu };
+
+// What a size of the program is taken to be, by its name: of the options, else what it usually is.
+struct Setting {
+  std::string name;
+  std::int64_t value = 0;
+};
+
+struct Amount {
+  std::int64_t bytes = 0;    // where sizes are open: with their usual values, or those that were set
+  std::string formula;       // of the open sizes; empty: it is a number
+  bool at_least = false;     // something is not known: it is more than this
+};
+
+struct Where {
+  std::string path;
+  syntax::Span span;
+  std::uint32_t line = 0;    // 1-based; 0: nowhere
+};
+
+// A module with all that it holds.
+struct Share {
+  std::string path;          // "layers.0"; empty: the model
+  std::string type;
+  int depth = 0;
+  std::int64_t numbers = 0;  // of its parameters
+  std::int64_t frozen = 0;   // of these
+  std::string dtype;         // of the parameters; "mixed"
+  Amount parameters, buffers;
+};
+
+struct Model {
+  std::string name;          // "model"; empty: the program gives it none
+  Where where;               // where it is made
+  std::vector<Share> shares; // the model first
+  Amount gradients;
+  bool trained = false;      // a step goes through it
+};
+
+struct Stepper {
+  std::string type;          // "AdamW"
+  Where where;
+  Amount state, temporary;
+  bool known = true;
+};
+
+// What one line keeps for the backward, or has alive at the peak.
+struct Line {
+  std::string what;          // "relu", "gradients", "AdamW"
+  Where where;
+  Amount amount;
+  int count = 1;             // operations
+};
+
+struct Step {
+  Where where;               // of the backward
+  bool complete = true;
+  Amount saved;              // what is kept until the backward
+  std::vector<Line> lines;   // of it, the largest first
+  Amount inputs;             // of it, what came in from outside: batches
+  std::vector<std::string> unknown;  // operators of which nothing is known
+  std::int64_t operations = 0;
+  std::int64_t flops = 0;    // of the forward
+  bool flops_at_least = false;
+  // The peak of a step that is not the first.
+  Amount peak;
+  std::string moment;        // "forward", "backward", "optimizer"
+  Where peak_where;
+  std::vector<Line> at_peak; // what stands then, the largest first
+};
+
+struct Footprint {
+  std::vector<Model> models;
+  std::vector<Stepper> optimizers;
+  std::vector<Step> steps;
+  std::vector<std::string> open;     // names of sizes that nothing decides
+  std::vector<std::string> settled;  // … and of those that a setting decides
+};
+
+struct Options {
+  Device device = Device::cuda;
+  std::vector<Setting> settings;
+};
+
+// `record`: the program as it runs by itself, where its parameters have their defaults. `shown`: of the same text; its facts give the names.
+Footprint footprint_of(const interpreter::Record& record, const interpreter::Record& shown, const Options& options = {});
+
+} // namespace stepzero::footprint

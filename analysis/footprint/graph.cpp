@@ -1,0 +1,269 @@
+#include "footprint/graph.hpp"
+
+#include "footprint/saving_table.hpp"
+#include "footprint/strides.hpp"
+#include "torch/names.hpp"
+#include "torch/op.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace stepzero::footprint {
+
+using values::Kind;
+
+namespace {
+
+constexpr std::size_t most_nodes = 200'000;
+
+// What makes views, whatever it is given.
+constexpr std::string_view views[] = {"view", "view_as", "flatten", "unflatten", "Flatten", "Unflatten", "ravel", "reshape", "reshape_as", "unsqueeze", "squeeze",
+                                      "transpose", "t", "T", "H", "mT", "mH", "adjoint", "permute", "movedim", "expand", "broadcast_to", "expand_as", "split", "unsafe_split", "split_with_sizes", "chunk",
+                                      "tensor_split", "hsplit", "vsplit", "dsplit", "unbind", "select", "narrow", "diagonal", "unfold_view", "detach", "data", "view_as_complex", "view_as_real", "real", "imag",
+                                      "Identity", "detach_", "requires_grad_", "positive", "resolve_conj", "resolve_neg", "atleast_1d", "atleast_2d", "atleast_3d", "pin_memory", "swapaxes", "as_strided"};
+// … and those of them that copy where the order of the elements in memory does not allow a view.
+constexpr std::string_view reshapes[] = {"flatten", "Flatten", "ravel", "reshape", "reshape_as"};
+// What hands on what it was given where it is of the wanted kind already.
+constexpr std::string_view casts[] = {"to", "type", "type_as", "float", "double", "half", "bfloat16", "long", "int", "short", "char", "byte", "bool", "cuda", "cpu"};
+// What does nothing outside training, or with a probability of 0.
+constexpr std::string_view dropouts[] = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"};
+
+template <std::size_t n> bool among(std::string_view name, const std::string_view (&names)[n]) { return std::ranges::find(names, name) != std::end(names); }
+
+// A subscript by numbers, slices, None and `...` alone.
+bool is_basic_index(const Record& record, Value index) {
+  index = decided(record, index);
+  switch (index.kind) {
+  case Kind::integer: case Kind::slice: case Kind::none: case Kind::ellipsis: return true;
+  case Kind::unknown: return true;  // a number, as a rule
+  case Kind::tuple: return std::ranges::all_of(index.as<values::Tuple>()->items, [&](Value item) { return is_basic_index(record, item); });
+  default: return false;
+  }
+}
+
+bool is_off(const Record& record, Value flag) {
+  flag = decided(record, flag);
+  return flag.is(Kind::boolean) && record.symbols.decide(flag.condition()) == symbolic::Answer::no;
+}
+bool is_on(const Record& record, Value flag) {
+  flag = decided(record, flag);
+  return flag.is(Kind::boolean) && record.symbols.decide(flag.condition()) == symbolic::Answer::yes;
+}
+bool is_zero(const Record& record, Value number) {
+  number = decided(record, number);
+  return (number.is(Kind::real) && number.real() == 0) || (number.is(Kind::integer) && record.symbols.value(number.integer()) == 0);
+}
+
+} // namespace
+
+Value argument(const Made& made, std::string_view name) {
+  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
+    if (made.row->parameters[i].text() == name) return made.arguments[i];
+  return {};
+}
+const TensorState* operand(const Made& made, std::string_view name) {
+  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.states.size(); ++i)
+    if (made.row->parameters[i].text() == name) return made.states[i];
+  return nullptr;
+}
+Value setting(const Record& record, const Made& made, std::string_view name) {
+  if (const Instance* layer = layer_of(made)) return attribute(record, *layer, name);
+  const Value given = decided(record, argument(made, name));
+  return given.is(Kind::none) ? Value{} : given;
+}
+
+bool is_checkpoint(const Made& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
+
+bool is_idle_dropout(const Record& record, const Made& made) {
+  if (!among(torch::operator_name(*made.row), dropouts)) return false;
+  const Instance* layer = layer_of(made);
+  const bool off = layer ? is_off(record, attribute(record, *layer, "$training")) : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
+  return off || is_zero(record, setting(record, made, "p"));
+}
+
+bool shares_memory(const Record& record, const Made& made, const TensorState* result) {
+  if (made.states.empty() || !made.states[0]) return false;
+  if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
+  const TensorState& from = *made.states[0];
+  const std::string_view name = torch::operator_name(*made.row);
+  if (among(name, reshapes)) return !result || can_be_viewed(record, from, result->shape);
+  if (name == "contiguous") return in_order(record, from);
+  if (among(name, views)) return true;
+  if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
+  if (among(name, casts)) return result && result->dtype == from.dtype;
+  if (is_idle_dropout(record, made)) return true;
+  return is_on(record, setting(record, made, "inplace"));
+}
+
+const TensorState& Graph::base(const TensorState& state) const {
+  const TensorState* at = &state;
+  for (int steps = 0; at->made && steps < 4096 && !held_.contains(identity(at)); ++steps) {
+    if (!shares_memory(record_, *at->made, at)) break;
+    at = at->made->states[0];
+  }
+  return *at;
+}
+
+Storage Graph::storage(const TensorState& state) const {
+  const TensorState& at = base(state);
+  const std::size_t node = node_of(at);
+  // The results of one operation have descriptions of their own.
+  if (node != npos) return {nodes_[node].made, at.made->part};
+  return {identity(&at), 0};
+}
+
+const Held* Graph::held(const TensorState& state) const {
+  const auto found = held_.find(identity(&base(state)));
+  return found != held_.end() ? found->second : nullptr;
+}
+
+std::size_t Graph::node_of(const TensorState& state) const {
+  const auto found = places_.find(identity(&state));
+  return found != places_.end() ? found->second : npos;
+}
+
+namespace {
+// A parameter, or a tensor that no module and no parameter went into: data.
+bool is_leaf(const TensorState& state) {
+  if (state.graph.empty()) return true;
+  const auto* tensor = state.graph.size() == 1 ? dynamic_cast<const values::Tensor*>(*state.graph.begin()) : nullptr;
+  return tensor && tensor->role != values::TensorRole::plain;
+}
+
+// Is something unknown in the place of its first tensor, or of the other one?
+bool lacks_operand(const Record& record, const Made& made) {
+  for (std::size_t i = 0; i < made.arguments.size() && i < made.states.size() && i < made.row->parameters.size(); ++i) {
+    const std::string_view name = made.row->parameters[i].text();
+    if ((i == 0 || name == "other" || name == "mat2" || name == "key" || name == "value") && !made.states[i]) {
+      const Value given = decided(record, made.arguments[i]);
+      if (given.is(Kind::unknown) || given.is(Kind::choice)) return true;
+    }
+  }
+  return false;
+}
+
+// Descriptions of one operation that made several tensors: alike but for the part.
+struct Same {
+  const values::Row* row;
+  values::Place born;
+  const interpreter::CallSite* calls;
+  const void* self;
+  const void* first;
+  const void* second;
+  friend bool operator==(const Same&, const Same&) = default;
+};
+struct SameHash {
+  std::size_t operator()(const Same& same) const {
+    std::size_t made = std::hash<const void*>()(same.row);
+    for (const void* each : {static_cast<const void*>(same.calls), same.self, same.first, same.second}) made = made * 31 + std::hash<const void*>()(each);
+    return made * 31 + same.born.span.begin;
+  }
+};
+Same key_of(const Made& made) {
+  const auto nth = [&](std::size_t i) -> const void* {
+    for (const auto* list : {&made.states, &made.listed})
+      for (const TensorState* state : *list)
+        if (state && i-- == 0) return identity(state);
+    return nullptr;
+  };
+  return {made.row, made.born, made.calls, made.self ? made.self.object() : nullptr, nth(0), nth(1)};
+}
+} // namespace
+
+void Graph::walk(const TensorState& from, std::vector<Node>& into, std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const {
+  std::unordered_map<Same, std::size_t, SameHash> several;
+  struct Open {
+    const TensorState* state;
+    std::vector<const TensorState*> inputs;
+    std::size_t next = 0;
+  };
+  std::vector<Open> stack;
+  std::unordered_set<const void*> begun;
+  const auto push = [&](const TensorState* state) {
+    // It came from somewhere, and where is not known: from one of several paths, or from code that was not seen.
+    if (!state->made && !held_.contains(identity(state)) && requires_grad(*state) && !is_leaf(*state)) complete_ = false;
+    if (!state->made || held_.contains(identity(state)) || !begun.insert(identity(state)).second) return;
+    if (std::ranges::find(end, state) != end.end()) return;
+    if (!all_ && !requires_grad(*state)) return;
+    if (begun.size() > most_nodes) {
+      complete_ = false;
+      return;
+    }
+    if (lacks_operand(record_, *state->made)) complete_ = false;
+    Open open{state, {}};
+    for (const TensorState* each : state->made->states)
+      if (each) open.inputs.push_back(each);
+    if (!is_checkpoint(*state->made))
+      for (const TensorState* each : state->made->listed)
+        if (each) open.inputs.push_back(each);
+    stack.push_back(std::move(open));
+  };
+  push(&from);
+  while (!stack.empty()) {
+    Open& open = stack.back();
+    if (open.next < open.inputs.size()) {
+      push(open.inputs[open.next++]);
+      continue;
+    }
+    const TensorState* state = open.state;
+    const Made& made = *state->made;
+    const auto [at, is_new] = made.part < 0 ? std::pair{several.end(), true} : several.try_emplace(key_of(made), into.size());
+    const std::size_t place = is_new ? into.size() : at->second;
+    if (is_new) into.push_back({&made, {}, {}, false});
+    places[identity(state)] = place;
+    into[place].results.push_back(state);
+    for (const TensorState* input : open.inputs)
+      if (const auto found = places.find(identity(input)); found != places.end() && found->second != place) into[place].from.push_back(found->second);
+    stack.pop_back();
+  }
+}
+
+namespace {
+Dtype promoted(Dtype a, Dtype b) {
+  if (a == Dtype::unknown || a == b) return b;
+  return b == Dtype::unknown ? a : torch::promote(a, b);
+}
+} // namespace
+
+Dtype Graph::dtype(const TensorState& state) const {
+  if (state.dtype != Dtype::unknown || !state.made || !state.made->row->op) return state.dtype;
+  if (const auto known = dtypes_.find(identity(&state)); known != dtypes_.end()) return known->second;
+  dtypes_[identity(&state)] = Dtype::unknown;  // of what leads back to itself
+  const Made& made = *state.made;
+  Dtype found = Dtype::unknown;
+  const Casts casts = state.cast_by ? casts_of(torch::operator_name(*made.row), device_) : Casts::none;
+  const Value half = state.cast_by ? attribute(record_, *state.cast_by, "$dtype") : Value{};
+  if (casts == Casts::lower) {
+    found = half.is(Kind::dtype) ? half.dtype() : device_ == Device::cpu ? Dtype::bfloat16 : Dtype::float16;
+  } else if (casts == Casts::higher) {
+    found = Dtype::float32;
+  } else {
+    if (const Instance* layer = layer_of(made))
+      if (const Value weight = attribute(record_, *layer, "weight"); weight.is(Kind::tensor)) found = weight.as<values::Tensor>()->now()->dtype;
+    for (const auto* list : {&made.states, &made.listed})
+      for (const TensorState* each : *list)
+        if (each)
+          if (const Dtype one = dtype(*each); values::is_floating(one)) found = promoted(found, one);
+  }
+  return dtypes_[identity(&state)] = found;
+}
+
+Graph::Graph(const Record& record, const TensorState& loss, const std::unordered_map<const void*, const Held*>& held, Device device, bool all)
+    : record_(record), held_(held), device_(device), all_(all) {
+  walk(loss, nodes_, places_, {});
+  if (!loss.made) complete_ = false;
+}
+
+std::vector<Node> Graph::region(const Node& checkpoint) const {
+  std::vector<Node> inside;
+  std::unordered_map<const void*, std::size_t> places;
+  std::vector<const TensorState*> end;
+  for (const TensorState* each : checkpoint.made->states)
+    if (each) end.push_back(each);
+  for (const TensorState* result : checkpoint.made->listed)
+    if (result) walk(*result, inside, places, end);
+  for (Node& node : inside) node.inside_checkpoint = true;
+  return inside;
+}
+
+} // namespace stepzero::footprint

@@ -1,0 +1,87 @@
+// The operations behind a loss, in the order in which they ran, and the storages that their tensors lie in: views and what is written in
+// place share one.
+#pragma once
+
+#include "footprint/modules.hpp"
+
+#include <unordered_map>
+#include <vector>
+
+namespace stepzero::footprint {
+
+using values::Made;
+
+// What owns memory: the operation that made the first tensor in it (and which of its results), or a tensor that no operation made.
+struct Storage {
+  const void* owner = nullptr;
+  int part = 0;
+  friend bool operator==(const Storage&, const Storage&) = default;
+};
+struct StorageHash {
+  std::size_t operator()(const Storage& storage) const { return std::hash<const void*>()(storage.owner) * 31 + static_cast<std::size_t>(storage.part); }
+};
+
+// One operation, whatever number of tensors it made.
+struct Node {
+  const Made* made = nullptr;                // of the first of its results that is used
+  std::vector<const TensorState*> results;   // those that are used, at their first use
+  std::vector<std::size_t> from;             // nodes of the tensors that went in
+  bool inside_checkpoint = false;
+};
+
+class Graph {
+public:
+  // `until`: what the loop or the program computes; gradients are asked of it.
+  // `all`: those too that no gradient goes through.
+  Graph(const Record& record, const TensorState& loss, const std::unordered_map<const void*, const Held*>& held, Device device, bool all = false);
+
+  const std::vector<Node>& nodes() const { return nodes_; }
+  bool complete() const { return complete_; }  // else something behind the loss is not known
+  const Record& record() const { return record_; }
+  Device device() const { return device_; }
+
+  // Under autocast, too, where operators choose the types of their results.
+  Dtype dtype(const TensorState& state) const;
+  Int bytes(const TensorState& state) const { return bytes_of(record_.symbols, state.shape, dtype(state)); }
+
+  // Behind views and writes in place.
+  const TensorState& base(const TensorState& state) const;
+  Storage storage(const TensorState& state) const;
+  // The parameter or buffer that it is, itself or seen through a view; null: none.
+  const Held* held(const TensorState& state) const;
+  bool requires_grad(const TensorState& state) const { return record_.heap.requires_grad(state) != values::Known::no; }
+  // Of a result of a node: the tensor's own operation, the same for all of the operation's results.
+  std::size_t node_of(const TensorState& state) const;  // npos: none
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  // The operations of a checkpointed region, in order, its inputs left out.
+  std::vector<Node> region(const Node& checkpoint) const;
+
+private:
+  void walk(const TensorState& from, std::vector<Node>& into, std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const;
+
+  const Record& record_;
+  const std::unordered_map<const void*, const Held*>& held_;
+  const Device device_;
+  const bool all_;
+  mutable std::unordered_map<const void*, Dtype> dtypes_;
+  std::vector<Node> nodes_;
+  std::unordered_map<const void*, std::size_t> places_;  // by identity
+  mutable bool complete_ = true;
+};
+
+// The same for all states of a tensor that came from one operation.
+inline const void* identity(const TensorState* state) { return state->made ? static_cast<const void*>(state->made) : state; }
+Value argument(const Made& made, std::string_view name);  // absent if there is none
+const TensorState* operand(const Made& made, std::string_view name);
+// Of a layer's forward: the layer; null for functions.
+inline const Instance* layer_of(const Made& made) { return made.self.is(values::Kind::instance) && made.row->op ? made.self.as<Instance>() : nullptr; }
+// The setting of a layer, or the argument of a function.
+Value setting(const Record& record, const Made& made, std::string_view name);
+// Is the first tensor's memory also the result's: a view, a write in place, an operation that hands on what it was given?
+bool shares_memory(const Record& record, const Made& made, const TensorState* result);
+bool is_checkpoint(const Made& made);
+// A dropout outside training, or of a probability of 0.
+bool is_idle_dropout(const Record& record, const Made& made);
+
+} // namespace stepzero::footprint

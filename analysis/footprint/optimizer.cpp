@@ -1,0 +1,148 @@
+#include "footprint/optimizer.hpp"
+
+#include <algorithm>
+
+namespace stepzero::footprint {
+
+using values::Kind;
+
+namespace {
+
+// Of each class, by the words: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter. As found in
+// torch/optim of PyTorch 2.13; 8-bit kinds keep one byte for each number, and a float32 for each block of 256.
+struct Kept {
+  std::string_view type;
+  int copies;
+  int counters;
+  int temporaries;             // numbers of its own while it steps all parameters at once
+  std::string_view if_set;     // one more copy where this argument is set
+  std::string_view if_set_too = {};
+  bool in_bytes = false;
+  std::string_view needs = {}; // of copies and counters: none without it
+};
+constexpr Kept table[] = {
+    {"SGD", 1, 0, 0, {}, {}, false, "momentum"},
+    {"Adam", 2, 1, 1, "amsgrad"},
+    {"AdamW", 2, 1, 1, "amsgrad"},
+    {"NAdam", 2, 2, 1, {}},
+    {"RAdam", 2, 1, 1, {}},
+    {"Adamax", 2, 1, 1, {}},
+    {"SparseAdam", 2, 0, 0, {}},
+    {"Adagrad", 1, 1, 1, {}},
+    {"Adadelta", 2, 1, 1, {}},
+    {"RMSprop", 1, 1, 1, "momentum", "centered"},
+    {"Rprop", 2, 1, 1, {}},
+    {"ASGD", 1, 3, 1, {}},
+    {"Lion", 1, 0, 1, {}},
+    {"FusedAdam", 2, 0, 0, {}},
+    {"FusedLAMB", 2, 0, 0, {}},
+    {"AdamW8bit", 2, 0, 0, {}, {}, true},
+    {"Adam8bit", 2, 0, 0, {}, {}, true},
+    {"PagedAdamW8bit", 2, 0, 0, {}, {}, true},
+    {"Lion8bit", 1, 0, 0, {}, {}, true},
+    {"SGD8bit", 1, 0, 0, {}, {}, true},
+};
+
+void gather(const Record& record, Value value, Optimizer& into, int depth) {
+  value = decided(record, value);
+  if (depth > 6) {
+    into.complete = false;
+    return;
+  }
+  const auto each = [&](const std::vector<Value>& items) {
+    for (const Value& item : items) gather(record, item, into, depth + 1);
+  };
+  switch (value.kind) {
+  case Kind::tensor: {
+    const auto* tensor = value.as<values::Tensor>();
+    const TensorState& now = *tensor->now();
+    into.tensors.push_back({"", tensor, nullptr, now.shape, now.dtype, true, record.heap.requires_grad(now), 1});
+    return;
+  }
+  case Kind::tuple:
+    // Of named parameters.
+    if (const auto& items = value.as<values::Tuple>()->items; items.size() == 2 && items[0].is(Kind::string)) gather(record, items[1], into, depth + 1);
+    else each(items);
+    return;
+  case Kind::list:
+  case Kind::iterator: {
+    const auto* state = values::Heap::list_state(value);
+    if (!state || state->open) into.complete = false;
+    if (state) each(state->items);
+    return;
+  }
+  case Kind::dict:
+    if (const auto* state = values::Heap::dict_state(value)) {
+      for (const auto& [key, item] : state->items)
+        if (key.is(Kind::string) && key.text() == "params") gather(record, item, into, depth + 1);
+      if (state->open) into.complete = false;
+    }
+    return;
+  case Kind::instance: {
+    const Value of = attribute(record, *value.as<Instance>(), "$of");
+    const Value module = is_module(value) ? value : of;
+    if (!is_module(module)) break;
+    const Tree tree = tree_of(record, *module.as<Instance>());
+    for (const Module& part : tree.modules)
+      for (const Held& held : part.own)
+        if (held.is_parameter) into.tensors.push_back(held);
+    if (!tree.complete) into.complete = false;
+    return;
+  }
+  default: break;
+  }
+  into.complete = false;
+}
+
+bool is_set(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
+  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i) {
+    if (made.row->parameters[i].text() != name) continue;
+    const Value value = decided(record, made.arguments[i]);
+    if (value.is(Kind::boolean)) return record.symbols.decide(value.condition()) == symbolic::Answer::yes;
+    if (value.is(Kind::real)) return value.real() != 0;
+    if (value.is(Kind::integer)) return record.symbols.value(value.integer()) != 0;
+    return value.is(Kind::unknown);
+  }
+  return false;
+}
+
+} // namespace
+
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made) {
+  Optimizer optimizer;
+  optimizer.made = &made;
+  symbolic::Context& s = record.symbols;
+  const auto* object = made.self.is(Kind::instance) ? made.self.as<Instance>() : nullptr;
+  const std::string_view path = object && object->native ? object->native->path : made.row->path;
+  optimizer.type = std::string(path.substr(path.rfind('.') + 1));
+  const Value taken = object ? attribute(record, *object, "$tensors") : Value{};
+  const Value given = object ? attribute(record, *object, "$parameters") : Value{};
+  // What was known of a whole module when it was made is less than the module: of layers that PyTorch builds inside only that speaks.
+  const Value of = given.is(Kind::instance) ? attribute(record, *given.as<Instance>(), "$of") : Value{};
+  gather(record, !is_module(of) && taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? taken : given, optimizer, 0);
+  std::unordered_set<const values::Tensor*> seen;
+  std::erase_if(optimizer.tensors, [&](const Held& held) { return held.tensor && !seen.insert(held.tensor).second; });
+  const auto kept = std::ranges::find(table, std::string_view(optimizer.type), &Kept::type);
+  optimizer.known = kept != std::end(table);
+  if (!optimizer.known || !optimizer.complete) optimizer.state.miss();
+  if (!optimizer.known) return optimizer;
+  int copies = kept->copies, counters = kept->counters;
+  if (!kept->needs.empty() && !is_set(record, made, kept->needs)) copies = counters = 0;
+  for (const std::string_view more : {kept->if_set, kept->if_set_too}) copies += !more.empty() && is_set(record, made, more);
+  for (const Held& held : optimizer.tensors) {
+    if (held.trained == values::Known::no) continue;
+    const Int bytes = bytes_of(s, held.shape, held.dtype);
+    if (kept->in_bytes) {
+      const Int count = elements(s, held.shape);
+      optimizer.state.add(s, count, copies * held.copies);
+      optimizer.state.add(s, count ? s.mul(s.floordiv(count, s.constant(256)), s.constant(4)) : nullptr, copies * held.copies);
+    } else {
+      optimizer.state.add(s, bytes, copies * held.copies);
+    }
+    optimizer.state.add(4 * counters * held.copies);
+    optimizer.temporary.add(s, bytes, kept->temporaries * held.copies);
+  }
+  return optimizer;
+}
+
+} // namespace stepzero::footprint

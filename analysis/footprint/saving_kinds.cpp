@@ -1,0 +1,249 @@
+#include "footprint/saving_kinds.hpp"
+
+#include "footprint/strides.hpp"
+
+#include <algorithm>
+
+namespace stepzero::footprint {
+
+using values::Kind;
+
+const TensorState* Keeper::tensor(std::string_view parameter) const {
+  if (const TensorState* given = footprint::operand(made, parameter)) return given;
+  const Instance* layer = layer_of(made);
+  const Value own = layer ? attribute(graph.record(), *layer, parameter) : Value{};
+  return own.is(Kind::tensor) ? own.as<values::Tensor>()->now() : nullptr;
+}
+
+std::vector<const TensorState*> Keeper::tensors() const {
+  std::vector<const TensorState*> found;
+  for (const auto* list : {&made.listed, &made.states})
+    for (const TensorState* state : *list)
+      if (state && std::ranges::find(found, state) == found.end()) found.push_back(state);
+  return found;
+}
+
+bool Keeper::any_requires_grad(std::string_view parameters) const {
+  while (!parameters.empty()) {
+    const auto bar = parameters.find('|');
+    const TensorState* state = tensor(parameters.substr(0, bar));
+    if (state && graph.requires_grad(*state)) return true;
+    parameters = bar == std::string_view::npos ? std::string_view{} : parameters.substr(bar + 1);
+  }
+  return false;
+}
+
+std::optional<double> Keeper::number(std::string_view parameter) const {
+  const Value value = option(parameter);
+  if (value.is(Kind::real)) return value.real();
+  if (value.is(Kind::integer))
+    if (const auto known = s.value(value.integer())) return static_cast<double>(*known);
+  return std::nullopt;
+}
+bool Keeper::flag(std::string_view parameter) const {
+  const Value value = option(parameter);
+  return value.is(Kind::boolean) && s.decide(value.condition()) == symbolic::Answer::yes;
+}
+Int Keeper::size(std::string_view parameter) const {
+  const Value value = option(parameter);
+  return value.is(Kind::integer) ? value.integer() : nullptr;
+}
+
+void Keeper::extra(Int count, Dtype dtype, std::string_view what) {
+  Saved saved{{&made, 1'000 + extras_++}, {}, what};
+  const int width = values::width(dtype);
+  saved.bytes.add(s, count && width ? s.mul(count, s.constant(width)) : nullptr);
+  into_.kept.push_back(std::move(saved));
+}
+
+void Keeper::keep(const TensorState& state) {
+  const Casts casts = casts_of(name, device);
+  const Dtype own = dtype(state);
+  const bool half = dtype() == Dtype::bfloat16 || dtype() == Dtype::float16, was_half = own == Dtype::bfloat16 || own == Dtype::float16;
+  const Held* held = graph.held(state);
+  if ((casts == Casts::lower && half && own == Dtype::float32) || (casts == Casts::higher && was_half && dtype() == Dtype::float32)) {
+    // Autocast keeps what it made of a parameter for all its uses.
+    if (held) {
+      Saved saved{{held->copies > 1 ? static_cast<const void*>(&made) : held->tensor, static_cast<int>(dtype()) + 1}, {}, "cast of a parameter"};
+      saved.bytes.add(s, bytes_of(s, state.shape, dtype()));
+      into_.kept.push_back(std::move(saved));
+    } else {
+      extra(elements(s, state.shape), dtype(), "cast");
+    }
+    return;
+  }
+  Saved saved{graph.storage(state), {}, "input", held};
+  if (!held) saved.bytes.add(s, graph.bytes(graph.base(state)));
+  into_.kept.push_back(std::move(saved));
+}
+
+void Keeper::keep_result(const TensorState& state) {
+  Saved saved{graph.storage(state), {}, "result", graph.held(state)};
+  saved.bytes.add(s, graph.bytes(graph.base(state)));
+  into_.kept.push_back(std::move(saved));
+}
+
+void Keeper::operand(std::string_view parameter) {
+  const TensorState* state = tensor(parameter);
+  if (!state) return;
+  // What is written over is copied first.
+  const bool writes = made.row->variant != values::Variant::plain || flag("inplace");
+  if (writes && state == first()) extra(elements(s, state->shape), dtype(*state), "copy");
+  else keep(*state);
+}
+
+namespace {
+
+// Of a product of matrices: those whose factor needs a gradient. Rows of matrices that cannot be seen as one are copied.
+void keep_operands(Keeper& keeper) {
+  const auto all = keeper.tensors();
+  const std::size_t batches = keeper.result().shape.rank_known ? keeper.result().shape.dims.size() : 0;
+  for (const TensorState* state : all) {
+    const bool wanted = std::ranges::any_of(all, [&](const TensorState* other) { return (other != state || all.size() == 1) && keeper.graph.requires_grad(*other); });
+    if (!wanted) continue;
+    const auto& dims = state->shape.dims;
+    if (keeper.name == "matmul" && state->shape.rank_known && dims.size() >= 4 && batches >= 4) {
+      Shape rows{true, {}};
+      Int count = keeper.s.constant(1);
+      for (std::size_t i = 0; i + 2 < dims.size(); ++i) count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
+      rows.dims = {{count, nullptr, nullptr}, dims[dims.size() - 2], dims[dims.size() - 1]};
+      if (!can_be_viewed(keeper.graph.record(), *state, rows)) {
+        keeper.extra(elements(keeper.s, state->shape), keeper.dtype(), "copy");
+        continue;
+      }
+    }
+    keeper.keep(*state);
+  }
+}
+
+void keep_result(Keeper& keeper) { keeper.keep_result(keeper.result()); }
+void keep_either(Keeper& keeper) {
+  if (const TensorState* state = keeper.first()) keeper.keep(*state);
+}
+void keep_copy(Keeper& keeper) { keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "copy"); }
+void keep_noise(Keeper& keeper) {
+  keeper.extra(elements(keeper.s, keeper.result().shape), keeper.device == Device::cuda ? Dtype::boolean : keeper.dtype(), "mask");
+}
+void keep_feature_noise(Keeper& keeper) {
+  const Shape& shape = keeper.result().shape;
+  const Int count = shape.rank_known && shape.dims.size() >= 2 && shape.dims[0].size && shape.dims[1].size ? keeper.s.mul(shape.dims[0].size, shape.dims[1].size) : nullptr;
+  keeper.extra(count, keeper.dtype(), "mask");
+}
+void keep_indices(Keeper& keeper) { keeper.extra(elements(keeper.s, keeper.result().shape), Dtype::int64, "indices"); }
+
+Dtype statistics(const Keeper& keeper) { return keeper.dtype() == Dtype::float64 ? Dtype::float64 : Dtype::float32; }
+Int leading(Keeper& keeper, std::size_t last) {
+  const TensorState* input = keeper.first();
+  if (!input || !input->shape.rank_known || input->shape.dims.size() < last) return nullptr;
+  Shape shape = input->shape;
+  shape.dims.resize(shape.dims.size() - last);
+  return elements(keeper.s, shape);
+}
+std::size_t normalized(const Keeper& keeper) {
+  const Value given = keeper.option("normalized_shape");
+  return given.is(Kind::tuple) ? given.as<values::Tuple>()->items.size() : given.is(Kind::list) ? values::Heap::list_state(given)->items.size() : 1;
+}
+void keep_rows(Keeper& keeper) {
+  for (const char* what : {"mean", "deviation"}) keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), what);
+}
+void keep_row(Keeper& keeper) { keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), "deviation"); }
+void keep_lengths(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  const auto given = keeper.number("dim");
+  const auto rank = input && input->shape.rank_known ? static_cast<std::int64_t>(input->shape.dims.size()) : 0;
+  std::int64_t at = given ? static_cast<std::int64_t>(*given) : rank;
+  if (at < 0) at += rank;
+  if (at < 0 || at >= rank) return keeper.unknown();
+  Shape shape = input->shape;
+  shape.dims.erase(shape.dims.begin() + at);
+  keeper.extra(elements(keeper.s, shape), keeper.dtype(), "lengths");
+}
+Int dim(const Keeper& keeper, std::size_t at) {
+  const TensorState* input = keeper.first();
+  return input && input->shape.rank_known && input->shape.dims.size() > at ? input->shape.dims[at].size : nullptr;
+}
+void keep_channels(Keeper& keeper) {
+  const Instance* layer = layer_of(keeper.made);
+  const Value training = layer ? attribute(keeper.graph.record(), *layer, "$training") : keeper.option("training");
+  if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no : !keeper.flag("training")) return;
+  for (const char* what : {"mean", "deviation"}) keeper.extra(dim(keeper, 1), statistics(keeper), what);
+}
+void keep_groups(Keeper& keeper) {
+  const Int rows = dim(keeper, 0), groups = keeper.size("num_groups");
+  for (const char* what : {"mean", "deviation"}) keeper.extra(rows && groups ? keeper.s.mul(rows, groups) : nullptr, statistics(keeper), what);
+}
+void keep_instances(Keeper& keeper) {
+  const Int rows = dim(keeper, 0), channels = dim(keeper, 1);
+  const Int count = rows && channels ? keeper.s.mul(rows, channels) : nullptr;
+  for (const char* what : {"mean", "deviation"}) keeper.extra(count, statistics(keeper), what);
+  if (keeper.tensor("weight")) keeper.extra(count, keeper.dtype(), "weight for each instance");
+}
+void keep_logs(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  if (!input) return keeper.unknown();
+  keeper.extra(elements(keeper.s, input->shape), keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(), "logarithms of the probabilities");
+}
+void keep_total(Keeper& keeper) { keeper.extra(keeper.s.constant(1), keeper.dtype(), "total weight"); }
+void keep_rows_of_input(Keeper& keeper) {
+  const TensorState* input = keeper.tensor("input");
+  if (!input) return;
+  const auto& dims = input->shape.dims;
+  if (input->shape.rank_known && dims.size() > 2) {
+    Shape rows{true, {}};
+    Int count = keeper.s.constant(1);
+    for (std::size_t i = 0; i + 1 < dims.size(); ++i) count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
+    rows.dims = {{count, nullptr, nullptr}, dims.back()};
+    if (!can_be_viewed(keeper.graph.record(), *input, rows)) return keeper.extra(elements(keeper.s, input->shape), keeper.dtype(), "copy");
+  }
+  keeper.keep(*input);
+}
+void keep_power(Keeper& keeper) {
+  const TensorState *base = keeper.tensor("input"), *exponent = keeper.tensor("exponent");
+  if (base) keeper.operand("input");
+  if (!exponent) return;
+  keeper.keep(*exponent);
+  if (keeper.graph.requires_grad(*exponent)) keeper.keep_result(keeper.result());
+}
+void keep_extreme(Keeper& keeper) {
+  if (const TensorState* other = keeper.tensor("other")) {
+    keeper.operand("input");
+    keeper.keep(*other);
+  } else if (keeper.option("dim")) {
+    keep_indices(keeper);
+  } else {
+    keeper.operand("input");
+    keeper.keep_result(keeper.result());
+  }
+}
+void keep_index(Keeper& keeper) {
+  const auto all = keeper.tensors();
+  for (const TensorState* state : all)
+    if (state != keeper.first() && state->dtype != Dtype::unknown && !values::is_floating(state->dtype)) {
+      if (state->dtype == Dtype::boolean) keeper.unknown();  // as many indices as there are true ones
+      else keeper.keep(*state);
+    }
+}
+void keep_unless_mean(Keeper& keeper) {
+  const Shape& shape = keeper.result().shape;
+  const std::size_t axes = keeper.name.find("1d") != std::string_view::npos ? 1 : keeper.name.find("2d") != std::string_view::npos ? 2 : 3;
+  bool mean = shape.rank_known && shape.dims.size() > axes;
+  for (std::size_t i = 0; mean && i < axes; ++i) mean = shape.dims[shape.dims.size() - 1 - i].size && keeper.s.value(shape.dims[shape.dims.size() - 1 - i].size) == 1;
+  if (!mean) keeper.operand("input");
+}
+void keep_region(Keeper& keeper) {
+  for (const TensorState* state : keeper.made.states)
+    if (state) keeper.keep(*state);
+}
+
+constexpr SpecialKind kinds[] = {
+    {"operands", keep_operands}, {"result", keep_result}, {"either", keep_either}, {"copy", keep_copy}, {"noise", keep_noise}, {"feature_noise", keep_feature_noise}, {"indices", keep_indices},
+    {"lengths", keep_lengths}, {"rows", keep_rows}, {"row", keep_row}, {"channels", keep_channels}, {"groups", keep_groups}, {"instances", keep_instances}, {"logs", keep_logs}, {"total", keep_total}, {"rows_of_input", keep_rows_of_input}, {"power", keep_power},
+    {"extreme", keep_extreme}, {"index", keep_index}, {"unless_mean", keep_unless_mean}, {"region", keep_region}, {"attention", keep_attention}, {"multihead", keep_multihead},
+    {"recurrent", keep_recurrent}, {"cell", keep_cell}, {"built", keep_built},
+};
+
+} // namespace
+
+std::span<const SpecialKind> special_kinds() { return kinds; }
+
+} // namespace stepzero::footprint

@@ -1,0 +1,64 @@
+// The words of the table of what is saved, as functions: what each of them means for one operation.
+#pragma once
+
+#include "footprint/saving.hpp"
+#include "footprint/saving_table.hpp"
+#include "torch/names.hpp"
+
+#include <initializer_list>
+#include <span>
+
+namespace stepzero::footprint {
+
+class Keeper {
+public:
+  Keeper(const Graph& of, const Node& operation, Device runs_on, Saving& into)
+      : graph(of), node(operation), made(*operation.made), device(runs_on), s(of.record().symbols), name(torch::operator_name(*operation.made->row)), into_(into) {}
+
+  const Graph& graph;
+  const Node& node;
+  const Made& made;
+  const Device device;
+  symbolic::Context& s;
+  const std::string_view name;  // of the operator
+
+  const TensorState& result() const { return *node.results[0]; }
+  Dtype dtype() const { return graph.dtype(result()); }
+  Dtype dtype(const TensorState& state) const { return graph.dtype(state); }
+  // The tensor of that argument, or of that name in the layer; null if there is none.
+  const TensorState* tensor(std::string_view parameter) const;
+  const TensorState* first() const { return made.states.empty() ? nullptr : made.states[0]; }
+  std::vector<const TensorState*> tensors() const;  // all that went in
+  bool any_requires_grad(std::string_view parameters) const;  // of several, by '|'
+  Value option(std::string_view parameter) const { return setting(graph.record(), made, parameter); }
+  std::optional<double> number(std::string_view parameter) const;
+  bool flag(std::string_view parameter) const;
+  Int size(std::string_view parameter) const;
+
+  // The operand, as the operator gets it: behind autocast it is another one.
+  void operand(std::string_view parameter);
+  void keep(const TensorState& state);
+  void keep_result(const TensorState& state);
+  // Numbers that nobody else holds.
+  void extra(Int count, Dtype dtype, std::string_view what);
+  void unknown() { into_.known = false; }
+
+private:
+  Saving& into_;
+  int extras_ = 0;
+};
+
+struct SpecialKind {
+  std::string_view word;
+  void (*keep)(Keeper&);
+};
+std::span<const SpecialKind> special_kinds();
+
+// Of layers and functions that are made of several operators: see composites.cpp.
+void keep_attention(Keeper& keeper);
+void keep_multihead(Keeper& keeper);
+void keep_recurrent(Keeper& keeper);
+void keep_cell(Keeper& keeper);
+void keep_built(Keeper& keeper);
+
+} // namespace stepzero::footprint

@@ -1,0 +1,158 @@
+#include "footprint/saving_table.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace stepzero::footprint {
+
+namespace {
+
+constexpr Keeping table[] = {
+    // Products.
+    {"linear Linear NonDynamicallyQuantizableLinear LazyLinear", "rows_of_input<weight weight<input"},
+    {"matmul mm bmm mv dot inner outer vdot chain_matmul multi_dot spmm tensordot kron", "operands"},
+    {"einsum", "operands"},
+    {"bilinear Bilinear", "operands"},
+    {"addmm", "mat1<mat2 mat2<mat1"},
+    {"baddbmm addbmm", "batch1<batch2 batch2<batch1"},
+    {"addmv", "mat<vec vec<mat"},
+    {"addr", "vec1<vec2 vec2<vec1"},
+    {"conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
+     "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d",
+     "input weight"},
+    {"scaled_dot_product_attention", "attention"},
+    {"MultiheadAttention", "multihead"},
+    {"LSTM GRU RNN", "recurrent"},
+    {"LSTMCell GRUCell RNNCell", "cell"},
+    {"TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer", "built"},
+    // Norms.
+    {"BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d batch_norm", "input weight channels"},
+    {"LayerNorm layer_norm native_layer_norm", "input weight rows"},
+    {"RMSNorm rms_norm", "input weight row"},
+    {"GroupNorm group_norm", "input weight groups"},
+    {"InstanceNorm1d InstanceNorm2d InstanceNorm3d instance_norm", "input instances"},
+    {"LocalResponseNorm local_response_norm", "input copy copy"},
+    {"normalize", "input lengths lengths"},
+    // Element by element.
+    {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan logcumsumexp", "result"},
+    {"gelu GELU silu SiLU mish Mish hardswish Hardswish hardsigmoid Hardsigmoid softplus Softplus log log2 log10 log1p sin cos abs square erf erfc "
+     "sinh cosh asin acos atan asinh acosh atanh clamp clamp_min clamp_max hardtanh Hardtanh relu6 ReLU6 hardshrink Hardshrink softshrink Softshrink lgamma digamma logit frac_ erfinv sinc entr i0 i0e",
+     "input"},
+    {"elu ELU celu CELU selu SELU leaky_relu LeakyReLU", "either"},
+    {"logsigmoid LogSigmoid", "input copy"},
+    {"glu GLU", "input"},
+    {"tanhshrink Tanhshrink", "copy"},
+    {"softsign Softsign", "input copy"},
+    {"prelu PReLU", "input weight"},
+    {"rrelu RReLU", "input copy"},
+    {"pow float_power", "power"},
+    {"mul", "input<other other<input"},
+    {"div", "input<other other"},
+    {"addcmul", "tensor1<tensor2 tensor2<tensor1"},
+    {"addcdiv", "tensor1<tensor2 tensor2"},
+    {"lerp", "weight"},
+    {"add sub rsub neg positive clone round floor ceil trunc sign sgn frac heaviside nan_to_num", ""},
+    {"maximum minimum fmax fmin", "input other"},
+    {"atan2 hypot logaddexp logaddexp2 xlogy", "input other"},
+    {"remainder fmod", ""},
+    {"where", "condition"},
+    {"masked_fill", "mask"},
+    {"masked_scatter masked_select", "mask"},
+    {"tril triu", ""},
+    {"complex", ""},
+    {"polar", "result"},
+    {"view_as_complex view_as_real real imag conj angle", ""},
+    {"dropout Dropout", "noise"},
+    {"dropout1d dropout2d dropout3d Dropout1d Dropout2d Dropout3d", "feature_noise"},
+    {"alpha_dropout AlphaDropout feature_alpha_dropout FeatureAlphaDropout", "noise copy"},
+    // Reductions.
+    {"sum mean nansum cumsum trace diff sum_to_size", ""},
+    {"var std var_mean std_mean", "input"},
+    {"norm dist", "input result"},
+    {"logsumexp", "input result"},
+    {"prod cumprod", "input result"},
+    {"amax amin", "input result"},
+    {"max min median mode kthvalue cummax cummin aminmax", "extreme"},
+    {"topk sort msort", "indices"},
+    {"quantile", "indices"},
+    // Indices.
+    {"embedding Embedding", "input"},
+    {"embedding_bag EmbeddingBag", "input"},
+    {"__getitem__", "index"},
+    {"gather take_along_dim index_select take index_fill index_copy scatter scatter_add index_add index_put scatter_reduce", "index"},
+    {"repeat_interleave", ""},
+    {"one_hot argmax argmin argsort eq ne lt le gt ge", ""},
+    {"cat stack hstack vstack dstack column_stack repeat tile roll flip rot90 pad constant_pad_nd ZeroPad1d ZeroPad2d ZeroPad3d ConstantPad1d ConstantPad2d ConstantPad3d meshgrid", ""},
+    {"ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d", "input"},
+    {"CircularPad1d CircularPad2d CircularPad3d", ""},
+    {"contiguous to type type_as float double half bfloat16 cuda cpu", ""},
+    {"view view_as reshape reshape_as flatten Flatten unflatten Unflatten ravel unsqueeze squeeze transpose t T H mT mH adjoint permute movedim expand expand_as broadcast_to "
+     "split unsafe_split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind select narrow diagonal unfold_view Identity detach data rearrange reduce swapaxes as_strided",
+     ""},
+    {"fill_ zero_ copy_ normal_ uniform_ requires_grad_ detach_", ""},
+    {"pixel_shuffle pixel_unshuffle PixelShuffle PixelUnshuffle channel_shuffle ChannelShuffle unfold fold Unfold Fold", ""},
+    // Pooling and resizing.
+    {"max_pool1d max_pool2d max_pool3d MaxPool1d MaxPool2d MaxPool3d max_pool2d_with_indices", "input indices"},
+    {"adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d", "input indices"},
+    {"avg_pool1d avg_pool2d avg_pool3d AvgPool1d AvgPool2d AvgPool3d", "input"},
+    {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d", "unless_mean"},
+    {"interpolate upsample upsample_nearest upsample_bilinear Upsample UpsamplingNearest2d UpsamplingBilinear2d", ""},
+    {"grid_sample", "input grid"},
+    {"affine_grid", ""},
+    // Losses.
+    {"cross_entropy CrossEntropyLoss", "logs target total"},
+    {"nll_loss NLLLoss NLLLoss2d", "input target total"},
+    {"mse_loss l1_loss smooth_l1_loss huber_loss MSELoss L1Loss SmoothL1Loss HuberLoss", "input target"},
+    {"binary_cross_entropy BCELoss binary_cross_entropy_with_logits BCEWithLogitsLoss", "input target"},
+    {"kl_div KLDivLoss", "input target copy"},
+    {"soft_margin_loss SoftMarginLoss hinge_embedding_loss HingeEmbeddingLoss", "input target"},
+    {"poisson_nll_loss PoissonNLLLoss", "input target copy"},
+    {"ctc_loss CTCLoss", "log_probs targets copy"},
+    {"cosine_similarity CosineSimilarity", "operands"},
+    {"pairwise_distance PairwiseDistance cdist pdist", "operands result"},
+    {"cosine_embedding_loss CosineEmbeddingLoss margin_ranking_loss MarginRankingLoss triplet_margin_loss TripletMarginLoss", "operands"},
+    // Computed again in the backward.
+    {"checkpoint", "region"},
+};
+
+constexpr std::string_view lowered =
+    " linear Linear NonDynamicallyQuantizableLinear matmul mm bmm mv addmm addmv addr baddbmm addbmm chain_matmul multi_dot einsum scaled_dot_product_attention prelu PReLU "
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN LSTMCell GRUCell RNNCell ";
+// Of autocast on CUDA; on the CPU it raises the losses and few others.
+constexpr std::string_view raised =
+    " softmax log_softmax Softmax LogSoftmax LayerNorm layer_norm GroupNorm group_norm norm cross_entropy CrossEntropyLoss nll_loss NLLLoss mse_loss MSELoss l1_loss L1Loss "
+    "smooth_l1_loss SmoothL1Loss kl_div KLDivLoss binary_cross_entropy_with_logits BCEWithLogitsLoss exp expm1 log log10 log2 log1p pow prod reciprocal rsqrt sinh cosh tan acos asin "
+    "cumprod cumsum sum dist softplus Softplus huber_loss HuberLoss cosine_similarity CosineSimilarity cdist cosine_embedding_loss poisson_nll_loss ";
+constexpr std::string_view raised_on_cpu =
+    " cross_entropy CrossEntropyLoss nll_loss NLLLoss mse_loss MSELoss l1_loss L1Loss smooth_l1_loss SmoothL1Loss kl_div KLDivLoss huber_loss HuberLoss "
+    "binary_cross_entropy binary_cross_entropy_with_logits BCEWithLogitsLoss prod quantile cosine_embedding_loss poisson_nll_loss grid_sample cumprod cdist ";
+
+bool lists(std::string_view words, std::string_view name) {
+  for (std::size_t at = words.find(name); at != std::string_view::npos; at = words.find(name, at + 1))
+    if ((at == 0 || words[at - 1] == ' ') && (at + name.size() == words.size() || words[at + name.size()] == ' ')) return true;
+  return false;
+}
+
+} // namespace
+
+std::optional<std::string_view> keeping_of(std::string_view operator_name) {
+  static const auto known = [] {
+    std::unordered_map<std::string_view, std::string_view> made;
+    for (const Keeping& line : table)
+      for (std::string_view rest = line.names; !rest.empty();) {
+        const auto space = rest.find(' ');
+        made.emplace(rest.substr(0, space), line.keeps);
+        rest = space == std::string_view::npos ? std::string_view{} : rest.substr(space + 1);
+      }
+    return made;
+  }();
+  if (operator_name.ends_with('_') && !operator_name.ends_with("__") && !known.contains(operator_name)) operator_name.remove_suffix(1);
+  const auto found = known.find(operator_name);
+  return found != known.end() ? std::optional(found->second) : std::nullopt;
+}
+
+Casts casts_of(std::string_view operator_name, Device device) {
+  return lists(lowered, operator_name) ? Casts::lower : lists(device == Device::cpu ? raised_on_cpu : raised, operator_name) ? Casts::higher : Casts::none;
+}
+
+} // namespace stepzero::footprint

@@ -1,0 +1,173 @@
+#include "footprint/strides.hpp"
+
+#include "torch/names.hpp"
+
+#include <algorithm>
+
+namespace stepzero::footprint {
+
+using values::Kind;
+
+namespace {
+
+std::vector<Int> dense(symbolic::Context& s, const Shape& shape) {
+  std::vector<Int> strides(shape.dims.size());
+  Int step = s.constant(1);
+  for (std::size_t i = shape.dims.size(); i-- > 0;) {
+    if (!shape.dims[i].size) return {};
+    strides[i] = step;
+    step = s.mul(step, shape.dims[i].size);
+  }
+  return strides;
+}
+
+std::optional<std::size_t> axis(const Record& record, Value value, std::size_t rank) {
+  value = decided(record, value);
+  const auto at = value.is(Kind::integer) ? record.symbols.value(value.integer()) : std::nullopt;
+  if (!at) return std::nullopt;
+  const std::int64_t place = *at < 0 ? *at + static_cast<std::int64_t>(rank) : *at;
+  return place >= 0 && place < static_cast<std::int64_t>(rank) ? std::optional(static_cast<std::size_t>(place)) : std::nullopt;
+}
+
+// Dense, with two dimensions the other way around.
+std::vector<Int> swapped(symbolic::Context& s, Shape shape, std::size_t a, std::size_t b) {
+  std::swap(shape.dims[a], shape.dims[b]);
+  std::vector<Int> strides = dense(s, shape);
+  if (!strides.empty()) std::swap(strides[a], strides[b]);
+  return strides;
+}
+
+bool is_recurrent(const Made& made) {
+  const std::string_view name = torch::operator_name(*made.row);
+  return name == "LSTM" || name == "GRU" || name == "RNN";
+}
+bool setting_is_on(const Record& record, const Made& made, std::string_view name) {
+  const Value flag = setting(record, made, name);
+  return flag.is(Kind::boolean) && record.symbols.decide(flag.condition()) == symbolic::Answer::yes;
+}
+
+// Behind x[2, 1:, None, ...].
+std::vector<Int> picked(const Record& record, const std::vector<Int>& strides, Value index) {
+  symbolic::Context& s = record.symbols;
+  index = decided(record, index);
+  const std::vector<Value> items = index.is(Kind::tuple) ? index.as<values::Tuple>()->items : std::vector{index};
+  std::size_t named = 0;
+  for (const Value& item : items) named += !decided(record, item).is(Kind::none) && !decided(record, item).is(Kind::ellipsis);
+  std::vector<Int> made;
+  std::size_t at = 0;
+  for (const Value& each : items) {
+    const Value item = decided(record, each);
+    if (item.is(Kind::none)) made.push_back(s.constant(1));
+    else if (item.is(Kind::ellipsis))
+      for (std::size_t left = strides.size() > named ? strides.size() - named : 0; left-- > 0 && at < strides.size();) made.push_back(strides[at++]);
+    else if (at >= strides.size()) return {};
+    else if (item.is(Kind::slice)) {
+      const Value step = decided(record, item.as<values::SliceObject>()->step);
+      if (step && !step.is(Kind::none) && !step.is(Kind::integer)) return {};
+      made.push_back(step.is(Kind::integer) ? s.mul(strides[at], step.integer()) : strides[at]);
+      ++at;
+    } else ++at;
+  }
+  while (at < strides.size()) made.push_back(strides[at++]);
+  return made;
+}
+
+std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth);
+
+std::vector<Int> find(const Record& record, const TensorState& state, int depth) {
+  if (!state.shape.rank_known) return {};
+  if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
+  if (state.made && state.shape.dims.size() == 4 && torch::operator_name(*state.made->row) == "scaled_dot_product_attention") return swapped(record.symbols, state.shape, 1, 2);
+  if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) && setting_is_on(record, *state.made, "batch_first"))
+    return swapped(record.symbols, state.shape, 0, 1);
+  if (!state.made || depth > 16 || !shares_memory(record, *state.made, &state)) return dense(record.symbols, state.shape);
+  return behind_view(record, state, depth);
+}
+
+std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth) {
+  const Made& made = *state.made;
+  const TensorState& from = *made.states[0];
+  const std::string_view name = torch::operator_name(*made.row);
+  std::vector<Int> strides = find(record, from, depth + 1);
+  const std::size_t rank = from.shape.dims.size();
+  if (strides.size() != rank) return {};
+  const auto is = [&](std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); };
+  if (is({"split", "unsafe_split", "split_with_sizes", "chunk", "tensor_split", "narrow", "detach", "data"})) return strides;
+  if (is({"unbind", "select"})) {
+    const auto at = argument(made, "dim") ? axis(record, argument(made, "dim"), rank) : std::optional<std::size_t>(0);
+    if (!at) return {};
+    strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(*at));
+    return strides;
+  }
+  if (name == "transpose") {
+    const auto a = axis(record, made.arguments.size() > 1 ? made.arguments[1] : Value{}, rank), b = axis(record, made.arguments.size() > 2 ? made.arguments[2] : Value{}, rank);
+    if (!a || !b) return {};
+    std::swap(strides[*a], strides[*b]);
+    return strides;
+  }
+  if (is({"t", "T", "mT"}) && rank >= 2) {
+    std::swap(strides[rank - 1], strides[rank - 2]);
+    return name == "T" && rank > 2 ? std::vector<Int>{} : strides;
+  }
+  if (name == "__getitem__") {
+    std::vector<Int> left = picked(record, strides, argument(made, "index"));
+    return left.size() == state.shape.dims.size() ? left : std::vector<Int>{};
+  }
+  if (is({"view", "view_as", "reshape", "reshape_as", "flatten", "unflatten", "Flatten", "Unflatten", "ravel"}))
+    return strides_of_view(record.symbols, from.shape, strides, state.shape).value_or(std::vector<Int>{});
+  return {};
+}
+
+} // namespace
+
+std::vector<Int> strides_of(const Record& record, const TensorState& state) { return find(record, state, 0); }
+
+std::optional<std::vector<Int>> strides_of_view(symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as) {
+  if (strides.size() != from.dims.size() || !from.rank_known || !as.rank_known) return std::vector<Int>{};
+  std::vector<Int> made(as.dims.size());
+  // Runs of dimensions that lie behind each other, from the last; each covers some of the new ones.
+  std::size_t at = as.dims.size();
+  Int base = nullptr, run = s.constant(1);
+  for (std::size_t i = from.dims.size(); i-- > 0;) {
+    if (!from.dims[i].size) return std::vector<Int>{};
+    if (!base) base = strides[i];
+    run = s.mul(run, from.dims[i].size);
+    if (i > 0 && !from.dims[i - 1].size) return std::vector<Int>{};
+    const bool ends = i == 0 || (s.value(from.dims[i - 1].size) != 1 && strides[i - 1] != s.mul(run, base));
+    if (!ends) continue;
+    Int covered = s.constant(1);
+    while (at > 0 && (covered != run || s.value(as.dims[at - 1].size) == 1)) {
+      if (!as.dims[at - 1].size) return std::vector<Int>{};
+      const Int next = s.mul(covered, as.dims[at - 1].size);
+      const auto known = s.value(next), whole = s.value(run);
+      if (known && whole && *known > *whole) break;
+      made[--at] = s.mul(base, covered);
+      covered = next;
+    }
+    if (covered != run) return std::nullopt;
+    base = nullptr;
+    run = s.constant(1);
+  }
+  return made;
+}
+
+bool in_order(const Record& record, const TensorState& state) {
+  if (!state.shape.rank_known) return true;
+  const std::vector<Int> strides = strides_of(record, state);
+  if (strides.size() != state.shape.dims.size()) return false;
+  symbolic::Context& s = record.symbols;
+  Int expected = s.constant(1);
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    const Int size = state.shape.dims[i].size;
+    if (!size) return false;
+    if (s.value(size) != 1 && strides[i] != expected) return false;
+    expected = s.mul(expected, size);
+  }
+  return true;
+}
+
+bool can_be_viewed(const Record& record, const TensorState& from, const Shape& as) {
+  return strides_of_view(record.symbols, from.shape, strides_of(record, from), as).has_value();
+}
+
+} // namespace stepzero::footprint

@@ -1,0 +1,244 @@
+// `stepzero memory`: what a training step takes of a GPU's memory, for which batch sizes, and which of them fits.
+#include "server/command_line/memory.hpp"
+
+#include "footprint/footprint.hpp"
+#include "server/command_line/checker.hpp"
+#include "server/command_line/commands.hpp"
+#include "server/command_line/console.hpp"
+#include "server/command_line/display.hpp"
+#include "server/command_line/json.hpp"
+#include "server/command_line/substitution.hpp"
+#include "server/features/footprint_json.hpp"
+#include "snapshot/footprint_run.hpp"
+#include "syntax/document.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <exception>
+#include <map>
+
+namespace stepzero::server {
+namespace {
+
+using footprint::Footprint;
+using footprint::Setting;
+
+// What programs call the number of samples in a batch, as a number of their own and as a size that they leave open.
+constexpr std::string_view batch_names[] = {"batch_size", "train_batch_size", "per_device_train_batch_size", "micro_batch_size", "device_batch_size", "bsz", "bs", "batch", "B", "N"};
+constexpr std::int64_t most_in_batch = 1 << 14;
+
+std::optional<Setting> parse_setting(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) return std::nullopt;
+  Setting made{text.substr(0, equals), 0};
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + equals + 1, end, made.value);
+  return read.ec == std::errc() && read.ptr == end ? std::optional(made) : std::nullopt;
+}
+
+// One program, under different sizes.
+class Program {
+public:
+  Program(const Checker& checker, const Inputs& inputs, std::string path, const footprint::Options& options)
+      : checker_(checker), inputs_(inputs), path_(std::move(path)), options_(options) {
+    const FileSources sources = checker.sources(path_, inputs.overlay);
+    if (const auto module = sources.module(path_)) text_ = module->text->bytes();
+    else readable = false;
+    for (const Setting& setting : options_.settings)
+      if (auto other = substituted(text_, setting.name, setting.value)) {
+        text_ = std::move(*other);
+        unused_.erase(setting.name);
+      } else {
+        unused_.insert({setting.name, true});
+      }
+  }
+
+  std::shared_ptr<const Footprint> run() { return run(text_, options_); }
+
+  // With so many samples in a batch; null if the program does not say where its batch size is.
+  std::shared_ptr<const Footprint> run(std::int64_t batch) {
+    for (const std::string_view name : batch_names)
+      if (const auto other = substituted(text_, name, batch)) {
+        batch_name = name;
+        return run(*other, options_);
+      }
+    if (open_.empty()) return nullptr;
+    footprint::Options with = options_;
+    for (const std::string_view name : batch_names)
+      if (std::ranges::find(open_, name) != open_.end()) {
+        batch_name = name;
+        with.settings.push_back({std::string(name), batch});
+        return run(text_, with);
+      }
+    return nullptr;
+  }
+  void set_open(const std::vector<std::string>& open) { open_ = open; }
+
+  // Those that are no number of the program and no open size.
+  std::vector<std::string> unused(const Footprint& made) const {
+    std::vector<std::string> names;
+    for (const auto& [name, yes] : unused_)
+      if (std::ranges::find(made.settled, name) == made.settled.end()) names.push_back(name);
+    return names;
+  }
+
+  bool readable = true;
+  std::string batch_name;
+
+private:
+  std::shared_ptr<const Footprint> run(const std::string& text, const footprint::Options& options) const {
+    auto overlay = std::make_shared<Overlay>();
+    if (inputs_.overlay) *overlay = *inputs_.overlay;
+    (*overlay)[path_] = syntax::parse(text);
+    return snapshot::footprint_of_file(checker_.sources(path_, overlay), path_, options);
+  }
+
+  const Checker& checker_;
+  const Inputs& inputs_;
+  const std::string path_;
+  footprint::Options options_;
+  std::string text_;
+  std::map<std::string, bool> unused_;
+  std::vector<std::string> open_;
+};
+
+struct BatchRow {
+  std::int64_t batch = 0;
+  footprint::Amount peak;
+  std::int64_t saved = 0;  // for the backward
+};
+
+std::optional<BatchRow> row_of(const Footprint& made, std::int64_t batch) {
+  std::optional<BatchRow> row;
+  for (const footprint::Step& step : made.steps)
+    if (!row || step.peak.bytes > row->peak.bytes) row = BatchRow{batch, step.peak, step.saved.bytes};
+  return row;
+}
+
+struct Batches {
+  std::vector<BatchRow> rows;
+  std::optional<std::int64_t> fits;  // the largest; 0: not even one
+};
+
+// Sizes 1, 2, 4 … up to the limit in bytes (0: none) or where it is passed, and between the last two the largest that fits.
+Batches batches_of(Program& program, std::int64_t limit) {
+  Batches made;
+  const auto row = [&](std::int64_t batch) -> std::optional<BatchRow> {
+    const auto with = program.run(batch);
+    return with ? row_of(*with, batch) : std::nullopt;
+  };
+  const std::int64_t last = limit ? most_in_batch : 256;
+  for (std::int64_t batch = 1; batch <= last; batch *= 2) {
+    const auto then = row(batch);
+    if (!then) return made;
+    // A size that changes nothing is not what a batch is made of.
+    if (made.rows.size() == 1 && then->saved == made.rows[0].saved) return {};
+    made.rows.push_back(*then);
+    if (limit && then->peak.bytes > limit) break;
+  }
+  if (!limit || made.rows.empty()) return made;
+  if (made.rows.front().peak.bytes > limit) made.fits = 0;
+  else if (made.rows.back().peak.bytes <= limit) made.fits = made.rows.back().batch;
+  else {
+    std::int64_t fits = made.rows[made.rows.size() - 2].batch, fails = made.rows.back().batch;
+    while (fails - fits > 1) {
+      const std::int64_t between = fits + (fails - fits) / 2;
+      const auto then = row(between);
+      (then && then->peak.bytes <= limit ? fits : fails) = between;
+    }
+    made.fits = fits;
+  }
+  return made;
+}
+
+std::string batches_text(const Batches& batches, const std::string& name, std::int64_t limit) {
+  if (batches.rows.empty()) return "";
+  std::string text = "peak by " + name + "\n";
+  bool at_least = false;
+  for (const BatchRow& row : batches.rows) {
+    const std::string batch = std::to_string(row.batch);
+    text += "  " + std::string(batch.size() < 6 ? 6 - batch.size() : 0, ' ') + batch + "  " + amount_text(row.peak) + (limit && row.peak.bytes > limit ? "  does not fit" : "") + "\n";
+    at_least = at_least || row.peak.at_least;
+  }
+  if (!limit || !batches.fits) return text;
+  const std::string of = " of " + bytes_text(limit);
+  if (*batches.fits == 0) return text + "  not even 1 fits the memory" + of + "\n";
+  return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" + of + (at_least ? ": something is not known, and comes on top" : "") + "\n";
+}
+
+std::string harmless_lines(const std::string& text) {
+  std::string made;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    made += harmless(text.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return made;
+}
+
+} // namespace
+
+int run_memory(const MemoryOptions& options) {
+  footprint::Options asked;
+  asked.device = options.device == "cpu" ? footprint::Device::cpu : footprint::Device::cuda;
+  for (const std::string& text : options.settings) {
+    const auto setting = parse_setting(text);
+    if (!setting) {
+      say("--set takes NAME=VALUE with a whole number, not \"" + harmless(text) + "\"");
+      return exit_status::trouble;
+    }
+    asked.settings.push_back(*setting);
+  }
+  const std::int64_t limit = options.gpu.empty() ? 0 : parse_size(options.gpu).value_or(0);
+  if (!options.gpu.empty() && limit == 0) {
+    say("--gpu takes a size such as 80GB, not \"" + harmless(options.gpu) + "\"");
+    return exit_status::trouble;
+  }
+  ConfigurationFiles configuration;
+  const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
+  const Checker checker(inputs, configuration, {});
+  for (const std::string& note : inputs.notes) say(note);
+  for (const Unreadable& unreadable : inputs.unreadable) say(unreadable.name + ": " + unreadable.reason);
+  int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
+  const ShownPath name = [&](const std::string& each) { return inputs.names.shown(each); };
+  Json files = Json::array();
+  std::string text;
+  for (const std::string& path : inputs.files) {
+    try {
+      Program program(checker, inputs, path, asked);
+      if (!program.readable) {
+        say(name(path) + ": " + read_text(path).reason);
+        status = exit_status::trouble;
+        continue;
+      }
+      auto made = program.run();
+      if (!made || (made->models.empty() && made->steps.empty() && inputs.files.size() > 1)) continue;
+      for (const std::string& unused : program.unused(*made)) say(name(path) + ": --set " + harmless(unused) + ": no number of the program and no open size has this name");
+      program.set_open(made->open);
+      Batches batches;
+      if (options.batch > 0) {
+        if (auto with = program.run(options.batch)) made = std::move(with);
+        else say(name(path) + ": --batch: the program does not say where its batch size is; --set NAME=VALUE names it");
+      }
+      if (!made->steps.empty() && (limit || options.batch == 0)) batches = batches_of(program, limit);
+      if (options.format == Format::json) {
+        Json one = footprint_json(*made, path, name);
+        if (!batches.rows.empty()) {
+          Json& rows = one["batches"] = {{"name", program.batch_name}, {"peaks", Json::array()}};
+          for (const BatchRow& row : batches.rows) rows["peaks"].push_back({{"batch", row.batch}, {"bytes", row.peak.bytes}, {"at_least", row.peak.at_least}});
+          if (batches.fits) rows["fits"] = *batches.fits;
+        }
+        files.push_back(std::move(one));
+      } else {
+        text += (text.empty() ? "" : "\n") + footprint_text(*made, path, name) + batches_text(batches, program.batch_name, limit);
+      }
+    } catch (const std::exception& error) {
+      say(name(path) + ": internal error: " + error.what());
+      status = exit_status::trouble;
+    }
+  }
+  text = options.format == Format::json ? written({{"version", 1}, {"files", std::move(files)}}) : harmless_lines(text);
+  return write_out(text) == Written::failed ? exit_status::trouble : status;
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,91 @@
+#include "server/features/footprint_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace stepzero::server {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+class Writer {
+public:
+  Writer(const std::string& path, const ShownPath& name) : path_(path), name_(name) {}
+
+  static Json amount(const footprint::Amount& amount) {
+    Json made = {{"bytes", amount.bytes}};
+    if (!amount.formula.empty()) made["formula"] = amount.formula;
+    if (amount.at_least) made["at_least"] = true;
+    return made;
+  }
+  void place(Json& json, const footprint::Where& where) const {
+    if (where.line == 0) return;
+    if (where.path != path_) json["path"] = name_(where.path);
+    json["line"] = where.line;
+  }
+  Json lines(const std::vector<footprint::Line>& lines) const {
+    Json made = Json::array();
+    for (const footprint::Line& line : lines) {
+      Json one = {{"what", line.what}};
+      place(one, line.where);
+      one.update(amount(line.amount));
+      if (line.count > 1) one["count"] = line.count;
+      made.push_back(std::move(one));
+    }
+    return made;
+  }
+  Json model(const footprint::Model& model) const {
+    Json made = Json::object();
+    if (!model.name.empty()) made["name"] = model.name;
+    place(made, model.where);
+    made["trained"] = model.trained;
+    made["gradients"] = amount(model.gradients);
+    Json& modules = made["modules"] = Json::array();
+    for (const footprint::Share& share : model.shares) {
+      Json one = {{"path", share.path}, {"type", share.type}, {"numbers", share.numbers}, {"frozen", share.frozen}};
+      if (!share.dtype.empty()) one["dtype"] = share.dtype;
+      one["parameters"] = amount(share.parameters);
+      one["buffers"] = amount(share.buffers);
+      modules.push_back(std::move(one));
+    }
+    return made;
+  }
+  Json step(const footprint::Step& step) const {
+    Json made = Json::object();
+    place(made, step.where);
+    made["complete"] = step.complete;
+    made["operations"] = step.operations;
+    made["saved"] = amount(step.saved);
+    made["lines"] = lines(step.lines);
+    if (!step.unknown.empty()) made["unknown"] = step.unknown;
+    made["flops"] = {{"forward", step.flops}, {"at_least", step.flops_at_least}};
+    Json& peak = made["peak"] = amount(step.peak);
+    peak["moment"] = step.moment;
+    place(peak, step.peak_where);
+    peak["parts"] = lines(step.at_peak);
+    return made;
+  }
+
+private:
+  const std::string& path_;
+  const ShownPath& name_;
+};
+
+} // namespace
+
+Json footprint_json(const footprint::Footprint& footprint, const std::string& path, const ShownPath& name) {
+  const Writer writer(path, name);
+  Json made = {{"path", name(path)}, {"models", Json::array()}, {"optimizers", Json::array()}, {"steps", Json::array()}};
+  for (const footprint::Model& model : footprint.models) made["models"].push_back(writer.model(model));
+  for (const footprint::Stepper& optimizer : footprint.optimizers) {
+    Json one = {{"type", optimizer.type}};
+    writer.place(one, optimizer.where);
+    one["state"] = Writer::amount(optimizer.state);
+    made["optimizers"].push_back(std::move(one));
+  }
+  for (const footprint::Step& step : footprint.steps) made["steps"].push_back(writer.step(step));
+  if (!footprint.open.empty()) made["open"] = footprint.open;
+  return made;
+}
+
+} // namespace stepzero::server

@@ -1,0 +1,126 @@
+"""`stepzero memory`: what a training step takes. What PyTorch says of the numbers is in tests/footprint; here is how they are asked for and shown."""
+
+import pytest
+
+TRAIN = """\
+import argparse
+
+import torch
+import torch.nn as nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc1 = nn.Linear(100, width)
+        self.fc2 = nn.Linear(width, 10)
+
+    def forward(self, x):
+        return self.fc2(torch.relu(self.fc1(x)))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--batch-size", type=int, default=64)
+    parser.add_argument("--width", type=int, default=512)
+    args = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model = Net(args.width).to(device)
+    optimizer = torch.optim.Adam(model.parameters())
+    data = TensorDataset(torch.randn(10000, 100), torch.randint(0, 10, (10000,)))
+    loader = DataLoader(data, batch_size=args.batch_size, shuffle=True, drop_last=True)
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+        loss.backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+# A loss of sizes that nobody gives.
+OPEN = """\
+import torch
+import torch.nn as nn
+
+head = nn.Linear(64, 1000)
+
+
+def step(x, y):
+    logits = head(x)
+    return nn.functional.cross_entropy(logits, y)
+
+
+B = int(input())
+loss = step(torch.randn(B, 64), torch.zeros(B, dtype=torch.int64))
+loss.backward()
+"""
+
+
+def step_of(outcome):
+    return outcome.json["files"][0]["steps"][0]
+
+
+def test_the_table(stepzero, write):
+    write("train.py", TRAIN)
+    text = stepzero("memory", "train.py").text
+    assert "model: Net, line 24" in text
+    assert "parameters                            222 KiB  56.8 k float32" in text
+    assert "Adam, line 25" in text
+    assert "saved for the backward                156 KiB  4 operations" in text
+    assert "peak by batch_size" in text
+
+
+def test_a_batch_and_an_option_of_the_program(stepzero, write):
+    write("train.py", TRAIN)
+    saved = lambda *options: step_of(stepzero("memory", "--format", "json", *options, "train.py"))["saved"]["bytes"]
+    # x, relu's result, the logarithms of the probabilities, y, and the sum of the weights.
+    kept = lambda batch, width: batch * (400 + 4 * width + 40 + 8) + 4
+    assert saved() == kept(64, 512)
+    assert saved("--batch", "16") == kept(16, 512)
+    assert saved("--set", "width=1024") == kept(64, 1024)
+    assert saved("--set", "batch-size=8") == kept(8, 512)
+
+
+def test_which_batch_fits(stepzero, write):
+    write("train.py", TRAIN)
+    made = stepzero("memory", "--gpu", "16MB", "--format", "json", "train.py").json["files"][0]["batches"]
+    peak = lambda batch: stepzero("memory", "--batch", str(batch), "--format", "json", "train.py").json["files"][0]["steps"][0]["peak"]["bytes"]
+    assert peak(made["fits"]) <= 16 << 20 < peak(made["fits"] + 1)
+    assert f"{made['fits']} fits the memory of 16.0 MiB" in stepzero("memory", "--gpu", "16MB", "train.py").text
+    assert "not even 1 fits" in stepzero("memory", "--gpu", "100kB", "train.py").text
+
+
+def test_sizes_that_stay_open(stepzero, write):
+    write("open.py", OPEN)
+    saved = step_of(stepzero("memory", "--format", "json", "open.py"))["saved"]
+    assert "formula" in saved
+    text = stepzero("memory", "open.py").text
+    assert "open:" in text and "--set NAME=VALUE" in text
+
+
+def test_what_is_not_known_says_so(stepzero, write):
+    write("a.py", "import torch\nfrom elsewhere import make\n\nmodel = make()\nloss = model(torch.ones(2)).sum() + torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum()\nloss.backward()\n")
+    assert step_of(stepzero("memory", "--format", "json", "a.py"))["saved"].get("at_least")
+
+
+@pytest.mark.parametrize("options, said", [
+    ([], "say what to look at"),
+    (["--gpu", "much", "a.py"], "--gpu takes a size"),
+    (["--set", "width", "a.py"], "--set takes NAME=VALUE"),
+    (["--batch", "0", "a.py"], "--batch"),
+    (["--device", "tpu", "a.py"], "takes cuda or cpu"),
+])
+def test_wrong_usage(stepzero, write, options, said):
+    write("a.py", "x = 1\n")
+    outcome = stepzero("memory", *options)
+    assert outcome.status == 2
+    assert said in outcome.said
+
+
+def test_a_name_that_nothing_has_is_told(stepzero, write):
+    write("train.py", TRAIN)
+    assert "no number of the program and no open size has this name" in stepzero("memory", "--set", "widht=3", "train.py").said

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Compares what `stepzero memory` says of training steps with what PyTorch has: facts.json.
+
+    tests/footprint/judge.py [PATTERN…]       a table: program, parameters, buffers, state, saved, FLOPs; said and real where they differ
+"""
+
+import argparse
+import fnmatch
+import importlib.util
+import json
+import os
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))
+FACTS = json.loads((HERE / "facts.json").read_text())
+
+
+def missing():
+    """Why torchvision's models cannot be judged here; empty if they can."""
+    return "" if importlib.util.find_spec("torchvision") else "torchvision is not installed"
+
+
+def said(path):
+    """What stepzero says of a program, in the words of the facts."""
+    done = subprocess.run([STEPZERO, "memory", "--device", "cpu", "--format", "json", str(path)], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(done.stdout)["files"][0]
+    facts = {"exact": True}
+
+    def add(name, amount):
+        facts[name] = facts.get(name, 0) + amount["bytes"]
+        if "formula" in amount or amount.get("at_least"):
+            facts["exact"] = False
+
+    for model in whole["models"]:
+        facts["numbers"] = facts.get("numbers", 0) + model["modules"][0]["numbers"]
+        facts["trained"] = facts.get("trained", 0) + model["modules"][0]["numbers"] - model["modules"][0]["frozen"]
+        add("parameters", model["modules"][0]["parameters"])
+        add("buffers", model["modules"][0]["buffers"])
+    for optimizer in whole["optimizers"]:
+        add("state", optimizer["state"])
+    if whole["steps"]:
+        add("saved", whole["steps"][-1]["saved"])
+        facts["flops"] = whole["steps"][-1]["flops"]["forward"]
+        facts["unknown"] = whole["steps"][-1].get("unknown", [])
+    return facts
+
+
+def judge_program(name):
+    return said(HERE / "programs" / f"{name}.py")
+
+
+def program(builder, options, batch=0, side=0):
+    text = f"import torch\nimport torchvision\nfrom torch.nn import functional as F\n\nm = torchvision.models.{builder}({options})\n"
+    if not batch:
+        return text
+    text += f"x, y = torch.zeros({batch}, 3, {side}, {side}), torch.zeros({batch}, dtype=torch.int64)\n"
+    if builder in ("googlenet", "inception_v3"):
+        heads = ("logits", "aux_logits2", "aux_logits1") if builder == "googlenet" else ("logits", "aux_logits")
+        return text + "out = m(x)\nloss = " + " + ".join(f"F.cross_entropy(out.{head}, y)" for head in heads) + "\nloss.backward()\n"
+    return text + "loss = F.cross_entropy(m(x), y)\nloss.backward()\n"
+
+
+def judge_builder(name, fact):
+    """What is said of the model, and of the steps of both sizes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.py"
+        made = []
+        for batch, side in [size[:2] for size in fact.get("saved", [])] or [(0, 0)]:
+            path.write_text(program(name, fact["options"], batch, side))
+            made.append(said(path))
+    return made
+
+
+def judge_builders(names):
+    with ThreadPoolExecutor(2) as pool:
+        return list(zip(names, pool.map(lambda name: judge_builder(name, FACTS["torchvision"][name]), names)))
+
+
+def off(real, inferred):
+    """By how much it differs."""
+    return abs(inferred - real) / real if real else float(inferred != 0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("patterns", nargs="*")
+    patterns = parser.parse_args().patterns
+    wanted = lambda name: not patterns or any(fnmatch.fnmatch(name, each) for each in patterns)
+    for name, real in FACTS["programs"].items():
+        if wanted(name):
+            inferred = judge_program(name)
+            shown = [f"{what} {inferred.get(what, 0)} for {real[what]}" + (f" ({100 * off(real[what], inferred.get(what, 0)):.1f} %)" if real[what] else "")
+                     for what in real if inferred.get(what, 0) != real[what]]
+            print(f"{name:28} {'exact' if inferred['exact'] else 'bound':6}", "; ".join(shown), *inferred.get("unknown", []), flush=True)
+    for name, made in judge_builders([name for name in FACTS["torchvision"] if wanted(name)]):
+        real = FACTS["torchvision"][name]
+        shown = [f"{what} {made[0].get(what, 0)} for {real[what]}" for what in ("numbers", "trained", "parameters", "buffers") if made[0].get(what, 0) != real[what]]
+        for (batch, side, bytes), inferred in zip(real.get("saved", []), made):
+            if inferred.get("saved") != bytes:
+                shown.append(f"saved of {batch}x{side} {inferred.get('saved')} for {bytes} ({100 * off(bytes, inferred.get('saved', 0)):.2f} %)")
+            shown += inferred.get("unknown", [])
+        print(f"{name:28} {'exact' if all(each['exact'] for each in made) else 'bound':6}", "; ".join(shown), flush=True)
+
+
+if __name__ == "__main__":
+    main()
