@@ -11,18 +11,24 @@ import { fileURLToPath } from "node:url";
 const file = fileURLToPath(new URL("../package.json", import.meta.url));
 const severities = ["error", "warning", "information", "hint"];
 
+// A family without a sentence here stops the script.
 const families = {
+  amp: "Mixed precision: autocast and the GradScaler.",
+  attention: "Heads, scales and rotary positions of attention.",
   autograd: "What autograd refuses: in-place writes, conversions, backwards without a history.",
   call: "Calls whose arguments do not fit the function.",
-  config: "Options of the command line that do not say what they seem to.",
-  launch: "The environment that a job is started with.",
-  amp: "Mixed precision: autocast and the GradScaler.",
   checkpoint: "What is saved, and what is loaded again.",
-  data: "Data sets, loaders and how they are parted.",
+  config: "Options of the command line that do not say what they seem to.",
+  data: "Data sets, loaders and how they are divided.",
   deadlock: "Ranks that wait for each other.",
-  device: "Where tensors live.",
+  deepspeed: "Configurations of DeepSpeed, and the programs that use them.",
+  documents: "Configurations and scripts that cannot be read.",
+  launch: "How a job is started: launchers, their arguments, the environment.",
   loop: "The training loop: losses, gradients, optimizers, schedules.",
   memory: "Graphs and tensors that are kept longer than needed.",
+  moe: "Mixtures of experts: routers, numbers of experts, balance.",
+  numerics: "Formulas and constants that overflow, underflow or divide by zero.",
+  parallel: "How a model is divided among processes.",
   perf: "Performance hints: what makes training slower than it has to be.",
   shape: "Tensors that do not fit.",
 };
@@ -32,7 +38,8 @@ function configuration(rules) {
   const summary = new Map(rules.map((rule) => [rule.id, rule]));
   const about = (name) => {
     const rule = summary.get(name);
-    if (!rule) return families[name] ?? `All rules of the family ${name}.`;
+    if (!rule && !families[name]) throw new Error(`settings.mjs has no sentence about the family ${name}`);
+    if (!rule) return families[name];
     return `${rule.summary[0].toUpperCase()}${rule.summary.slice(1)}. Default: ${rule.severity}.`;
   };
   const list = (description) => ({

@@ -138,7 +138,8 @@ export class Server implements vscode.Disposable {
     };
     return {
       documentSelector: [{ scheme: "file", language: "python" }, { scheme: "untitled", language: "python" },
-        { scheme: "vscode-notebook-cell", language: "python" }],
+        { scheme: "vscode-notebook-cell", language: "python" },
+        ...["json", "jsonc", "yaml", "shellscript", "makefile", "dockerfile"].map((language) => ({ scheme: "file", language }))],
       outputChannel: this.log,
       traceOutputChannel: this.log,
       progressOnInitialization: false,

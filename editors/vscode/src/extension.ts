@@ -1,8 +1,10 @@
 // Switches stepzero on in a window: the server, the item in the status bar, the commands and their pages.
+import * as path from "node:path";
 import * as vscode from "vscode";
 import { Server } from "./client";
 import { RulePages, ruleScheme, Schedules, scheduleScheme } from "./pages";
-import { run } from "./program";
+import { run, runOn } from "./program";
+import { Report } from "./report";
 import { Status } from "./status";
 
 let server: Server | undefined;
@@ -19,7 +21,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const schedules = new Schedules((uri) => scheduleOf(uri));
   const running = new Server(context, log, status, () => schedules.refresh(), (uri) => schedules.show(vscode.Uri.parse(uri)));
   server = running;
-  context.subscriptions.push(log, status, schedules, running);
+  const report = new Report((document) => reportOf(running, document));
+  context.subscriptions.push(log, status, schedules, report, running);
 
   const explain = (rule: string) => run(running.executable, "explain", rule);
   context.subscriptions.push(
@@ -42,6 +45,11 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     const document = vscode.window.activeTextEditor?.document;
     if (document?.languageId === "python") await schedules.show(document.uri);
     else void vscode.window.showInformationMessage("stepzero: open a Python file to see its schedule.");
+  });
+  command("showReport", async () => {
+    const document = vscode.window.activeTextEditor?.document;
+    if (document?.languageId === "python") await report.show(document);
+    else void vscode.window.showInformationMessage("stepzero: open a Python file to see its report.");
   });
   command("openExample", () => openExample(context));
 
@@ -73,6 +81,13 @@ async function scheduleOf(uri: string): Promise<string> {
   } catch (error) {
     return `There is no schedule: ${error instanceof Error ? error.message : error}`;
   }
+}
+
+// The text as it stands, saved or not, in the place of its file.
+function reportOf(running: Server, document: vscode.TextDocument): Promise<string> {
+  const folder = vscode.workspace.getWorkspaceFolder(document.uri)?.uri.fsPath;
+  const name = folder ? path.relative(folder, document.uri.fsPath) : document.uri.fsPath;
+  return runOn(document.getText(), folder, running.executable, "report", "-", "--stdin-filename", name);
 }
 
 function ruleAtCursor(): string | undefined {

@@ -1,0 +1,23 @@
+// `stepzero report`: findings, schedules and models as one page that needs nothing else. Knows no engine.
+#pragma once
+
+#include "server/command_line/report.hpp"
+#include "server/features/model_outline.hpp"
+#include "snapshot/schedule.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace stepzero::server {
+
+// What is drawn of one file.
+struct Picture {
+  std::string path;
+  std::shared_ptr<const snapshot::Schedule> schedule; // null: nothing communicates
+  std::vector<ModelOutline> models;
+};
+
+std::string report_page(const Report& report, const std::vector<std::string>& paths, const std::vector<Picture>& pictures);
+
+} // namespace stepzero::server
