@@ -153,6 +153,8 @@ bool Acts::group_of(Value group, Act& act) {
   if (!group || group.is(Kind::none)) return whole();
   group = chosen(group);
   if (group.is(Kind::none)) return whole();
+  // A group that is asked for whether it is given is not the default one where it is.
+  if (group.is(Kind::unknown) && (group.as<values::Unknown>()->truth || group.as<values::Unknown>()->is_none)) return false;
   if (default_groups && group.is(Kind::unknown) && group.as<values::Unknown>()->default_value.is(Kind::none)) {
     trace_.defaults.insert({std::string(group.as<values::Unknown>()->name), 0});
     return whole();
@@ -263,8 +265,13 @@ void Acts::note_limit(const OperationEvent& event, const std::string& group) {
       if (const Value limit = argument(event, static_cast<int>(i)); limit && !limit.is(Kind::none)) trace_.limits[group] = seconds(limit);
 }
 
-// The list with one item for each rank.
+// The list with one item for each rank, or the tensor with one part for each.
 void Acts::list_of(const OperationEvent& event, const values::CollectiveInfo& info, Act& made) const {
+  if (const auto* parts = info.list >= 0 && argument(event, info.list).is(Kind::tensor) ? event.argument_state(static_cast<std::size_t>(info.list)) : nullptr) {
+    Act all;
+    describe(all, parts);
+    made.joined = all.elements;
+  }
   if (!argument(event, info.list).is(Kind::list)) return;
   if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) {
     made.list_length = static_cast<std::int64_t>(state->items.size());

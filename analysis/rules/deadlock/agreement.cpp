@@ -61,7 +61,7 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
       if (act.makes_group && act.made != first.made && !act.made.empty() && !first.made.empty() && (act.made.size() > 1 || first.made.size() > 1)) {
         mismatch.cause = Cause::making_groups;
         story.place(mismatch, act);
-        mismatch.text = "All ranks make the same groups in the same order: here " + me + " makes one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ".";
+        mismatch.text = "All ranks make the same groups in the same order: here " + me + " makes one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ". They wait for each other, or the group connects other ranks than are meant.";
         return true;
       }
       if (act.root && !is_member(act, static_cast<int>(*act.root))) {
@@ -111,6 +111,16 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
         if (act.members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act.list_length;
         mismatch.text = "The list of this " + mismatch.name + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
                         std::to_string(act.members.size()) + " ranks: one for each is needed.";
+        return true;
+      }
+      const auto ranks = static_cast<std::int64_t>(act.members.size());
+      if (act.joined && act.elements && *act.joined != *act.elements * ranks) {
+        mismatch.cause = Cause::size;
+        story.place(mismatch, act);
+        // A job of one rank needs no collective.
+        if (act.members.size() == static_cast<std::size_t>(story.size()) && *act.elements > 0 && *act.joined % *act.elements == 0 && *act.joined > *act.elements) mismatch.made_for = *act.joined / *act.elements;
+        mismatch.text = "The tensor of this " + mismatch.name + " that has a part for each rank has " + std::to_string(*act.joined) + " element" + plural(static_cast<std::size_t>(*act.joined)) + " on " + me + ", and " +
+                        std::to_string(ranks) + " ranks with " + std::to_string(*act.elements) + " each make " + std::to_string(*act.elements * ranks) + ".";
         return true;
       }
     }

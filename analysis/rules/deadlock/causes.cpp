@@ -156,12 +156,28 @@ private:
     } else if (const auto left_by = exit_of(owner, other, extra).leaving; group == "world" && is_subgroup(entering) && !(left_by && left_by->fails) && !knows_group(owner, other, extra, entering)) {
       mismatch.cause = Cause::other_group;
     } else if (guard && guard->attempt) {
+      const bool surprise = guard->surprise || decided(story_.trace(other), *guard)->surprise;
       // Who raises again means to end the job.
-      if (guard->surprise && guard->yes && story_.trace(other).raised) return refuse();
+      if (surprise && guard->yes && story_.trace(other).raised) return refuse();
+      // Of a try around calls whose failure nothing comes after the handler means to end the job, too.
+      const auto& failing = story_.trace(guard->yes ? other : owner);
+      const auto tried = static_cast<std::size_t>(decided(failing, *guard) - failing.decisions.data());
+      if (surprise && guard->yes && failing.acts.size() <= failing.decisions[tried].handled_from && act.own_calls != guard->own_calls) return refuse();
+      // What a rank raises by its own data is as much of a surprise.
+      bool by_own_data = false;
+      for (const Leaving& exit : failing.exits) {
+        const auto inside = exit.caught ? std::find(exit.turns.begin(), exit.turns.end(), tried) : exit.turns.end();
+        for (auto turn = inside; turn != exit.turns.end(); ++turn) {
+          const Decision& by = failing.decisions[*turn];
+          if (!by.open || by.attempt) continue;
+          if (!by.local || by.unseen || !story_.of_own_data(by.place)) return refuse();
+          by_own_data = true;
+        }
+      }
       // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what they exchange decides.
       if (guard->yes && next && same_kind(*next, act) && next->rounds.size() > act.rounds.size()) return refuse();
       mismatch.cause = Cause::handler;
-      mismatch.by_surprise = guard->surprise;
+      mismatch.by_surprise = surprise || by_own_data;
       story_.place(mismatch, act);
       std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
       mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
@@ -184,6 +200,8 @@ private:
       }
       const auto& decisions = story_.trace(other).decisions;
       const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
+      for (const std::size_t turn : exit->turns) mismatch.by_surprise = mismatch.by_surprise || (decisions[turn].surprise && !decisions[turn].yes);
+      if (mismatch.by_surprise && exit->kind == ExitKind::return_ && story_.trace(other).acts.size() <= exit->at && act.calls != exit->calls) return refuse();
       if (exit->kind == ExitKind::raise) {
         // Who raises again means to end the job. What raises by what is not known here may not raise at all.
         if (handling) return refuse();
@@ -204,9 +222,20 @@ private:
       return true;
     } else {
       // Nothing that was seen parts them: then it may be what is not known.
-      for (const int rank : {owner, other})
-        for (const Decision& decision : story_.trace(rank).decisions)
-          if (decision.open) return refuse();
+      // What all ranks decide alike parts nobody, as long as no loop of many rounds lies behind them.
+      for (const int rank : {owner, other}) {
+        const Trace& own = story_.trace(rank);
+        for (const Decision& decision : own.decisions) {
+          if (!decision.open) continue;
+          const Decision* same = decided(story_.trace(rank == owner ? other : owner), decision);
+          if (decision.local || decision.unseen || decision.surprise || (same && same->yes != decision.yes)) return refuse();
+        }
+        const bool any_open = std::ranges::any_of(own.decisions, &Decision::open);
+        const bool behind_many = std::ranges::any_of(own.loops, [&](const LoopRun& each) {
+          return each.stands_for_many && !each.silent && std::ranges::none_of(act.rounds, [&](const Round& round) { return round.site == each.site && round.nth == each.nth; });
+        });
+        if (any_open && behind_many) return refuse();
+      }
       mismatch.cause = Cause::guard;
     }
     story_.place(mismatch, act);
@@ -226,7 +255,8 @@ private:
       }
       if (next) mismatch.next_of_others = story_.of_main(*next);
       mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " for ever: " +
-                      (next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(without_article(act.name)) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
+                      (next && next->place == act.place ? other_words + " enters it once less"
+                       : next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(without_article(act.name)) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
       break;
     case Cause::order: {
       // Where the paths to what comes first and to what comes next part.

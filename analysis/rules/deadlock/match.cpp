@@ -1,8 +1,10 @@
 #include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/agreed_words.hpp"
 #include "rules/deadlock/agreement.hpp"
 #include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/causes.hpp"
 #include "rules/deadlock/granted.hpp"
+#include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/point_to_point.hpp"
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
@@ -58,7 +60,8 @@ bool starts_requests(const Record& record) {
   return any;
 }
 
-constexpr int most_ranks_asked_for = 8;  // by the size of the job that a program gives; larger ones are compared as any
+constexpr int most_ranks_asked_for = 8;  // where a program names none
+constexpr int largest_job = 16;          // that a program gives the size of; larger ones are compared as any
 
 class Comparer {
 public:
@@ -118,8 +121,8 @@ private:
     defaults_.clear();
     std::vector<int> sizes{2, 3, 4, 8, 16};
     if (granted_ == granted_agreement) sizes = {2, 3};
-    const int fixed = size_of_job(root);
-    if (fixed >= 2 && fixed <= most_ranks_asked_for) sizes = {fixed};
+    const int fixed = size_of_job(record_, root);
+    if (fixed >= 2 && fixed <= largest_job) sizes = {fixed};
     if (fixed == 1) {
       into_.settled.insert(&root);  // there is nobody to wait for
       return;
@@ -134,7 +137,7 @@ private:
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
-      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named_rank() < 2 && !sends_or_groups(root)) break;
+      if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named() < 2 && !sends_or_groups(root)) break;
       if (granted_ == granted_agreement && here.empty()) return;
       for (Mismatch& mismatch : here) {
         const std::pair<int, int> key{static_cast<int>(mismatch.cause), mismatch.key};
@@ -142,7 +145,7 @@ private:
         made_for[key].insert(mismatch.made_for);
         const auto [it, fresh] = found.try_emplace(key, mismatch);
         if (fresh) order.push_back(key);
-        else if (it->second.world < mismatch.world && !mismatch.nowhere) it->second = mismatch;  // what is wrong in the smaller job may be made for that
+        else if (it->second.world < mismatch.world && !mismatch.nowhere && !(mismatch.cause == Cause::handler && mismatch.by_surprise) && mismatch.cause != Cause::local) it->second = mismatch;  // what is wrong in the smaller job may be made for that
       }
       if (!done) {
         complete = world > sizes.front();
@@ -171,7 +174,7 @@ private:
       } else if (mismatch.made_for && sizes.size() > 1 && made_for[key].size() == 1 && (worlds[key].size() > 1 || explored < 2)) {
         continue;  // the same in jobs of all sizes: it is made for another
       } else if (mismatch.cause == Cause::message && !mismatch.nowhere && fine_in_[2].contains(mismatch.key) && !fine_in_[3].contains(mismatch.key) &&
-                 (mismatch.world == 3 || (worlds[key].contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(mismatch.place)))) {
+                 (mismatch.world == 3 || (worlds[key].contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(record_, mismatch.place)))) {
         // With two ranks it is right, and with more it never is.
         mismatch.certain = false;
         mismatch.jobs = "With " + std::to_string(mismatch.world) + " ranks: ";
@@ -251,71 +254,6 @@ private:
     return any;
   }
 
-  // The size of the job that every run of the root asks for by its number; 0: none.
-  int size_of_job(const Root& root) const {
-    int size = 0;
-    bool several = false, begun = false;
-    const auto meets = [](const Event& event) { return event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)); };
-    const std::function<void(const Block&)> look = [&](const Block& block) {
-      for (const Event* event : block.events) {
-        if (event->kind == EventKind::exit) return;
-        if (event->kind == EventKind::call) {
-          look(static_cast<const CallEvent*>(event)->body);
-        } else if (event->kind == EventKind::operation) {
-          if (const auto given = Acts::ranks_asked_for(static_cast<const OperationEvent&>(*event), record_.symbols)) {
-            // A launcher that is made once the processes have met is not what started them.
-            if (begun && size == 0) continue;
-            several = several || (size != 0 && size != *given);
-            size = static_cast<int>(*given);
-          } else {
-            begun = begun || meets(*event);
-          }
-        } else if (event->kind == EventKind::branch) {
-          for (const Block* side : {&static_cast<const BranchEvent*>(event)->yes, &static_cast<const BranchEvent*>(event)->no})
-            visit(*side, [&](const Event& inner) { begun = begun || meets(inner); });
-        }
-      }
-    };
-    look(root.block);
-    return several ? 0 : size ? size : size_of_class(root);
-  }
-
-  // The size that a class says its jobs have, as those of tests do: `world_size = 2`, or a property that returns it; 0: none.
-  int size_of_class(const Root& root) const {
-    if (!root.owner) return 0;
-    for (const values::Class* cls : root.owner->order)
-      for (const std::string_view name : {"world_size", "WORLD_SIZE"}) {
-        const values::Value said = cls->body ? cls->body->names.value(values::Name(name)) : values::Value{};
-        if (const auto given = record_.number(said); given && *given > 1) return static_cast<int>(*given);
-        const auto* function = said.is(values::Kind::function) ? said.as<values::Function>() : nullptr;
-        if (!function || !function->stmt || function->stmt->body.size() != 1 || function->stmt->body.front()->kind != syntax::StmtKind::return_) continue;
-        const syntax::Expr* returned = syntax::as<syntax::ReturnStmt>(*function->stmt->body.front()).value;
-        if (returned && returned->kind == syntax::ExprKind::integer && record_.text({function->chunk, returned->span}) != "1") return std::atoi(std::string(record_.text({function->chunk, returned->span})).c_str());
-      }
-    return 0;
-  }
-
-  // Is the peer of the message there computed from how many ranks there are? Else the program may be made for two.
-  bool counts_ranks(Place place) const {
-    const values::Int world = record_.roles[static_cast<int>(symbolic::Role::world_size)];
-    bool any = false;
-    visit_roots(record_, [&](const Event& event) {
-      if (any || !world || event.kind != EventKind::operation) return;
-      const auto& operation = static_cast<const OperationEvent&>(event);
-      const auto look = [&](values::Value peer) {
-        if (peer.is(values::Kind::integer)) record_.symbols.atoms(peer.integer(), [&](values::Int atom) { any = any || atom == world; });
-      };
-      const values::MessageInfo* info = operation.row->message;
-      if (!info) return;
-      if (event.place == place && info->peer >= 0 && static_cast<std::size_t>(info->peer) < operation.arguments.size()) look(operation.arguments[static_cast<std::size_t>(info->peer)]);
-      // Those of a batch stand where they were made.
-      if (const auto* batch = info->batch >= 0 ? operation.list_state(static_cast<std::size_t>(info->batch)) : nullptr)
-        for (const values::Value& item : batch->items)
-          if (item.is(values::Kind::instance) && item.as<values::Instance>()->born == place) look(item.as<values::Instance>()->attributes.value(values::Name("peer")));
-    });
-    return any;
-  }
-
   // Some world gets past, but none of those that count: a program that names rank 2 is not made for two ranks, and one that fits three
   // by its numbers is hardly meant for three where neither two nor four do.
   bool fails_where_it_counts(const Mismatch& mismatch, const std::set<int>& worlds) {
@@ -324,44 +262,18 @@ private:
     if (mismatch.cause == Cause::rounds && mismatch.world == 4 && never_fine(2) && never_fine(4)) return true;
     // Where two ranks are one group, only four show what becomes of several.
     if (mismatch.cause == Cause::making_groups && mismatch.world == 4 && never_fine(4)) return true;
-    if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit && mismatch.cause != Cause::guard) return false;
-    const int named = highest_named_rank();
+    if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit && mismatch.cause != Cause::guard && mismatch.cause != Cause::other_group) return false;
+    const int named = highest_named();
     if (named < 2 || named >= 4 || mismatch.world != 4) return false;
     for (int world = named + 1; world <= 4; ++world)
       if (!never_fine(world)) return false;
     return true;
   }
 
-  // The highest of the ranks that the program asks for by their numbers; -1: none.
-  int highest_named_rank() {
-    if (highest_named_) return *highest_named_;
-    constexpr std::int64_t most_ranks = 16;
-    int highest = -1;
-    const auto asked = [&](values::Int side, values::Int with) {
-      const auto number = record_.symbols.value(with);
-      if (!number || *number >= most_ranks) return;
-      for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank})
-        if (side == record_.roles[static_cast<int>(role)]) highest = std::max(highest, static_cast<int>(*number));
-    };
-    std::set<values::Cond> seen;
-    const std::function<void(values::Cond)> look = [&](values::Cond condition) {
-      if (!condition || !seen.insert(condition).second) return;
-      const auto comparison = record_.symbols.comparison(condition);
-      if (comparison && (comparison->op == symbolic::Compare::eq || comparison->op == symbolic::Compare::ne)) {
-        asked(comparison->left, comparison->right);
-        asked(comparison->right, comparison->left);
-      }
-      for (const values::Cond operand : record_.symbols.operands(condition)) look(operand);
-    };
-    visit_roots(record_, [&](const Event& event) {
-      if (event.kind == EventKind::branch) look(static_cast<const interpreter::BranchEvent&>(event).condition);
-    });
-    for (const Fact* fact : Noted::of(record_).conditions) {
-      if (fact->value.is(values::Kind::boolean)) look(fact->value.condition());
-      for (values::Value side = fact->value; side.is(values::Kind::choice); side = side.as<values::Choice>()->no) look(side.as<values::Choice>()->condition);
-    }
-    highest_named_ = highest;
-    return highest;
+  // Found out once.
+  int highest_named() {
+    if (!highest_named_) highest_named_ = highest_named_rank(record_);
+    return *highest_named_;
   }
 
   // What only an exception leads to is told as that.
@@ -525,7 +437,8 @@ private:
     if (stop.kind != Stop::Kind::none) {
       const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch) || left_by_rank(story, mismatch);
       // Where ranks decide differently by what only they have, another run may get past.
-      if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(world, mismatch.key);
+      if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key);
+      if (told && mismatch.certain) presume(world, stop, mismatch);
       if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) here.push_back(std::move(mismatch));
       return;
     }
@@ -559,44 +472,23 @@ private:
     });
   }
 
+  // What is asked of an object that only its name describes may be another's: then what the ranks wait in is none of it.
+  static void presume(const World& world, const Stop& stop, Mismatch& mismatch) {
+    for (std::size_t rank = 0; rank < world.size(); ++rank)
+      for (std::size_t i = 0; i < world[rank].acts.size(); ++i) {
+        const Act& act = world[rank].acts[i];
+        if (act.site != mismatch.key && act.site != mismatch.waits_at && (rank >= stop.at.size() || i != stop.at[rank])) continue;
+        if (std::string words = act.event ? if_it_is_one(*act.event) : std::string(); !words.empty()) {
+          mismatch.certain = false;
+          mismatch.supposed = true;
+          mismatch.jobs = std::move(words) + mismatch.jobs;
+          return;
+        }
+      }
+  }
+
   // Was the run of the root, or of a rank's, broken off?
   bool is_cut_off(const Root& root) { return root.truncated || worlds_asked().of(0, 2).out_of_budget || worlds_asked().of(1, 2).out_of_budget; }
-
-  // The questions to code that is not seen by which the ranks come to a site: "Where the ranks agree on `use_ema`: ".
-  std::string what_is_agreed_on(const World& world, int key) {
-    std::set<std::string> asked;
-    for (std::size_t rank = 0; rank < world.size(); ++rank) {
-      const Trace& trace = world[rank];
-      const Record& own = worlds_asked().of(static_cast<int>(rank), static_cast<int>(world.size()));
-      const auto note = [&](const Decision& decision) {
-        // Who gets past a check that raises answers it.
-        if (!decision.open || !decision.branch || !decision.place || dies(decision.yes ? decision.branch->no : decision.branch->yes)) return;
-        const values::Cond condition = decision.branch->condition;
-        if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.external.contains(condition)) return;
-        constexpr std::size_t longest = 60;
-        const std::string_view text = record_.text(decision.place);
-        asked.insert(text.size() <= longest && text.find('\n') == std::string_view::npos ? "`" + std::string(text) + "`" : "the condition in line " + std::to_string(line_of(decision.place)));
-      };
-      for (const Act& act : trace.acts)
-        if (act.site == key)
-          for (std::size_t i = 0; i < act.decided && i < trace.decisions.size(); ++i)
-            if (trace.decisions[i].branch && leads_to(trace, i, act)) note(trace.decisions[i]);
-      for (const Leaving& exit : trace.exits)
-        if (exit.site == key)
-          for (const std::size_t turn : exit.turns) note(trace.decisions[turn]);
-    }
-    std::string groups;  // that a function may be given, and is not
-    for (const auto& [name, value] : world.front().defaults) groups += (groups.empty() ? "`" : " and `") + name + "`";
-    if (!groups.empty()) groups += groups.find(" and ") == std::string::npos ? " is the default group" : " are the default group";
-    if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
-    if (asked.empty()) return "On all ways that were followed: ";
-    std::string text = "Where the ranks agree on ";
-    constexpr std::size_t most_named = 3;
-    if (asked.size() > most_named) return text + *asked.begin() + " and " + std::to_string(asked.size() - 1) + " more questions to code that is not seen" + (groups.empty() ? "" : ", and " + groups) + ": ";
-    for (auto it = asked.begin(); it != asked.end(); ++it) text += (it == asked.begin() ? "" : std::next(it) == asked.end() ? " and " : ", ") + *it;
-    return text + (groups.empty() ? "" : ", and " + groups) + ": ";
-  }
-  int line_of(Place place) const { return static_cast<int>(record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line) + 1; }
 
   // Some rank ends at a message to a rank that there never is. Of what comes before it only messages that nobody ever sends are told.
   void ends_nowhere(const World& world, std::vector<Mismatch>& here) const {
@@ -734,6 +626,12 @@ const Comparison& compare_ranks(const Record& record) {
     record.compared = made;
   }
   return *static_cast<const Comparison*>(record.compared.get());
+}
+
+std::string if_it_is_one(const OperationEvent& event) {
+  if (event.row->kind != values::RowKind::method || !event.self.is(values::Kind::unknown)) return {};
+  const std::string_view path = event.row->path, name = event.self.as<values::Unknown>()->name;
+  return "If " + (name.empty() ? std::string("that") : "`" + std::string(name) + "`") + " is an object of " + std::string(path.substr(0, path.rfind('.'))) + ": ";
 }
 
 void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&)) {

@@ -58,6 +58,9 @@ const Comparison& compare_ranks(const Record& record);
 // The findings of one cause, told by a rule.
 void tell(const Record& record, Report& report, Cause cause, Severity severity, std::vector<Fix> (*fixes)(const Record&, const Mismatch&) = nullptr);
 
+// "If `accelerator` is an object of accelerate.Accelerator: ", of a call whose object is known by its name alone; empty for others.
+std::string if_it_is_one(const OperationEvent& event);
+
 // "rank 0", "ranks 1 and 2", "the ranks but 0".
 std::string rank_words(const std::vector<int>& ranks, int world);
 // A name without the article that it may have: "backward of the model" of "the backward of the model".

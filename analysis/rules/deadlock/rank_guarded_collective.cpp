@@ -111,7 +111,11 @@ public:
       }
     }
     for (auto& [event, seen] : found_)
-      if (!matched_elsewhere(seen)) tell(seen);
+      if (!matched_elsewhere(seen)) {
+        seen.jobs = if_it_is_one(*seen.guarded.event);
+        seen.supposed = !seen.jobs.empty();
+        tell(seen);
+      }
   }
 
 private:
@@ -262,7 +266,9 @@ private:
     if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
     if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
     else if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
-    for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed;
+    // What each rank gives to a call of any arguments is its own: the others may have to give something else.
+    const bool gives_its_own = event.expr && event.row->takes_rest && event.row->positional == 0 && !event.expr->arguments.empty();
+    for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed && !gives_its_own;
   }
 
   // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop around the guard.

@@ -32,6 +32,7 @@ Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(b
       if (event.kind != EventKind::loop) return;
       const auto& loop = static_cast<const LoopEvent&>(event);
       if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(loop.stmt);
+      if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled) local_loops_.insert(loop.stmt);
     });
   for (const auto& root : main_.roots)
     if (note(root->block)) {
@@ -83,7 +84,21 @@ bool Runs::is_excluded(int key, const std::map<int, bool>& chosen) const {
   return false;
 }
 
-bool Runs::note(const Block& block) {
+namespace {
+// Does it read or write a file, which may fail in one process and not in another?
+bool works_on_files(const OperationEvent& event) {
+  switch (event.row->operation) {
+  case values::Operation::fallible: return event.row->parameters.empty() || event.row->parameters.front().text() != "status";  // the end of the process
+  case values::Operation::file_read:
+  case values::Operation::file_moved:
+  case values::Operation::load:
+  case values::Operation::save: return true;
+  default: return false;
+  }
+}
+} // namespace
+
+bool Runs::note(const Block& block, bool of_some_ranks) {
   bool any = false;
   for (const Event* event : block.events) {
     bool here = false;
@@ -91,15 +106,16 @@ bool Runs::note(const Block& block) {
     case EventKind::operation: {
       const auto& operation = static_cast<const OperationEvent&>(*event);
       here = Acts::wanted(operation);
-      if (operation.row->operation == values::Operation::fallible && event->place)
-        for (const Value& argument : operation.arguments)
-          if (argument && !main_.heap.is_external(argument) && main_.heap.sharing(argument) != symbolic::Sharing::uniform)
-            fallible_.insert(spot(event->place));
+      if (works_on_files(operation) && event->place) {
+        const auto own = [&](const Value& value) { return value && !main_.heap.is_external(value) && main_.heap.sharing(value) != symbolic::Sharing::uniform; };
+        if (of_some_ranks || own(operation.self) || std::ranges::any_of(operation.arguments, own)) fallible_.insert(spot(event->place));
+      }
       break;
     }
     case EventKind::branch: {
       const auto& branch = static_cast<const BranchEvent&>(*event);
-      const bool yes = note(branch.yes), no = note(branch.no);
+      const bool by_rank = of_some_ranks || main_.symbols.sharing(branch.condition) == symbolic::Sharing::divergent;
+      const bool yes = note(branch.yes, by_rank), no = note(branch.no, by_rank);
       here = yes || no;
       if (!event->place) break;
       if (here) branches_.insert(spot(event->place));
@@ -112,20 +128,20 @@ bool Runs::note(const Block& block) {
       break;
     }
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) here = note(round) || here;
+      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) here = note(round, of_some_ranks) || here;
       break;
     case EventKind::call: {
       const auto& call = static_cast<const CallEvent&>(*event);
-      here = note(call.body);
+      here = note(call.body, of_some_ranks);
       if (here && call.function && call.function->stmt) functions_.insert(call.function->stmt);
       break;
     }
     case EventKind::attempt: {
       const auto& attempt = static_cast<const AttemptEvent&>(*event);
-      here = note(attempt.body);
-      here = note(attempt.orelse) || here;
-      here = note(attempt.finally) || here;
-      for (const Block& handler : attempt.handlers) here = note(handler) || here;
+      here = note(attempt.body, of_some_ranks);
+      here = note(attempt.orelse, of_some_ranks) || here;
+      here = note(attempt.finally, of_some_ranks) || here;
+      for (const Block& handler : attempt.handlers) here = note(handler, of_some_ranks) || here;
       if (here && event->place) branches_.insert(spot(event->place));
       break;
     }

@@ -42,6 +42,9 @@ public:
   // A loop whose rounds are fewer on some ranks than on others.
   bool is_divergent(const interpreter::LoopEvent& loop) const { return loop.stmt && divergent_loops_.contains(loop.stmt); }
 
+  // … or are as many as data of each rank have it, which one rank by itself need not see.
+  bool is_local(const interpreter::LoopEvent& loop) const { return loop.stmt && local_loops_.contains(loop.stmt); }
+
   // A loop that some rank of the same world was seen to go through round by round, to its end.
   bool ends_elsewhere(const RankRun& own, const interpreter::LoopEvent& loop) const;
 
@@ -52,7 +55,7 @@ public:
   bool is_about_gradients(const RankRun& own, const interpreter::Event& branch) const;
   bool any_about_gradients() const { return !about_gradients_.empty(); }
   bool is_about_rank(const RankRun& own, const interpreter::Event& branch) const;
-  // Does it read a file that is another one on each rank?
+  // Does it read or write a file that is another one on each rank, or does only some rank do so?
   bool may_fail(const RankRun& own, const interpreter::Event& operation) const;
   // A key for "the value asked about there is this one"; of all keys of a site one holds at most.
   int one_of(int site, std::int64_t value);
@@ -78,7 +81,8 @@ private:
   int site(std::uint32_t file, syntax::Span span, int calls);
 
   std::unique_ptr<RankRun> make(int rank, int world, const std::shared_ptr<const interpreter::Told>& told);
-  bool note(const interpreter::Block& block);
+  // `of_some_ranks`: it stands under a condition that depends on the rank.
+  bool note(const interpreter::Block& block, bool of_some_ranks = false);
   bool asks_for_gradients(const interpreter::BranchEvent& branch) const;
 
   const Record& main_;
@@ -95,7 +99,7 @@ private:
   std::set<const syntax::FunctionStmt*> functions_;
   std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
-  std::set<const syntax::Stmt*> divergent_loops_;
+  std::set<const syntax::Stmt*> divergent_loops_, local_loops_;
   struct Site {
     std::uint32_t file, begin, end;
     int calls;

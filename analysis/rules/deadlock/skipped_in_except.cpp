@@ -3,10 +3,61 @@
 #include "rules/list.hpp"
 #include "rules/deadlock/match.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace stepzero::rules {
 
 namespace {
-void check(const Record& record, Report& report) { tell(record, report, Cause::handler, Severity::warning); }
+
+using namespace interpreter;
+
+// The first collective that the program itself writes there; null: there is none. With `any` everything that communicates counts.
+const OperationEvent* first_collective(const Block& block, bool any) {
+  const OperationEvent* found = nullptr;
+  visit(block, [&](const Event& event) {
+    if (found || event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    const auto* info = operation.row->collective;
+    const bool counts = any ? info || operation.row->message || operation.row->operation == values::Operation::backward || operation.row->operation == values::Operation::unseen_communication
+                            : info && !info->hidden && !info->makes_group && !operation.expected;
+    if (counts) found = &operation;
+  });
+  return found;
+}
+
+// Does the handler take what may fail in one process, as the reading of files or the work of a step?
+bool takes_failures(const Record& record, const Block& handler) {
+  const auto* noted = !handler.events.empty() && handler.events.front()->kind == EventKind::operation ? static_cast<const OperationEvent*>(handler.events.front()) : nullptr;
+  if (!noted || noted->row->path != "$handler") return false;
+  return std::ranges::any_of(noted->arguments, [&](values::Value each) { return each.is(values::Kind::boolean) && record.symbols.decide(each.condition()) == symbolic::Answer::yes; });
+}
+
+// What nothing decides but who fails: a collective in a handler of a try that has none.
+void tell_of_handlers(const Record& record, Report& report) {
+  const auto& found = compare_ranks(record).found;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> told;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::attempt) return;
+    const auto& attempt = static_cast<const AttemptEvent&>(event);
+    if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform || first_collective(attempt.body, true) || first_collective(attempt.orelse, true)) return;
+    for (const Block& handler : attempt.handlers) {
+      const OperationEvent* entered = takes_failures(record, handler) ? first_collective(handler, false) : nullptr;
+      if (!entered || std::ranges::any_of(found, [&](const Mismatch& mismatch) { return mismatch.place == entered->place || std::ranges::any_of(mismatch.related, [&](const auto& each) { return each.first == attempt.place; }); })) continue;
+      if (!told.insert({entered->place.chunk, entered->place.span.begin}).second) continue;
+      const std::string name(entered->row->collective->name);
+      if (Finding* finding = report.add(Severity::information, entered->place, entered->calls,
+                                        "Only the ranks whose try fails enter this " + std::string(without_article(name)) + ": where one of them fails alone, it waits for ever. Let all ranks enter it behind the try, with a flag that tells who failed."))
+        report.relate(*finding, attempt.place, "the try");
+    }
+  });
+}
+
+void check(const Record& record, Report& report) {
+  tell(record, report, Cause::handler, Severity::warning);
+  tell_of_handlers(record, report);
+}
+
 } // namespace
 
 constexpr Rule skipped_in_except = complete({

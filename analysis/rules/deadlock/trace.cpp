@@ -91,15 +91,16 @@ private:
     Cond condition = nullptr;
     bool is_shared = false;
     int key = 0;
+    bool is_surprise = false;
   };
   enum class Came : std::uint8_t { through, to_a_question, too_far };
 
   Came walk(World& made, Asked& asked) {
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      Walked one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at], {shared_, own_[at], granted_, false, leave_out_ ? &balanced_ : nullptr}, walked_);
+      Walked one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at], {shared_, own_[at], granted_, false, surprises_ > 0, leave_out_ ? &balanced_ : nullptr}, walked_);
       if (one.too_long) return Came::too_far;
       if (one.missing) {
-        asked = {at, one.missing, one.missing_is_shared, one.missing_key};
+        asked = {at, one.missing, one.missing_is_shared, one.missing_key, one.missing_is_surprise};
         return Came::to_a_question;
       }
       // What it does behind the place where its run was broken off is not known.
@@ -119,9 +120,11 @@ private:
     const auto mark = symbols.mark();
     if (asked.is_shared) shared_[asked.key] = value;
     else own_[asked.rank][asked.condition] = value;
+    surprises_ += value && asked.is_surprise;
     const bool possible = symbols.assume(value ? asked.condition : symbols.logical_not(asked.condition));
     const bool done = possible ? go_on() : otherwise;
     symbols.rewind(mark);
+    surprises_ -= value && asked.is_surprise;
     if (asked.is_shared) shared_.erase(asked.key);
     else own_[asked.rank].erase(asked.condition);
     return done;
@@ -174,6 +177,7 @@ private:
   std::vector<std::map<Cond, bool>> own_;
   std::unordered_set<int> balanced_;
   bool leave_out_ = false;
+  int surprises_ = 0;  // that were chosen
   std::size_t explored_ = 0;
   std::uint64_t walked_ = 0;
 };

@@ -69,6 +69,7 @@ struct Act {
   std::vector<int> made;            // the members of the group that it makes
   bool makes_group = false;
   std::optional<std::int64_t> list_length;
+  std::optional<std::int64_t> joined;  // elements of the one tensor that has a part for each rank
   bool list_even = true;            // its tensors are known to be equally large, or there is none
   // Of messages.
   int peer = -1;

@@ -50,7 +50,7 @@ public:
     // Who ends before the group is made is no member of it.
     const bool is_member = ended_well_ && (started_ || !starts_group(block));
     trace_.raised = left == Left::process && !missing && !waits_ && !is_member;
-    return {std::move(trace_), missing, missing_is_shared, missing_key, too_long};
+    return {std::move(trace_), missing, missing_is_shared, missing_key, missing_is_surprise, too_long};
   }
 
 private:
@@ -86,7 +86,9 @@ private:
     if (event.kind == EventKind::attempt) return runs_.leads_on(own_, event);
     if (event.kind != EventKind::branch) return false;
     const auto& branch = static_cast<const BranchEvent&>(event);
-    return symbols_.form(branch.condition) == symbolic::Context::Form::constant && runs_.leads_on(own_, branch);
+    // What all ranks decide alike this one decides, too, where only others have something to enter.
+    const bool alike = symbols_.form(branch.condition) == symbolic::Context::Form::constant || (symbols_.sharing(branch.condition) == symbolic::Sharing::uniform && !record_.external.contains(branch.condition));
+    return alike && runs_.leads_on(own_, branch);
   }
   bool communicates(const Block& block) {
     if (const auto it = own_.communicates.find(&block); it != own_.communicates.end()) return it->second;
@@ -108,9 +110,36 @@ private:
     }
     return false;
   }
-  // Does something in it read what only this rank has?
+  // What a handler takes, as the run of the program noted it; null: not known.
+  static const OperationEvent* taken_by(const Block& handler) {
+    const auto* first = !handler.events.empty() && handler.events.front()->kind == EventKind::operation ? static_cast<const OperationEvent*>(handler.events.front()) : nullptr;
+    return first && first->row->path == "$handler" && first->arguments.size() > 1 ? first : nullptr;
+  }
+  // The handler that runs where a file cannot be read or written; null: none.
+  const Block* handler_of_files(const AttemptEvent& attempt) const {
+    for (const Block& handler : attempt.handlers)
+      if (const auto* taken = taken_by(handler); !taken || (taken->arguments[0].is(values::Kind::boolean) && symbols_.decide(taken->arguments[0].condition()) == Answer::yes)) return taken ? &handler : nullptr;
+    return nullptr;
+  }
+  // The handler that runs for an exception that was raised; null: none, or not known.
+  static const Block* handler_of(const AttemptEvent& attempt, values::Value raised) {
+    if (!raised) return nullptr;
+    for (const Block& handler : attempt.handlers) {
+      const auto* taken = taken_by(handler);
+      if (!taken || !taken->arguments[1].is(values::Kind::tuple)) return nullptr;
+      const auto& items = taken->arguments[1].as<values::Tuple>()->items;
+      if (std::find(items.begin(), items.end(), raised) != items.end()) return &handler;
+    }
+    return nullptr;
+  }
+  // Does something in it read or write what only this rank has, and nothing in it takes the failure?
   bool fails_in(const Block& block) {
     for (const Event* event : block.events) {
+      if (event->kind == EventKind::attempt && handler_of_files(static_cast<const AttemptEvent&>(*event))) {
+        const auto& inner = static_cast<const AttemptEvent&>(*event);
+        if (fails_in(inner.orelse) || fails_in(inner.finally)) return true;
+        continue;
+      }
       if (event->kind == EventKind::operation ? runs_.may_fail(own_, *event)
           : event->kind == EventKind::call    ? fails_in(static_cast<const CallEvent*>(event)->body)
                                               : any_in(*event, [&](const Block& part) { return fails_in(part); }))
@@ -279,6 +308,7 @@ private:
       switch (event->kind) {
       case EventKind::operation: {
         const auto& operation = static_cast<const OperationEvent&>(*event);
+        if (operation.row->path == "$raised" && !operation.arguments.empty()) raised_ = operation.arguments.front();
         if (fails_ && runs_.may_fail(own_, operation)) {
           fails_ = false;
           left = Left::process;
@@ -348,7 +378,10 @@ private:
         const auto& branch = static_cast<const BranchEvent&>(*event);
         const Answer answer = symbols_.form(branch.condition) == symbolic::Context::Form::constant ? symbols_.decide(branch.condition) : Answer::unknown;
         if (answer == Answer::unknown) {
-          if (matters(branch.yes) || matters(branch.no)) return Left::no;
+          if (!matters(branch.yes) && !matters(branch.no)) continue;
+          // Somebody takes what the rank raises by its own data: it goes on otherwise than the others.
+          if (tries_ == 0 || !runs_.differs(own_, branch) || dies(branch.yes) == dies(branch.no)) return Left::no;
+          if (const Left left = walk_branch(branch); left != Left::no) return left == Left::call ? Left::no : left;
           continue;
         }
         push_decision(branch, answer == Answer::yes, runs_.site(own_, branch.place, branch.calls), false);
@@ -363,6 +396,7 @@ private:
         if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no) return left;
         continue;
       }
+      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->path == "$raised") raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
       if (event->kind == EventKind::operation)
         if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_)) ends_well_ = *well;
       if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
@@ -391,7 +425,7 @@ private:
 
   Left walk_branch(const BranchEvent& branch) {
     const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
-    if (!constant && !matters(branch.yes) && !matters(branch.no)) return Left::no;
+    if (!constant && !leads_on(branch) && !matters(branch.yes) && !matters(branch.no)) return Left::no;
     const int site = runs_.site(own_, branch.place, branch.calls);
     locally_ = unseen_ = false;
     differs_ = runs_.differs(own_, branch);
@@ -432,7 +466,7 @@ private:
     if (!certainly && !loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
       for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.trips == symbolic::Sharing::local && loop.stmt && loop.stmt->kind == syntax::StmtKind::while_};
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.stmt && (loop.trips == symbolic::Sharing::local || runs_.is_local(loop))};
     if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
     if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
     const bool none = run.count && *run.count <= 0;
@@ -476,16 +510,24 @@ private:
     const std::size_t decision = trace_.decisions.size();
     const int site = runs_.site(own_, attempt.place, attempt.calls);
     trace_.decisions.push_back({site, times_[site]++, true, false, false, false, false, true, nullptr, runs_.translate(own_, attempt.place), attempt.calls});
-    // The other run, in which a file of this rank cannot be read, is of interest where that leads past communication.
-    const bool may_fail = attempt.raised && attempt.handlers.size() == 1 && !fails_ && fails_in(attempt.body) && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(attempt.handlers[0]));
+    // The other run, in which a file of this rank cannot be read or written, is of interest where that leads past communication.
+    const Block* const of_files = attempt.raised && !fails_ ? handler_of_files(attempt) : nullptr;
+    const bool may_fail = of_files && fails_in(attempt.body) && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
     // … or runs out of memory, which the program itself says.
     const Block* const exhausted = attempt.raised && attempt.exhausted >= 0 && !fails_ && !may_fail ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)] : nullptr;
     const bool may_run_out = exhausted && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
     bool fails = false;
     if (may_fail || may_run_out) {
-      const Answer answer = leaf(attempt.raised, site);
-      if (answer == Answer::unknown) return Left::process;
-      fails_ = fails = answer == Answer::yes;
+      const auto chosen = choices_.own.find(attempt.raised);
+      if (chosen == choices_.own.end() && !choices_.surprised) {
+        if (!missing) {
+          missing = attempt.raised;
+          missing_is_shared = false;
+          missing_is_surprise = true;
+        }
+        return Left::process;
+      }
+      fails_ = fails = chosen != choices_.own.end() && chosen->second;
       trace_.decisions[decision].open = trace_.decisions[decision].surprise = true;
     }
     turns_.push_back(decision);
@@ -512,7 +554,8 @@ private:
         trace_.decisions[decision].handled_from = trace_.acts.size();
         for (std::size_t i = exits; i < trace_.exits.size(); ++i)
           trace_.exits[i].caught = trace_.exits[i].caught || trace_.exits[i].kind == ExitKind::raise;
-        if (attempt.caught || fails) left = walk(attempt.handlers.back());
+        const Block* const handler = attempt.caught ? &attempt.handlers.back() : fails ? of_files : handler_of(attempt, std::exchange(raised_, {}));
+        if (handler) left = walk(*handler);
         else acts_.unsettle();
       } else if (left == Left::no) {
         left = walk(attempt.orelse);
@@ -579,7 +622,9 @@ private:
   Cond missing = nullptr;
   bool missing_is_shared = false;
   int missing_key = 0;
+  bool missing_is_surprise = false;
   bool too_long = false;
+  values::Value raised_;                // by the last way out that is an exception
   bool locally_ = false, unseen_ = false;
   bool differs_ = false;                // the condition that is decided is known to differ among ranks by their data
   int gradients_of_ = 0;                // the place of the branch that is decided, where that only asks whether there are gradients

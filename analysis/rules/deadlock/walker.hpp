@@ -12,6 +12,7 @@ struct Choices {
   const std::map<values::Cond, bool>& own;
   Granted granted = Granted::nothing;
   bool certain = false;  // only what certainly takes place is of interest: of loops that go on the first rounds, and nothing behind them
+  bool surprised = false;  // something has failed by surprise in some process of this run already: nothing else does
   const std::unordered_set<int>* balanced = nullptr;  // sites of branches of which any side will do: see balance.hpp
 };
 
@@ -20,6 +21,7 @@ struct Walked {
   values::Cond missing = nullptr;  // a condition that was asked for and is not chosen
   bool missing_is_shared = false;
   int missing_key = 0;
+  bool missing_is_surprise = false;  // whether something fails
   bool too_long = false;
 };
 

@@ -1,0 +1,13 @@
+// The words for what is taken for granted of code that is not seen.
+#pragma once
+
+#include "rules/deadlock/trace.hpp"
+
+#include <string>
+
+namespace stepzero::rules {
+
+// The questions to code that is not seen by which the ranks come to a site: "Where the ranks agree on `use_ema`: ".
+std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World& world, int key);
+
+} // namespace stepzero::rules
