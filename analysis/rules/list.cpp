@@ -20,6 +20,7 @@ std::span<const Rule> rules() {
       fp16_without_scaler,
       manual_half,
       missing_update,
+      new_scaler,
       scaler_with_bf16,
       unsafe_op,
       unscaled_backward,
@@ -44,7 +45,9 @@ std::span<const Rule> rules() {
       checkpoint_keys,
       map_location,
       not_atomic,
+      weights_only,
 
+      accelerate_configuration,
       bool_argument,
       undeclared_argument,
 
@@ -66,7 +69,19 @@ std::span<const Rule> rules() {
       unmatched_p2p,
       unwaited,
 
+      batch_size,
+      deepspeed_engine,
+      hf_mismatch,
+      invalid_value,
+      deepspeed_precision,
+      unknown_key,
+      zero_options,
+
+      deprecated_launcher,
       environment,
+      rendezvous,
+      unrecognized_argument,
+      launch_world_size,
 
       accumulation_step,
       clip_after_step,
@@ -100,7 +115,9 @@ std::span<const Rule> rules() {
       init,
       unstable,
 
+      own_split,
       split_dim,
+      unreduced_gradients,
       world_size,
 
       dataloader,
@@ -137,7 +154,8 @@ const Rule* find_rule(std::string_view id) {
 }
 
 std::string page(const Rule& rule) {
-  const auto fenced = [](std::string_view code) { return "```python\n" + std::string(code) + (code.ends_with('\n') ? "" : "\n") + "```\n\n"; };
+  const auto language = [](std::string_view code) { return code.starts_with('{') ? "json" : code.starts_with("#!") ? "bash" : "python"; };
+  const auto fenced = [&](std::string_view code) { return "```" + std::string(language(code)) + "\n" + std::string(code) + (code.ends_with('\n') ? "" : "\n") + "```\n\n"; };
   std::string text = "# " + std::string(rule.id) + "\n\n" + "*" + std::string(name(rule.severity)) + "*: " + std::string(rule.summary) + ".\n\n";
   text += "## Why\n\n" + std::string(rule.why) + "\n\n";
   text += "## Wrong\n\n" + fenced(rule.wrong);

@@ -13,6 +13,7 @@ extern const Rule double_unscale;
 extern const Rule fp16_without_scaler;
 extern const Rule manual_half;
 extern const Rule missing_update;
+extern const Rule new_scaler;
 extern const Rule scaler_with_bf16;
 extern const Rule unsafe_op;
 extern const Rule unscaled_backward;
@@ -41,8 +42,10 @@ extern const Rule incomplete;
 extern const Rule checkpoint_keys;
 extern const Rule map_location;
 extern const Rule not_atomic;
+extern const Rule weights_only;
 
 // config
+extern const Rule accelerate_configuration;
 extern const Rule bool_argument;
 extern const Rule undeclared_argument;
 
@@ -66,8 +69,21 @@ extern const Rule uneven_loop;
 extern const Rule unmatched_p2p;
 extern const Rule unwaited;
 
+// deepspeed
+extern const Rule batch_size;
+extern const Rule deepspeed_engine;
+extern const Rule hf_mismatch;
+extern const Rule invalid_value;
+extern const Rule deepspeed_precision;
+extern const Rule unknown_key;
+extern const Rule zero_options;
+
 // launch
+extern const Rule deprecated_launcher;
 extern const Rule environment;
+extern const Rule rendezvous;
+extern const Rule unrecognized_argument;
+extern const Rule launch_world_size;
 
 // loop
 extern const Rule accumulation_step;
@@ -106,7 +122,9 @@ extern const Rule init;
 extern const Rule unstable;
 
 // parallel
+extern const Rule own_split;
 extern const Rule split_dim;
+extern const Rule unreduced_gradients;
 extern const Rule world_size;
 
 // perf

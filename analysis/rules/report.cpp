@@ -1,5 +1,7 @@
 #include "rules/report.hpp"
 
+#include "rules/cause.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -10,6 +12,11 @@ namespace {
 constexpr std::string_view happens_here = "it happens here";
 constexpr std::size_t most_callers = 8;  // that are told of one cause, with its other evidence
 } // namespace
+
+const Location* cause_of(const Finding& finding) {
+  const auto found = std::ranges::find(finding.related, happens_here, &Related::message);
+  return found == finding.related.end() ? nullptr : &found->where;
+}
 
 Location Report::location(Place place) const { return {record_.chunk(place).path, record_.span(place)}; }
 

@@ -6,12 +6,7 @@ namespace stepzero::rules {
 
 namespace {
 
-// Which module an object was given, and how its method calls that, may hang on one question that the run answers twice: no proof.
-void check(const Record& record, Report& report) {
-  report_problems(record, report, values::ProblemKind::own_call, Severity::error, [](const interpreter::ProblemEvent& problem, Finding& finding) {
-    if (problem.calls && finding.message.starts_with("`forward`")) finding.severity = Severity::warning;
-  });
-}
+void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::own_call, Severity::error); }
 
 } // namespace
 

@@ -187,4 +187,16 @@ Loaded loaded_from(const Desk& desk, Value value) {
 
 Who by_ranks(const Record& record, const Desk& desk, const FileUse& use) { return who_comes(record, *desk.root, use.event); }
 
+std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path) {
+  std::vector<const FileUse*> found;
+  for (const FileUse& save : desk.saves)
+    if (same_file(final_path(record, desk, save), path)) found.push_back(&save);
+  const auto same_value = [&](Value value) { return path.value.is(values::Kind::string) && value.is(values::Kind::string) ? value.text() == path.value.text() : value == path.value; };
+  if (!found.empty() || (!path.value.is(values::Kind::string) && !path.value.is(values::Kind::unknown))) return found;
+  for (const Desk& other : Files::of(record).desks())
+    for (const FileUse& save : other.saves)
+      if (&other != &desk && !other.root->truncated && same_value(final_path(record, other, save).value)) found.push_back(&save);
+  return found;
+}
+
 } // namespace stepzero::rules

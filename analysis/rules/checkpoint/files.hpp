@@ -61,6 +61,9 @@ bool is_moved(const Record& record, const Desk& desk, const FileUse& save);
 // Has the path one value whenever the operation runs? A name made of a step or an epoch has not.
 bool is_fixed(const Record& record, const Path& path);
 
+// The saves under the path: those of the same root or, if it has none, of the others, which write what a later run reads.
+std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path);
+
 // The operation that took the state which the value is; null if it is none.
 const FileUse* state_of(const Desk& desk, Value value);
 // The load whose file the value is, or is a part of; null if none. `key` is the part's.

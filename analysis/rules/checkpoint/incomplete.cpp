@@ -21,6 +21,7 @@ struct Lacking {
   Place place;       // where it is used
   const CallSite* calls = nullptr;
   const Object* object = nullptr;
+  std::string when;  // " when `args.adam`": of several to choose from not all have a state
 };
 
 std::string called(const Record& record, const OperationEvent& event, bool argument, const char* otherwise) {
@@ -70,6 +71,17 @@ bool told_where(const Record& record, const Desk& desk, const Object* scheduler)
   return false;
 }
 
+// " when `args.adam`": where the program chooses this one, if that can be said.
+std::string chosen_when(const Record& record, const Desk& desk, const Object* object) {
+  for (const FileUse& made : desk.made) {
+    if (made.event->self.object() != object || made.turns.empty() || !made.turns.back().branch->condition) continue;
+    const values::Cond condition = made.turns.back().branch->condition;
+    const std::string text = record.symbols.text(made.turns.back().yes ? condition : record.symbols.logical_not(condition));
+    return text.empty() ? "" : " when `" + text + "`";
+  }
+  return "";
+}
+
 // What trains and has a state that is not among those taken.
 std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::set<const Object*>& taken) {
   std::vector<Lacking> found;
@@ -93,7 +105,17 @@ std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::
     const bool by_scaler = step.event->row->operation == Operation::scaler_step;
     const Value optimizer = by_scaler ? (step.event->arguments.empty() ? Value{} : step.event->arguments[0]) : step.event->self;
     if (!optimizer.is(Kind::instance) || is_saved(optimizer.object()) || !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object())) continue;
-    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place, step.event->calls, optimizer.object()});
+    // One step of several optimizers to choose from is told once.
+    const auto same = [&](const Lacking& other) { return other.place == step.event->place; };
+    if (const auto known = std::find_if(found.begin(), found.end(), same); known != found.end()) {
+      known->when.clear();
+      continue;
+    }
+    const bool others = std::any_of(desk.steps.begin(), desk.steps.end(), [&](const FileUse& other) {
+      const Value of = by_scaler ? (other.event->arguments.empty() ? Value{} : other.event->arguments[0]) : other.event->self;
+      return other.event->place == step.event->place && of.is(Kind::instance) && making(desk, of.object()) && !has_state(record, desk, of.object());
+    });
+    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place, step.event->calls, optimizer.object(), others ? chosen_when(record, desk, optimizer.object()) : ""});
   }
   for (const FileUse& update : desk.updates) {
     const Value self = update.event->self;
@@ -103,9 +125,35 @@ std::vector<Lacking> lacking(const Record& record, const Desk& desk, const std::
       const values::Cond on = enabled(record, self.object());
       if (on && record.symbols.decide(on) != Answer::yes) continue;
     }
-    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"), update.event->place, update.event->calls, self.object()});
+    found.push_back({called(record, *update.event, false, scaler ? "the scaler" : "the scheduler"), update.event->place, update.event->calls, self.object(), {}});
   }
   return found;
+}
+
+// Arguments of the command line, a configuration: it holds nothing but numbers, texts and the like.
+bool only_numbers(Value value, int depth = 0) {
+  if (depth > 4) return false;
+  switch (value.kind) {
+  case Kind::absent: case Kind::none: case Kind::boolean: case Kind::integer: case Kind::real: case Kind::string: return true;
+  case Kind::choice: return only_numbers(value.as<values::Choice>()->yes, depth + 1) && only_numbers(value.as<values::Choice>()->no, depth + 1);
+  case Kind::unknown: return value.as<values::Unknown>()->is_option;
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(value);
+    return !state->open && std::all_of(state->items.begin(), state->items.end(), [&](const Value& item) { return only_numbers(item, depth + 1); });
+  }
+  case Kind::dict: {
+    if (const Instance* mirrored = value.as<values::Dict>()->mirrored) return only_numbers(Value::of(Kind::instance, mirrored), depth + 1);
+    const auto& items = values::Heap::dict_state(value)->items;
+    return !values::Heap::dict_state(value)->open && std::all_of(items.begin(), items.end(), [&](const auto& item) { return only_numbers(item.second, depth + 1); });
+  }
+  case Kind::instance: {
+    // Of an object of a library what the program puts into it is known.
+    const auto* object = value.as<Instance>();
+    const auto& entries = object->attributes.entries();
+    return (!object->open || !object->cls) && std::all_of(entries.begin(), entries.end(), [&](const auto& entry) { return entry.first.text().starts_with('$') || only_numbers(entry.second->value, depth + 1); });
+  }
+  default: return false;
+  }
 }
 
 // The states in what is saved; nothing if it holds something of which it is not known what it is.
@@ -131,6 +179,11 @@ std::optional<Held> held_in(const Desk& desk, Value object) {
     case Kind::boolean:
     case Kind::none:
     case Kind::tensor: held.progress = held.progress || item.is(Kind::integer); break;
+    case Kind::instance:
+    case Kind::list:
+    case Kind::dict:
+      if (!only_numbers(item)) return std::nullopt;
+      break;
     case Kind::unknown:
       if (item.as<values::Unknown>()->external) return std::nullopt;
       held.progress = true;
@@ -239,6 +292,31 @@ bool is_own(const Record& record, const Desk& desk, const FileUse& save, const F
   });
 }
 
+// States that are saved, and stay in the file: nothing in the program loads the state of what has one.
+void tell_unread(const Record& record, const Desk& desk, const FileUse& save, const FileUse& resumed, const Held& held, Report& report, Once& once) {
+  const auto comes_back = [&](const Object* object) {
+    return std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) { return put.event->self.object() == object || same_line(desk, put.event->self.object(), object); });
+  };
+  // Who hands the loaded dict on may do it there.
+  if (desk.handed_over || resumed.guarded) return;
+  for (const auto* uses : {&desk.steps, &desk.updates})
+    for (const FileUse& use : *uses) {
+      const bool by_scaler = use.event->row->operation == Operation::scaler_step;
+      const Value self = by_scaler ? (use.event->arguments.empty() ? Value{} : use.event->arguments[0]) : use.event->self;
+      if (!self.is(Kind::instance) || self.as<Instance>()->symbolic || !held.states.contains(self.object()) || comes_back(self.object()) || told_where(record, desk, self.object())) continue;
+      if (uses == &desk.steps && !has_state(record, desk, self.object())) continue;
+      if (use.event->row->operation == Operation::scaler_update)
+        if (const values::Cond on = enabled(record, self.object()); on && record.symbols.decide(on) != Answer::yes) continue;
+      const std::string what = called(record, *use.event, by_scaler, "the optimizer");
+      if (!once(resumed.event->place)) continue;
+      Finding* finding = report.add(Severity::warning, resumed.event->place, resumed.event->calls,
+                                    "Training resumes from this checkpoint, which holds the state of " + what + ", and does not load it: what it has learned so far starts anew. Call " + what + ".load_state_dict().");
+      if (!finding) continue;
+      report.relate(*finding, save.event->place, "saved here");
+      report.relate(*finding, use.event->place, what + " is used here");
+    }
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Desk& desk : Files::of(record).desks()) {
@@ -264,9 +342,14 @@ void check(const Record& record, Report& report) {
       });
       if (!continues) continue;
       const std::vector<Lacking> missing = lacking(record, desk, held->states);
-      if (missing.empty() || !once(save.event->place)) continue;
+      if (missing.empty()) {
+        tell_unread(record, desk, save, *resumed, *held, report, once);
+        continue;
+      }
+      if (!once(save.event->place)) continue;
       std::string names;
       for (std::size_t i = 0; i < missing.size(); ++i) names += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i].what;
+      for (const Lacking& each : missing) names += each.when;
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,
                                     "Training resumes from this checkpoint without the state of " + names + ": what " + (missing.size() > 1 ? "they have" : "it has") +
                                         " learned so far starts anew. Save " + (missing.size() > 1 ? "their state_dict() and load them" : "its state_dict() and load it") + " again.");

@@ -21,19 +21,6 @@ Value attribute(Value value, std::string_view name) {
   return value.as<Instance>()->attributes.value(syntax::Name(name));
 }
 
-// The saves under the path: those of the same root or, if it has none, of the others, which write what a later run reads.
-std::vector<const FileUse*> writers(const Record& record, const Desk& desk, const Path& path) {
-  std::vector<const FileUse*> found;
-  for (const FileUse& save : desk.saves)
-    if (same_file(final_path(record, desk, save), path)) found.push_back(&save);
-  const auto same_value = [&](Value value) { return path.value.is(Kind::string) && value.is(Kind::string) ? value.text() == path.value.text() : value == path.value; };
-  if (!found.empty() || (!path.value.is(Kind::string) && !path.value.is(Kind::unknown))) return found;
-  for (const Desk& other : Files::of(record).desks())
-    for (const FileUse& save : other.saves)
-      if (&other != &desk && !other.root->truncated && same_value(final_path(record, other, save).value)) found.push_back(&save);
-  return found;
-}
-
 // ---------------------------------------------------------------- keys of a dict
 
 void look_at_read(const Record& record, Report& report, const Desk& desk, const FileUse& read, Once& once) {
@@ -117,7 +104,11 @@ void tensors_of(Value module, const std::string& prefix, Held& held, int depth =
       const auto& items = values::Heap::list_state(value)->items;
       if (attribute(module, "$names")) continue;
       held.counts[prefix] = items.size();
-      for (std::size_t i = 0; i < items.size(); ++i) tensors_of(items[i], prefix + std::to_string(i) + ".", held, depth + 1);
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        tensors_of(items[i], prefix + std::to_string(i) + ".", held, depth + 1);
+        if (items[i].is(Kind::tensor) && items[i].as<values::Tensor>()->role != TensorRole::plain)
+          if (const auto* state = items[i].as<values::Tensor>()->now(); state && state->shape.rank_known) found[prefix + std::to_string(i)] = state;
+      }
     }
     if (name.text().starts_with("$")) continue;
     if (value.is(Kind::tensor) && value.as<values::Tensor>()->role != TensorRole::plain) {

@@ -34,6 +34,13 @@ Int product(const Record& record, const values::Shape& shape) {
   return shape.rank_known ? all : nullptr;
 }
 
+// Has the size of a batch a part in it?
+bool holds_batch(const Record& record, const LastBatch& last, Int size) {
+  bool found = false;
+  record.symbols.atoms(size, [&](Int atom) { found = found || std::find(last.batches.begin(), last.batches.end(), atom) != last.batches.end(); });
+  return found;
+}
+
 // May the loop be left before the last batch?
 bool is_left_early(const Block& block, bool inner = false) {
   return std::any_of(block.events.begin(), block.events.end(), [&](const Event* event) {
@@ -74,15 +81,17 @@ void check(const Record& record, Report& report) {
       const OperationEvent& event = *each.event;
       if (each.in_attempt || !in_every_round(record, *reading.training, each)) continue;
       if (event.row->operation == Operation::has_to_fit) {
-        const symbolic::Int size = event.arguments[0].integer();
-        const auto other = record.symbols.value(event.arguments[1].integer());
-        if (std::find(last->batches.begin(), last->batches.end(), size) == last->batches.end() || !other || *other != last->others || *other == last->size) continue;
-        if (record.symbols.decide(event.arguments[2].condition()) != Answer::no && (last->size == 1 || *other == 1)) continue;
+        // Equal for all batches but the last.
+        const symbolic::Int size = event.arguments[0].integer(), against = event.arguments[1].integer();
+        const auto of_others = size_for(record, *last, size, last->others), of_last = size_for(record, *last, size, last->size);
+        const auto other = size_for(record, *last, against, last->others), other_last = size_for(record, *last, against, last->size);
+        if (!holds_batch(record, *last, size) || !of_others || !of_last || !other || !other_last || *of_others != *other || *of_last == *other_last) continue;
+        if (record.symbols.decide(event.arguments[2].condition()) != Answer::no && (*of_last == 1 || *other_last == 1)) continue;
         if (told || !once(event.place)) continue;
         told = true;
         Finding* finding = report.add(Severity::warning, event.place, event.calls,
                                       "The last batch does not fit what meets it here, which has " + std::to_string(*other) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) +
-                                          " leave " + std::to_string(last->size) + " for the last one. Take the size from the batch, x.size(0), or pass drop_last=True to the loader.");
+                                          " leave " + std::to_string(last->size) + " for the last one" + last->by_default + ". Take the size from the batch, x.size(0), or pass drop_last=True to the loader.");
         if (!finding) continue;
         report.relate(*finding, reading.made->place, "the loader");
         add_drop_last(record, report, *finding, *reading.made);
@@ -101,14 +110,15 @@ void check(const Record& record, Report& report) {
         add_drop_last(record, report, *finding, *reading.made);
       } else if (event.row->operation == Operation::viewed) {
         const values::TensorState* input = event.self_state() ? event.self_state() : event.argument_state(0);
-        if (!is_batch(input) || !event.made) continue;
-        const symbolic::Assignment at[] = {{input->shape.dims[0].size, last->size}};
+        if (!input || !event.made) continue;
         const Int before = product(record, input->shape), after = product(record, event.made->shape);
-        if (!before || !after || record.symbols.evaluate(record.symbols.compared(symbolic::Compare::eq, before, after), at) != Answer::no) continue;
+        if (!before || !after || !holds_batch(record, *last, before)) continue;
+        const auto before_last = size_for(record, *last, before, last->size), after_last = size_for(record, *last, after, last->size);
+        if (!before_last || !after_last || *before_last == *after_last || size_for(record, *last, before, last->others) != size_for(record, *last, after, last->others)) continue;
         if (!once(event.place)) continue;
         Finding* finding = report.add(Severity::warning, event.place, event.calls,
                                       "The last batch does not fit this shape: " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) + " leave " +
-                                          std::to_string(last->size) + " for the last one. Take the size from the tensor, x.size(0), or pass drop_last=True to the loader.");
+                                          std::to_string(last->size) + " for the last one" + last->by_default + ". Take the size from the tensor, x.size(0), or pass drop_last=True to the loader.");
         if (!finding) continue;
         report.relate(*finding, reading.made->place, "the loader");
         add_drop_last(record, report, *finding, *reading.made);

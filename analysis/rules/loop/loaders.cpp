@@ -43,9 +43,20 @@ std::vector<Value> datasets_of(Value loader) {
   return found;
 }
 
+std::optional<std::int64_t> size_for(const Record& record, const LastBatch& last, symbolic::Int size, std::int64_t batch) {
+  std::vector<symbolic::Assignment> known;
+  record.symbols.atoms(size, [&](symbolic::Int atom) {
+    const auto* info = record.symbols.atom_info(atom);
+    if (std::find(last.batches.begin(), last.batches.end(), atom) != last.batches.end()) known.push_back({atom, batch});
+    else if (info && info->usual) known.push_back({atom, *info->usual});
+  });
+  return record.symbols.value(record.symbols.substitute(size, known));
+}
+
 std::optional<LastBatch> last_batch(const Record& record, const Reading& reading) {
-  const Value size = argument(*reading.made, "batch_size");
-  if (!size.is(Kind::integer) || truth(record, argument(*reading.made, "drop_last")) != Answer::no) return std::nullopt;
+  const Value given = argument(*reading.made, "batch_size");
+  const symbolic::Int size = given.is(Kind::integer) ? given.integer() : given.is(Kind::unknown) ? given.as<values::Unknown>()->integer : nullptr;
+  if (!size || truth(record, argument(*reading.made, "drop_last")) != Answer::no) return std::nullopt;
   LastBatch last;
   for (const OperationEvent* read : reading.reads) {
     const Value samples = argument(*read, "$samples"), batch = argument(*read, "$batch");
@@ -53,7 +64,8 @@ std::optional<LastBatch> last_batch(const Record& record, const Reading& reading
     last.samples = record.symbols.value(samples.integer()).value_or(0);
     last.batches.push_back(batch.integer());
   }
-  last.others = record.symbols.value(size.integer()).value_or(0);
+  last.others = size_for(record, last, size, 0).value_or(0);
+  if (!record.symbols.value(size)) last.by_default = ", with the default of " + record.symbols.text(size);
   if (last.batches.empty() || last.others < 1 || last.samples <= last.others || last.samples % last.others == 0) return std::nullopt;
   last.size = last.samples % last.others;
   return last;

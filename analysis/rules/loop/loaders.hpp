@@ -22,7 +22,10 @@ std::vector<Value> datasets_of(Value loader);
 struct LastBatch {
   std::vector<symbolic::Int> batches;  // each stands for the size of any batch
   std::int64_t size = 0, others = 0, samples = 0;
+  std::string by_default;              // " with the default of args.batch_size": others may be another number
 };
+// A size for batches of so many; what has a default is that. Nothing if it is not known.
+std::optional<std::int64_t> size_for(const Record& record, const LastBatch& last, symbolic::Int size, std::int64_t batch);
 std::optional<LastBatch> last_batch(const Record& record, const Reading& reading);
 
 } // namespace stepzero::rules

@@ -1,6 +1,7 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers were meant for.
 #include "rules/loop/absent.hpp"
 #include "rules/loop/gated.hpp"
+#include "rules/loop/horizon.hpp"
 #include "rules/loop/windows.hpp"
 #include "rules/list.hpp"
 
@@ -24,12 +25,6 @@ Value standing_optimizer(const Scene& scene, Value optimizer) {
   while (optimizer.is(Kind::choice)) optimizer = optimizer.as<values::Choice>()->yes;
   return optimizer.is(Kind::instance) ? as_value(scene.standing(optimizer.object())) : optimizer;
 }
-Value argument(const OperationEvent& event, std::string_view name) {
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
-    if (event.row->parameters[i].text() == name) return event.arguments[i];
-  return {};
-}
-
 struct Steps {
   const Happening* made = nullptr;
   std::vector<const Happening*> steps;
@@ -51,66 +46,50 @@ const Happening* steps_first(const Scene& scene, const Steps& scheduler) {
   return nullptr;
 }
 
-// Made for every batch (epochs × steps_per_epoch), and stepped in the loop over epochs: around one that steps the optimizer.
-const LoopEvent* steps_per_epoch(const Scene& scene, const Steps& scheduler) {
+std::vector<const Happening*> steps_of_optimizer(const Scene& scene, const Steps& scheduler) {
+  std::vector<const Happening*> found;
+  for (const Happening& each : scene.all)
+    if (stepped_optimizer(*each.event).object() == scheduler.optimizer.object()) found.push_back(&each);
+  return found;
+}
+
+// Made for every batch, and stepped in the loop over epochs: around one that steps the optimizer, in which that may stand behind a condition.
+const LoopEvent* steps_per_epoch(const Record& record, const Scene& scene, const Steps& scheduler, const Marks& marks) {
   const OperationEvent& made = *scheduler.made->event;
-  const Value per_epoch = argument(made, "steps_per_epoch");
-  if (!per_epoch || per_epoch.is(Kind::none)) return nullptr;
+  const std::vector<const Happening*> optimizer_steps = steps_of_optimizer(scene, scheduler);
   const LoopEvent* inner = nullptr;
   for (const Happening* step : scheduler.steps) {
     if (step->loops.empty()) return nullptr;
-    for (const Happening& each : scene.all)
-      if (stepped_optimizer(*each.event).object() == scheduler.optimizer.object() && each.in(step->loops.back()) && each.loops.back() != step->loops.back()) inner = each.loops.back();
-      else if (stepped_optimizer(*each.event).object() == scheduler.optimizer.object() && each.in(step->loops.back())) return nullptr;
-  }
-  return inner && repeats(*inner) ? inner : nullptr;
-}
-
-// How many rounds a loop has, as far as that can be said; null if it cannot.
-symbolic::Int length_of(const Record& record, const LoopEvent& loop) {
-  return loop.unrolled ? record.symbols.constant(static_cast<std::int64_t>(loop.rounds.size())) : loop.length;
-}
-std::set<symbolic::Int> atoms_of(const Record& record, symbolic::Int size) {
-  std::set<symbolic::Int> found;
-  record.symbols.atoms(size, [&](symbolic::Int atom) { found.insert(atom); });
-  return found;
-}
-
-// Are they equal for ordinary values of what they are made of? A range has max(0, n) rounds.
-bool same_size(const Record& record, symbolic::Int a, symbolic::Int b) {
-  std::set<symbolic::Int> atoms = atoms_of(record, a);
-  for (const symbolic::Int atom : atoms_of(record, b)) atoms.insert(atom);
-  for (const std::int64_t begin : {11, 29}) {
-    std::vector<symbolic::Assignment> values;
-    for (const symbolic::Int atom : atoms) values.push_back({atom, begin + 6 * static_cast<std::int64_t>(values.size())});
-    const auto left = record.symbols.value(record.symbols.substitute(a, values)), right = record.symbols.value(record.symbols.substitute(b, values));
-    if (!left || left != right) return false;
-  }
-  return true;
-}
-
-// The same from the first one on: what is left of the epochs of a job that goes on has as many fewer as are done.
-bool same_size_at_first(const Record& record, symbolic::Int size, symbolic::Int left) {
-  const std::set<symbolic::Int> own = atoms_of(record, size);
-  std::vector<symbolic::Assignment> none;
-  for (const symbolic::Int atom : atoms_of(record, left))
-    if (!own.contains(atom)) none.push_back({atom, 0});
-  return !own.empty() && none.size() == 1 && same_size(record, size, record.symbols.substitute(left, none));
-}
-
-// The steps after which the schedule does something, or ends.
-std::vector<symbolic::Int> marks_of(const OperationEvent& made) {
-  std::vector<symbolic::Int> found;
-  for (const std::string_view name : {"T_max", "step_size", "milestones"}) {
-    const Value value = argument(made, name);
-    if (value.is(Kind::integer)) found.push_back(value.integer());
-    if (!value.is(Kind::list)) continue;
-    for (const Value& item : values::Heap::list_state(value)->items) {
-      if (!item.is(Kind::integer)) return {};
-      found.push_back(item.integer());
+    for (const Happening* each : optimizer_steps) {
+      if (!each->in(step->loops.back())) continue;
+      if (each->loops.back() == step->loops.back()) return nullptr;
+      inner = each->loops.back();
     }
   }
-  return found;
+  if (!inner || !repeats(*inner)) return nullptr;
+  if (const Value per_epoch = argument_of(made, "steps_per_epoch"); per_epoch && !per_epoch.is(Kind::none)) return inner;
+  if (marks.of == Marks::Of::none || marks.of == Marks::Of::changes) return nullptr;
+  const symbolic::Int batches = rounds_around(record, optimizer_steps), steps = rounds_around(record, scheduler.steps);
+  if (!batches || !steps || same_size(record, batches, steps)) return nullptr;
+  const auto any = [&](symbolic::Int size) { return std::any_of(marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) { return same_size(record, mark, size); }); };
+  return any(batches) && !any(steps) ? inner : nullptr;
+}
+
+// Made for the batches of one epoch, and stepped behind those of all.
+const LoopEvent* ends_with_first_epoch(const Record& record, const Scene& scene, const Steps& scheduler, const Marks& marks) {
+  if (!marks.ends || marks.at.size() != 1) return nullptr;
+  const LoopEvent *batches = nullptr, *epochs = nullptr;
+  for (const Happening* step : scheduler.steps) {
+    if (step->loops.size() < 2 || !step->turns.empty() || step->in_handler) return nullptr;
+    batches = step->loops.back();
+    epochs = step->loops[step->loops.size() - 2];
+    const auto length = length_of(record, *batches);
+    if (!length || record.symbols.value(length) == 1 || !same_size(record, length, marks.at.front())) return nullptr;
+    // Whoever makes one anew for each epoch means that.
+    if (scheduler.made->in(epochs) || !repeats(*epochs)) return nullptr;
+  }
+  const auto steps = steps_of_optimizer(scene, scheduler);
+  return std::any_of(steps.begin(), steps.end(), [&](const Happening* each) { return !each->loops.empty() && each->loops.back() == batches; }) ? epochs : nullptr;
 }
 
 // Does one of the schedulers step there whatever is chosen: is each branch around a choice between what steps at the same place?
@@ -124,24 +103,28 @@ bool steps_anyway(const Happening& step) {
 }
 
 // Its numbers are epochs, and it steps in the loop over batches.
-const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler) {
-  const OperationEvent& made = *scheduler.made->event;
+const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler, const Marks& all) {
   const LoopEvent* epochs = nullptr;
   for (const Happening* step : scheduler.steps) {
     if (step->loops.size() < 2 || !steps_anyway(*step) || !repeats(*step->loops.back())) return nullptr;
     epochs = step->loops[step->loops.size() - 2];
   }
   const symbolic::Int length = epochs ? length_of(record, *epochs) : nullptr;
-  const auto marks = marks_of(made);
-  if (!length || marks.empty()) return nullptr;
+  if (!length || all.of == Marks::Of::none) return nullptr;
   auto& s = record.symbols;
-  const bool period = static_cast<bool>(argument(made, "T_max"));
+  if (all.of == Marks::Of::factor) {
+    // One of the numbers is that of the epochs, and none that of the steps.
+    const auto any = [&](symbolic::Int size) { return size && std::any_of(all.at.begin(), all.at.end(), [&](symbolic::Int mark) { return same_size(record, mark, size); }); };
+    return s.value(length) != 1 && any(length) && !any(rounds_around(record, scheduler.steps)) ? epochs : nullptr;
+  }
+  const std::vector<symbolic::Int>& marks = all.at;
+  const bool whole = all.of != Marks::Of::changes;
   const auto known = s.value(length);
   const std::set<symbolic::Int> names = atoms_of(record, length);
   for (const symbolic::Int mark : marks) {
     const auto at = s.value(mark);
     if (at && *at < 2) return nullptr;
-    if (period) {
+    if (whole) {
       if (!same_size(record, mark, length) && !same_size_at_first(record, mark, length)) return nullptr;
       continue;
     }
@@ -153,15 +136,9 @@ const LoopEvent* steps_per_batch(const Record& record, const Steps& scheduler) {
 }
 
 // Made for a step behind every batch of all epochs, and it steps with the optimizer, every few batches.
-const Window* ignores_windows(const Record& record, const std::vector<Window>& all, const Steps& scheduler) {
-  const OperationEvent& made = *scheduler.made->event;
+const Window* ignores_windows(const Record& record, const std::vector<Window>& all, const Steps& scheduler, const Marks& marks) {
   auto& s = record.symbols;
-  symbolic::Int total = nullptr;
-  for (const std::string_view name : {"total_steps", "T_max", "total_iters"})
-    if (const Value value = argument(made, name); value.is(Kind::integer)) total = value.integer();
-  if (const Value epochs = argument(made, "epochs"), each = argument(made, "steps_per_epoch"); !total && epochs.is(Kind::integer) && each.is(Kind::integer))
-    total = s.mul(epochs.integer(), each.integer());
-  if (!total) return nullptr;
+  if (marks.of == Marks::Of::none || marks.of == Marks::Of::changes) return nullptr;
   for (const Window& window : all) {
     if (window.steps_always || window.optimizer.object() != scheduler.optimizer.object()) continue;
     // The same loop is there once for each round of an outer one that is run round by round.
@@ -176,7 +153,7 @@ const Window* ignores_windows(const Record& record, const std::vector<Window>& a
         const symbolic::Int rounds = length_of(record, *outer);
         batches = rounds ? s.mul(batches, rounds) : nullptr;
       }
-    if (batches && same_size(record, batches, total)) return &window;
+    if (batches && std::any_of(marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) { return same_size(record, batches, mark); })) return &window;
   }
   return nullptr;
 }
@@ -184,8 +161,8 @@ const Window* ignores_windows(const Record& record, const std::vector<Window>& a
 // More steps than the cycle has, all of them known.
 std::optional<std::size_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
   const OperationEvent& made = *scheduler.made->event;
-  const auto steps = record.number(argument(made, "total_steps"));
-  const auto epochs = record.number(argument(made, "epochs")), per_epoch = record.number(argument(made, "steps_per_epoch"));
+  const auto steps = record.number(argument_of(made, "total_steps"));
+  const auto epochs = record.number(argument_of(made, "epochs")), per_epoch = record.number(argument_of(made, "steps_per_epoch"));
   if (!steps && !(epochs && per_epoch)) return std::nullopt;
   total = steps ? *steps : *epochs * *per_epoch;
   std::size_t count = 0;
@@ -217,6 +194,7 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
     if (move_statement(record, event, *later->event, true, fix)) finding->fixes.push_back(std::move(fix));
     return;
   }
+  const Marks marks = marks_of(record, made);
   std::int64_t total = 0;
   if (const auto count = overrun(record, scheduler, total)) {
     if (!once(event.place)) return;
@@ -226,27 +204,37 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
     if (finding) report.relate(*finding, made.place, "the cycle is made for " + std::to_string(total) + " steps");
     return;
   }
-  if (const LoopEvent* inner = steps_per_epoch(scene, scheduler)) {
+  if (const LoopEvent* inner = steps_per_epoch(record, scene, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + " is made for a step behind every batch (epochs × steps_per_epoch), and steps once per epoch: it never leaves the start of its cycle.");
+                                  name + " is made for a step behind every batch, and steps once per epoch: it never leaves the start of its schedule.");
     if (!finding) return;
     report.relate(*finding, made.place, "made for every batch here");
     report.relate(*finding, inner->place, "the loop over the batches");
     return;
   }
-  if (const LoopEvent* epochs = steps_per_batch(record, scheduler)) {
+  if (const LoopEvent* epochs = steps_per_batch(record, scheduler, marks)) {
     if (!once(event.place)) return;
-    const bool period = static_cast<bool>(argument(made, "T_max"));
+    const bool period = marks.of == Marks::Of::period, whole = marks.of == Marks::Of::total || marks.of == Marks::Of::factor;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
                                   name + " is made for one step per epoch, and steps behind every batch: " +
-                                      (period ? "the learning rate swings up and down many times" : "the learning rate falls within the first epochs to what was meant for the last") + ". Step it once per epoch.");
+                                      (period ? "the learning rate swings up and down many times" : whole ? "its schedule is over when a part of the first epochs is" : "the learning rate falls within the first epochs to what was meant for the last") + ". Step it once per epoch.");
     if (!finding) return;
-    report.relate(*finding, made.place, period ? "T_max is the number of epochs" : "its numbers are epochs");
+    report.relate(*finding, made.place, period ? "T_max is the number of epochs" : whole ? "made for as many steps as there are epochs" : "its numbers are epochs");
     report.relate(*finding, epochs->place, "the loop over the epochs");
     return;
   }
-  if (const Window* window = ignores_windows(record, all, scheduler)) {
+  if (const LoopEvent* epochs = ends_with_first_epoch(record, scene, scheduler, marks)) {
+    if (!once(event.place)) return;
+    Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                  name + " is made for the batches of one epoch, and steps behind those of every epoch: " +
+                                      (marks.raises ? "the first step of the second epoch raises ValueError." : "its schedule is over when the first epoch is.") + " Make it for the number of epochs times that of the batches.");
+    if (!finding) return;
+    report.relate(*finding, made.place, "made for one epoch");
+    report.relate(*finding, epochs->place, "the loop over the epochs");
+    return;
+  }
+  if (const Window* window = ignores_windows(record, all, scheduler, marks)) {
     if (!once(event.place)) return;
     const std::string size = size_text(record, *window);
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
@@ -296,7 +284,7 @@ constexpr Rule scheduler_order = complete({
     .right = "for epoch in range(epochs):\n"
              "    train_one_epoch(model, optimizer, loader)\n"
              "    scheduler.step()\n",
-    .silent = "`step(epoch)` that says where it is; restarts with fractions of an epoch; a warm-up that steps per batch; steps that a GradScaler "
+    .silent = "`step(epoch)` that says where it is; functions of the step whose numbers are neither the steps nor the epochs; restarts with fractions of an epoch; a warm-up that steps per batch; steps that a GradScaler "
               "skips; schedulers of code that is not seen.",
     .fix = "Moves the scheduler's step behind the optimizer's, where both stand in one block.",
     .fix_kind = FixKind::always_right,

@@ -59,46 +59,70 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
   return "";
 }
 
-// A layer that the loss goes through is a part of the optimizer's module, and came there when the optimizer was made already.
-void look_for_replaced(const Scene& scene, Report& report, Once& once) {
-  const auto taken = all_taken(scene);
-  if (!taken) return;
-  for (const Happening& made : scene.all) {
-    if (made.event->row->operation != Operation::optimizer_made || !dynamic_cast<const Instance*>(module_of(made.event->self))) continue;
-    const Value module = Value::of(Kind::instance, module_of(made.event->self));
-    Parts parts;
-    parts.add(module);
-    bool behind = false;
-    for (const Happening& each : scene.all) {
-      behind = behind || each.event == made.event;
-      const values::TensorState* loss = behind && each.event->row->operation == Operation::backward && !each.loops.empty() && repeats(*each.loops.back()) ? each.event->self_state() : nullptr;
-      if (!loss) continue;
-      for (const Object* source : loss->graph) {
-        const auto* layer = dynamic_cast<const Instance*>(source);
-        if (!layer || !parts.found.contains(layer)) continue;
-        const auto own = own_parameters(*layer);
-        const bool new_one = !own.empty() && std::none_of(own.begin(), own.end(), [&](const values::Tensor* tensor) {
-          return taken->contains(tensor) || tensor->now()->requires_grad != values::Known::yes;
-        });
-        const std::string path = new_one ? path_to(*module.as<Instance>(), layer) : "";
-        if (path.empty() || !once(made.event->place)) continue;
-        const std::string kind(layer->native ? layer->native->path.substr(layer->native->path.rfind('.') + 1) : "layer");
-        Finding* finding = report.add(Severity::error, made.event->place, made.event->calls,
-                                      "This optimizer was made before " + path + " was put into the model: it holds the parameters of what was there, and the new " + kind + " is never trained. Make it behind.");
-        if (!finding) continue;
-        report.relate(*finding, layer->born, "the " + kind + " that no optimizer steps");
-        report.relate(*finding, each.event->place, "the loss goes through it");
-      }
-    }
-  }
-}
-
 // The function that the place stands in; null for the module's own statements.
 const syntax::Stmt* function_around(const Record& record, Place place) {
   const syntax::Stmt* found = nullptr;
   for (const Enclosing& each : enclosing(*record.chunk(place).chunk->stmt, place.span))
     if (each.stmt->kind == syntax::StmtKind::function || each.stmt->kind == syntax::StmtKind::class_) found = each.stmt;
   return found;
+}
+
+// Was the layer made behind the optimizer, in the same statements?
+bool is_made_behind(const Record& record, const Instance& layer, const OperationEvent& made) {
+  return record.in_file(layer.born) && record.in_file(made.place) && record.span(layer.born).begin >= record.span(made.place).end && function_around(record, layer.born) == function_around(record, made.place);
+}
+
+// The modules whose layers an optimizer was meant to have: that whose parameters it was given and, where it was given groups or a list, those that
+// are called and of which it has a part.
+std::vector<Value> meant_modules(const Scene& scene, const OperationEvent& made, const std::set<const Object*>& taken) {
+  if (dynamic_cast<const Instance*>(module_of(made.self))) return {Value::of(Kind::instance, module_of(made.self))};
+  std::vector<Value> found;
+  for (const Happening& each : scene.all) {
+    if (each.event->row->operation != Operation::forward || !each.event->self.is(Kind::instance)) continue;
+    Parts parts;
+    parts.add(each.event->self);
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Value& other) { return other == each.event->self; });
+    if (!known && std::any_of(parts.found.begin(), parts.found.end(), [&](const Object* part) { return taken.contains(part); })) found.push_back(each.event->self);
+  }
+  return found;
+}
+
+// A layer that the loss goes through is a part of the optimizer's module, and came there when the optimizer was made already.
+void look_for_replaced(const Record& record, const Scene& scene, Report& report, Once& once) {
+  const auto taken = all_taken(scene);
+  if (!taken) return;
+  for (const Happening& made : scene.all) {
+    if (made.event->row->operation != Operation::optimizer_made) continue;
+    const bool whole = dynamic_cast<const Instance*>(module_of(made.event->self));
+    for (const Value& module : meant_modules(scene, *made.event, *taken)) {
+      Parts parts;
+      parts.add(module);
+      bool behind = false;
+      for (const Happening& each : scene.all) {
+        behind = behind || each.event == made.event;
+        const values::TensorState* loss = behind && each.event->row->operation == Operation::backward && !each.loops.empty() && repeats(*each.loops.back()) ? each.event->self_state() : nullptr;
+        if (!loss) continue;
+        for (const Object* source : loss->graph) {
+          const auto* layer = dynamic_cast<const Instance*>(source);
+          if (!layer || !parts.found.contains(layer)) continue;
+          // Of groups it may have been left out on purpose.
+          if (!whole && !is_made_behind(record, *layer, *made.event)) continue;
+          const auto own = own_parameters(*layer);
+          const bool new_one = !own.empty() && std::none_of(own.begin(), own.end(), [&](const values::Tensor* tensor) {
+            return taken->contains(tensor) || tensor->now()->requires_grad != values::Known::yes;
+          });
+          const std::string path = new_one ? path_to(*module.as<Instance>(), layer) : "";
+          if (path.empty() || !once(made.event->place)) continue;
+          const std::string kind(layer->native ? layer->native->path.substr(layer->native->path.rfind('.') + 1) : "layer");
+          Finding* finding = report.add(Severity::error, made.event->place, made.event->calls,
+                                        "This optimizer was made before " + path + " was put into the model: it holds the parameters of what was there, and the new " + kind + " is never trained. Make it behind.");
+          if (!finding) continue;
+          report.relate(*finding, layer->born, "the " + kind + " that no optimizer steps");
+          report.relate(*finding, each.event->place, "the loss goes through it");
+        }
+      }
+    }
+  }
 }
 
 // The same of a model that is not seen: whether its forward goes through the layer is not known.
@@ -120,7 +144,7 @@ void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Repor
       const Instance& layer = *slot->value.as<Instance>();
       const auto own = own_parameters(layer);
       if (own.empty() || std::any_of(own.begin(), own.end(), [](const values::Tensor* tensor) { return tensor->now()->requires_grad != values::Known::yes; })) continue;
-      if (!record.in_file(layer.born) || record.span(layer.born).begin < record.span(made.event->place).end || function_around(record, layer.born) != function_around(record, made.event->place)) continue;
+      if (!is_made_behind(record, layer, *made.event)) continue;
       if (!once(made.event->place)) continue;
       const std::string kind(layer.native ? layer.native->path.substr(layer.native->path.rfind('.') + 1) : "layer");
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
@@ -207,7 +231,7 @@ void check(const Record& record, Report& report) {
   for (const Scene& scene : training.scenes()) {
     if (scene.handed_over || scene.root->truncated || scene.optimizers.empty() || by_hand(scene, nullptr)) continue;
     if (std::any_of(scene.optimizers.begin(), scene.optimizers.end(), [&](const Object* each) { return !is_made(scene, each) || escapes(record, scene, each, nullptr); })) continue;
-    look_for_replaced(scene, report, once);
+    look_for_replaced(record, scene, report, once);
     look_for_replaced_in_unseen(record, scene, report, once);
     look_for_unfrozen(record, scene, report, once);
   }

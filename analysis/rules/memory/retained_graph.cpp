@@ -201,6 +201,17 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
   }
 }
 
+// Is each round that of another model, which steps an optimizer of its own? Then there are as many as models, and not as many as batches.
+bool over_optimizers(const Record& record, const TrainingLoop& loop) {
+  if (!loop.loop->stmt || loop.loop->stmt->kind != StmtKind::for_ || !loop.step->event->expr) return false;
+  const Expr& step = *loop.step->event->expr->function;
+  if (step.kind != ExprKind::attribute || as<AttributeExpr>(step).object->kind != ExprKind::name) return false;
+  const Name optimizer = as<NameExpr>(*as<AttributeExpr>(step).object).id;
+  bool bound = false;
+  for_each_expression(*as<ForStmt>(*loop.loop->stmt).target, [&](const Expr& part) { bound = bound || (part.kind == ExprKind::name && as<NameExpr>(part).id == optimizer); });
+  return bound && record.in_file(loop.loop->place);
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -208,6 +219,7 @@ void check(const Record& record, Report& report) {
   look_for_freed_graph(record, report, training, once);
   for (const TrainingLoop& loop : training_loops(training)) {
     look_for_second_backward(record, report, loop, once);
+    if (over_optimizers(record, loop)) continue;
     for (const Happening& each : loop.scene->all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::kept || !event.place || each.loops.empty() || each.loops.back() != loop.loop || each.in_handler) continue;

@@ -1,6 +1,7 @@
 // Operators' own words become findings.
 #include "rules/shape/operator_problem.hpp"
 
+#include "rules/shape/blocks.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
 
@@ -20,43 +21,6 @@ using interpreter::ExitEvent;
 using interpreter::ExitKind;
 using interpreter::LoopEvent;
 
-// Where an event lies: in a block, at a place, below another event.
-struct Step {
-  const Block* block;
-  std::size_t index;
-};
-
-std::vector<const Block*> blocks_of(const Event& event) {
-  std::vector<const Block*> found;
-  const auto add = [&](const std::vector<Block>& blocks) {
-    for (const Block& block : blocks) found.push_back(&block);
-  };
-  switch (event.kind) {
-  case EventKind::branch: return {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no};
-  case EventKind::call: return {&static_cast<const CallEvent&>(event).body};
-  case EventKind::loop: add(static_cast<const LoopEvent&>(event).rounds); break;
-  case EventKind::attempt: {
-    const auto& attempt = static_cast<const AttemptEvent&>(event);
-    found = {&attempt.body, &attempt.orelse, &attempt.finally};
-    add(attempt.handlers);
-    break;
-  }
-  default: break;
-  }
-  return found;
-}
-
-bool find(const Block& block, const Event& wanted, std::vector<Step>& path) {
-  for (std::size_t i = 0; i < block.events.size(); ++i) {
-    path.push_back({&block, i});
-    if (block.events[i] == &wanted) return true;
-    for (const Block* inner : blocks_of(*block.events[i]))
-      if (find(*inner, wanted, path)) return true;
-    path.pop_back();
-  }
-  return false;
-}
-
 bool raises(const Block& block) {
   return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) { return event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise; });
 }
@@ -70,20 +34,11 @@ bool leaves(const Block& block) {
   });
 }
 
-bool fails_at(const Block& block, Place place) {
-  return std::any_of(block.events.begin(), block.events.end(), [&](const Event* event) {
-    if (event->kind == EventKind::problem && event->place == place) return true;
-    const auto inner = blocks_of(*event);
-    return std::any_of(inner.begin(), inner.end(), [&](const Block* each) { return fails_at(*each, place); });
-  });
-}
-
 // A problem in another file is told of the call in this one that leads to it: does the call come to it by all its ways that end well? A
 // condition that the call does not decide may lead past it.
 bool may_be_passed(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
   if (record.in_file(problem.place)) return false;
-  std::vector<Step> path;
-  if (!find(root.block, problem, path)) return false;
+  const std::vector<Step> path = path_to(root.block, problem);
   std::size_t from = 0;
   for (std::size_t i = 0; i < path.size(); ++i)
     if (const Event& event = *path[i].block->events[path[i].index]; event.kind == EventKind::call && record.in_file(event.place)) from = i + 1;
@@ -98,6 +53,36 @@ bool may_be_passed(const Record& record, const ProblemEvent& problem, const inte
     const auto& branch = static_cast<const BranchEvent&>(event);
     const Block& other = path[i + 1].block == &branch.yes ? branch.no : branch.yes;
     if (!raises(other) && !fails_at(other, problem.place)) return true;
+  }
+  return false;
+}
+
+// A question about what is not known, asked again of each value that comes by, may be what keeps from here those that fail: where it was asked of
+// another one, in another round or call, the same place did not fail.
+bool others_pass(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
+  const std::vector<Step> path = path_to(root.block, problem);
+  const auto differs = [](const interpreter::CallSite* a, const interpreter::CallSite* b) {
+    while (a && b && a->place == b->place) {
+      a = a->outer;
+      b = b->outer;
+    }
+    return a && b;
+  };
+  bool unrolled = false;
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    const Event& event = *path[i].block->events[path[i].index];
+    if (event.kind == EventKind::loop) unrolled = unrolled || static_cast<const LoopEvent&>(event).unrolled;
+    if (event.kind != EventKind::branch) continue;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    const bool on_yes = path[i + 1].block == &branch.yes;
+    if (!record.external.contains(branch.condition)) continue;
+    for (const auto& each : record.events) {
+      if (each->kind != EventKind::branch || each.get() == &event) continue;
+      const auto& other = static_cast<const BranchEvent&>(*each);
+      if (!(other.place == branch.place) || other.condition == branch.condition || !record.external.contains(other.condition)) continue;
+      if (!unrolled && !differs(other.calls, branch.calls)) continue;
+      if (!fails_at(on_yes ? other.yes : other.no, problem.place)) return true;
+    }
   }
   return false;
 }
@@ -213,7 +198,7 @@ static bool needs_unknown_number(std::string_view text) {
 }
 
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message) {
-  if (problem.guarded || needs_unknown_number(message) || may_be_passed(record, problem, root)) return std::nullopt;
+  if (problem.guarded || needs_unknown_number(message) || may_be_passed(record, problem, root) || others_pass(record, problem, root)) return std::nullopt;
   if (problem.assumption && !fails_on_each(record, problem)) {
     const std::string when = record.symbols.text(problem.assumption);
     if (of_zero(record.symbols, problem.assumption) || !tells_when(record.symbols, problem.assumption, when)) return std::nullopt;
