@@ -145,16 +145,16 @@ const values::Extent* extent_among(Op& op, Value value) {
 bool refuses_drawn(Op& op, Value indices, const Dim& size, const std::function<std::string(const std::string& greatest)>& text) {
   const TensorState* state = op.tensor(indices);
   const values::Extent* extent = state && size.size ? extent_among(op, indices) : nullptr;
-  if (!extent || !extent->drawn || op.s.compare(Compare::ge, extent->high, size.size) != Answer::yes || !is_some(op, *state)) return false;
+  if (!extent || extent->met || op.s.compare(Compare::ge, extent->high, size.size) != Answer::yes || !is_some(op, *state)) return false;
   op.fail(ProblemKind::index, text(op.words(op.dim(extent->high))), {size});
   if (!op.told()) return true;
-  op.told()->evidence.emplace_back(extent->place, "drawn here");
+  op.told()->evidence.emplace_back(extent->place, extent->drawn ? "drawn here" : std::string(extent->what) + " gives any of them");
   // How likely is it that none of them is too great?
   const auto low = op.s.value(extent->low), high = op.s.value(extent->high), limit = op.s.value(size.size);
   const Int many = op.product(state->shape.dims);
   const auto count = many ? op.s.value(many) : std::nullopt;
   constexpr double never = -20;  // of its logarithm
-  const bool sure = low && high && limit && count && *limit > *low && static_cast<double>(*count) * std::log(static_cast<double>(*limit - *low) / static_cast<double>(*high - *low + 1)) < never;
+  const bool sure = extent->drawn && low && high && limit && count && *limit > *low && static_cast<double>(*count) * std::log(static_cast<double>(*limit - *low) / static_cast<double>(*high - *low + 1)) < never;
   op.told()->overridable = !sure && !(limit && low && *limit <= *low);
   return true;
 }

@@ -1,4 +1,5 @@
 // Arrays of NumPy: how they are made, read and written. What is computed from them stands in array_operators.cpp.
+#include "torch/generators.hpp"
 #include "torch/arrays.hpp"
 
 #include "torch/operators.hpp"
@@ -228,12 +229,29 @@ Value broadcast_to(Call& call) {
 
 // ---------------------------------------------------------------- random numbers
 
-Value generator(Call& call) { return Value::of(Kind::instance, call.run.make_native("numpy.random.Generator", call.place)); }
-// What a generator of its own draws depends on how it was seeded, which is not followed.
+Value seeded(Call& call) {
+  const Value seed = call.run.resolve(call.at(0));
+  keep(call, "$seed", seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
+  return {};
+}
+Value generator(Call& call) {
+  call.self = Value::of(Kind::instance, call.run.make_native("numpy.random.Generator", call.place));
+  (void)seeded(call);
+  return call.self;
+}
 Value drawn(Call& call, const std::optional<Shape>& shape, Dtype dtype) {
   const bool own = call.self.is(Kind::instance);
-  if (!shape) return call.row.path == "numpy.random.randint" ? call.run.heap().unknown("", Sharing::local, call.place) : call.run.heap().external("", call.place);
-  return array_of(call, *shape, dtype, {own ? call.run.heap().external("", call.place) : Value{}}, !own);
+  const auto sharing = own ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing());
+  const Value by = sharing ? call.run.heap().unknown("", *sharing, call.place) : call.run.heap().external("", call.place);
+  if (shape) return array_of(call, *shape, dtype, {own ? by : Value{}}, !own);
+  // A single number, unless what it is drawn by may be an array.
+  const std::size_t at = static_cast<std::size_t>(std::ranges::find(call.row.parameters, Name("size")) - call.row.parameters.begin());
+  const bool single = call.rest.empty() && !call.spread && (at == call.row.parameters.size() || !call.at(at) || call.run.resolve(call.at(at)).is(Kind::none));
+  if (single && std::ranges::all_of(call.arguments, [&](Value given) { return !given || values::is_number(call.run.resolve(given)) || call.run.resolve(given).is(Kind::none); })) {
+    by.as<values::Unknown>()->is_real = is_floating(dtype);
+    return by;
+  }
+  return call.row.path == "numpy.random.randint" ? call.run.heap().unknown("", Sharing::local, call.place) : call.run.heap().external("", call.place);
 }
 // randn(2, 3)
 Value of_sizes(Call& call) {
@@ -425,7 +443,7 @@ std::vector<Row> array_rows() {
       row("numpy.float64", function, "x=0", typed<Dtype::float64>),
       row("numpy.int64", function, "x=0", typed<Dtype::int64>),
       row("numpy.random.default_rng", function, "seed=None", generator),
-      row("numpy.random.RandomState", class_, "seed=None", nullptr),
+      row("numpy.random.RandomState", class_, "seed=None", seeded),
       row("numpy.random.Generator", class_, "*arguments", nullptr),
   };
   // The functions of the module draw as the methods of a generator do.

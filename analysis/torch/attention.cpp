@@ -1,5 +1,5 @@
 // Attention: the function, MultiheadAttention and the Transformer layers.
-#include "torch/layer.hpp"
+#include "torch/attention.hpp"
 
 #include <array>
 
@@ -120,76 +120,11 @@ Value attend(Op& op) {
       leading = *made;
     }
   } else if (grouped == Known::yes && q.dims.size() >= 3 && k.dims.size() >= 3) {
-    const Dim heads = from_right(q, 2), shared = from_right(k, 2);
-    if (heads.size && shared.size && op.s.divides(shared.size, heads.size) == Answer::no)
-      return op.fail(ProblemKind::layer_input, op.words(heads) + " heads of " + op.name("query") + " cannot be shared by " + op.words(shared) + " heads of " + op.name("key"), {heads, shared});
+    if (!heads_are_shared(op, from_right(q, 2), from_right(k, 2))) return op.unknown();
   }
   leading.dims.push_back(length);
   leading.dims.push_back(width);
   return op.result(leading);
-}
-
-// ---------------------------------------------------------------- functions of one layout
-
-bool has_rank(Op& op, std::string_view name, std::size_t rank) {
-  const TensorState* state = op.expect(name);
-  if (!state) return true;
-  if (!ranked_input(op, name, std::array{rank})) return false;
-  Shape shape = state->shape;
-  if (shape.rank_known) return true;
-  shape.rank_known = true;
-  shape.dims.insert(shape.dims.begin(), rank - shape.dims.size(), Dim{});
-  op.learn(name, shape);
-  return true;
-}
-bool have_ranks(Op& op, std::size_t rank) {
-  for (std::size_t i = 0; i < 3; ++i)
-    if (!has_rank(op, op.call.row.parameters[i].text(), rank)) return false;
-  return true;
-}
-// What comes out of three tensors of the same layout: the query's, with the features of the values.
-Shape attended(Op& op) {
-  Shape shape = op.shape(op.call.row.parameters[0].text());
-  const Shape& values = op.shape(op.call.row.parameters[2].text());
-  if (shape.rank_known && !shape.dims.empty() && values.rank_known && !values.dims.empty()) shape.dims.back() = values.dims.back();
-  return shape;
-}
-// Numbers beside the result, if they are asked for; unknown: that is not known.
-Known asks_for(Op& op, std::string_view flag, std::string_view object) {
-  if (op.call.spread) return Known::unknown;
-  const Known flagged = flag.empty() ? Known::no : op.flag(flag);
-  if (flagged != Known::no || object.empty()) return flagged;
-  const Value value = op.argument(object);
-  if (!value) return Known::no;
-  return value.is(Kind::choice) || (value.is(Kind::unknown) && !op.run.to_show()) ? Known::unknown : Known::yes;
-}
-// Of each token and head one number: [B, H, L] of [B, H, L, E], or [H, T] of [T, H, E].
-Shape one_of_each(const Shape& shape, bool packed) {
-  if (!shape.rank_known || shape.dims.size() < 3) return {};
-  if (packed) return {true, {shape.dims[1], shape.dims[0]}};
-  return {true, {shape.dims.begin(), shape.dims.end() - 1}};
-}
-Value with_sums(Op& op, Known asked, bool as_object, bool packed) {
-  const Shape shape = attended(op);
-  if (asked == Known::unknown) return op.run.heap().unknown_from(op.tensors(), op.call.place);
-  const TensorState* query = op.tensor(op.call.row.parameters[0].text());
-  const Value out = op.result(shape, query ? query->dtype : Dtype::unknown);
-  if (asked == Known::no) return out;
-  const Value sums = op.result(one_of_each(shape, packed), Dtype::float32);
-  constexpr static std::string_view fields[] = {"lse", "max_scores"};
-  return op.tuple({out, as_object ? op.named_tuple({sums, op.result(one_of_each(shape, packed), Dtype::float32)}, fields) : sums});
-}
-Value flex(Op& op) {
-  if (!have_ranks(op, 4)) return op.unknown();
-  const Known object = asks_for(op, "", "return_aux");
-  return object == Known::no ? with_sums(op, asks_for(op, "return_lse", ""), false, false) : with_sums(op, object, true, false);
-}
-// Sequences of different lengths, one behind the other: [T, H, E].
-Value packed(Op& op) {
-  if (!have_ranks(op, 3)) return op.unknown();
-  for (std::size_t i = 3; i < 5; ++i)
-    if (op.argument(op.call.row.parameters[i].text()) && !has_rank(op, op.call.row.parameters[i].text(), 1)) return op.unknown();
-  return with_sums(op, asks_for(op, "", "return_aux"), false, true);
 }
 
 // ---------------------------------------------------------------- MultiheadAttention
@@ -378,19 +313,24 @@ constexpr Layer layers[] = {
 
 constexpr Operator operators[] = {
     {"scaled_dot_product_attention", "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", "F", attend, Type::input},
-    {"flex_attention", "query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *, return_aux=None, **options",
-     "torch.nn.attention.flex_attention.flex_attention spread", flex, Type::input},
     {"multi_head_attention_forward",
      "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, "
      "key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, "
      "static_v=None, average_attn_weights=True, is_causal=False", "F", multihead_function, Type::own},
-    {"varlen_attn", "query, key, value, cu_seq_q, cu_seq_k, max_q, max_k, *more, return_aux=None, scale=None, window_size=None, enable_gqa=False, **options",
-     "torch.nn.attention.varlen.varlen_attn spread", packed, Type::input},
     {"generate_square_subsequent_mask", "sz, device=None, dtype=None", "torch.nn.Transformer.generate_square_subsequent_mask", square_mask, Type::own},
 };
 
 } // namespace
 
-std::vector<Row> attention_rows() { return rows_of(layers, operators); }
+bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
+  if (!heads.size || !shared.size || op.s.divides(shared.size, heads.size) != Answer::no) return true;
+  op.fail(ProblemKind::layer_input, op.words(heads) + " heads of " + op.name(op.call.row.parameters[0].text()) + " cannot be shared by " + op.words(shared) + " heads of " + op.name(op.call.row.parameters[1].text()), {heads, shared});
+  return false;
+}
+std::vector<Row> attention_rows() {
+  std::vector<Row> rows = rows_of(layers, operators);
+  for (Row& each : flexible_attention_rows()) rows.push_back(std::move(each));
+  return rows;
+}
 
 } // namespace stepzero::torch

@@ -70,6 +70,35 @@ Value saved_tensors(Call& call) {
   return saved ? saved : call.run.heap().external("", call.place);
 }
 
+// What a checkpointed region gave back came from the checkpoint: from the region's inputs, by operations that `listed` leads to.
+Value from_region(Call& call, Value value, const std::vector<Value>& given) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::tuple)) {
+    std::vector<Value> items;
+    for (const Value& item : value.as<values::Tuple>()->items) items.push_back(from_region(call, item, given));
+    return call.run.heap().tuple(std::move(items));
+  }
+  const TensorState* state = value.is(Kind::tensor) ? tensor_state(call.run, value) : nullptr;
+  if (!state || !state->made || value.as<Tensor>()->role != values::TensorRole::plain) return value;
+  std::vector<const TensorState*> inputs;
+  for (const Value& argument : given)
+    if (const TensorState* input = tensor_state(call.run, argument)) inputs.push_back(input);
+  if (std::find(inputs.begin(), inputs.end(), state) != inputs.end()) return value;
+  auto* made = call.run.heap().make<values::Made>();
+  made->born = call.place;
+  made->row = &call.row;
+  made->calls = call.run.site();
+  const auto states = call.run.heap().array<const TensorState*>(inputs.size()), listed = call.run.heap().array<const TensorState*>(1);
+  std::copy(inputs.begin(), inputs.end(), states.begin());
+  listed[0] = state;
+  made->arguments = call.run.heap().array<Value>(call.row.parameters.size());
+  made->states = states;
+  made->listed = listed;
+  TensorState result_state = *state;
+  result_state.made = made;
+  return result(call, std::move(result_state));
+}
+
 // checkpoint(function, x, …): function(x, …).
 Value checkpoint(Call& call) {
   Arguments arguments;
@@ -79,7 +108,8 @@ Value checkpoint(Call& call) {
   constexpr std::string_view own[] = {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"};
   for (const auto& option_given : call.options)
     if (std::find(std::begin(own), std::end(own), option_given.first.text()) == std::end(own)) arguments.keywords.push_back(option_given);
-  return call.run.call(call.at(0), std::move(arguments), call.place);
+  const std::vector<Value> given = arguments.positional;
+  return from_region(call, call.run.call(call.at(0), std::move(arguments), call.place), given);
 }
 // checkpoint_sequential(functions, segments, x)
 Value checkpoint_sequential(Call& call) {

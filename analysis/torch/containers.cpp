@@ -180,6 +180,7 @@ Value list_sum(Call& call) {
 template <bool of_dict> Value part_by_name(Call& call) {
   const Value name = call.run.resolve(call.at(0)), own = kept(call, of_dict ? "$dict" : "$items");
   if (!name.is(Kind::string) || !own.is(of_dict ? Kind::dict : Kind::list)) return {};
+  if (name.text() == "_orig_mod" && kept(call, "$compiled")) return call.self;
   for (const Part& part : parts_of(call.run, object(call)).list)
     if (part.name == name.text()) return part.module;
   // Any name may be that of a part that is not known.
@@ -340,6 +341,7 @@ std::vector<Row> container_rows() {
       row("torch.nn.ModuleDict.pop", method, "key", dict_part),
       row("torch.nn.ModuleDict.clear", method, "", dict_part),
   };
+  for (Row& each : parameter_container_rows()) rows.push_back(std::move(each));
   for (Row& each : rows) each.whole = each.kind == class_;
   return rows;
 }

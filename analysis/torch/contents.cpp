@@ -571,15 +571,26 @@ void drawn_within(Op& op, Value made) {
   const Int low = two ? op.size("low") : op.s.constant(0), end = two ? op.size("high") : op.size("low");
   hold_extent(op, made, low, op.sub(end, op.s.constant(1)), false, true, "randint");
 }
-// argmax: places in the dimension that is searched.
-void placed_within(Op& op, Value made) {
+// argmax: places in the dimension that is searched. A sorted one has all of them.
+void hold_places(Op& op, Value made, bool all) {
   const TensorState* from = op.tensor("input");
   if (!from || !from->shape.rank_known || from->shape.dims.empty()) return;
   const auto at = op.integer("dim");
   Int size = at ? nullptr : op.product(from->shape.dims);
   const auto rank = static_cast<std::int64_t>(from->shape.dims.size());
   if (at && *at >= -rank && *at < rank) size = from->shape.dims[static_cast<std::size_t>(*at < 0 ? *at + rank : *at)].size;
-  if (size) hold_extent(op, made, op.s.constant(0), op.sub(size, op.s.constant(1)), false, false, "argmax");
+  if (size) hold_extent(op, made, op.s.constant(0), op.sub(size, op.s.constant(1)), all && op.s.compare(Compare::ge, size, op.s.constant(1)) == Answer::yes, false, op.title());
+}
+void placed_within(Op& op, Value made) { hold_places(op, made, false); }
+void sorted_places(Op& op, Value made) { hold_places(op, made, true); }
+// topk: values, and their places.
+template <bool all> void second_placed(Op& op, Value made) {
+  if (made.is(Kind::tuple) && made.as<values::Tuple>()->items.size() == 2) hold_places(op, made.as<values::Tuple>()->items[1], all);
+}
+// max of all, or along a dimension, which gives places, too.
+template <ContentRule of_all> void extreme_placed(Op& op, Value made) {
+  if (made.is(Kind::tuple)) second_placed<false>(op, made);
+  else of_all(op, made);
 }
 // The numbers of another, some of them or in another order.
 void kept_within(Op& op, Value made) {
@@ -594,7 +605,9 @@ struct Named {
   ContentRule rule;
 };
 constexpr Named rules[] = {
-    {"arange", counted_within}, {"randint", drawn_within}, {"argmax", placed_within}, {"argmin", placed_within}, {"argsort", placed_within}, {"unique", kept_within},
+    {"arange", counted_within}, {"randint", drawn_within}, {"argmax", placed_within}, {"argmin", placed_within}, {"argsort", sorted_places}, {"unique", kept_within}, {"unique_consecutive", kept_within},
+    {"topk", second_placed<false>}, {"sort", second_placed<true>}, {"kthvalue", second_placed<false>}, {"median", second_placed<false>}, {"mode", second_placed<false>},
+    {"cummax", second_placed<false>}, {"cummin", second_placed<false>},
     {"flip", flipped}, {"fliplr", flipped}, {"roll", rolled}, {"pad", padded}, {"unfold", unfolded}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed}, {"full", filled}, {"full_like", filled}, {"new_full", filled},
     {"add", both<arithmetic<0>>}, {"sub", both<arithmetic<1>>}, {"rsub", both<reversed_difference>}, {"mul", both<arithmetic<2>>},
     {"div", both<quotient, true>}, {"floor_divide", both<floor_quotient>}, {"remainder", both<modulo>}, {"pow", both<power>},
@@ -604,7 +617,7 @@ constexpr Named rules[] = {
     {"neg", each<negated>}, {"abs", each<magnitude>}, {"square", each<squared>}, {"sqrt", each<root>}, {"clone", each<itself>}, {"contiguous", each<itself>},
     {"log", each<growing<std::log>>}, {"log2", each<growing<std::log2>>}, {"log10", each<growing<std::log10>>}, {"exp", each<growing<std::exp>>},
     {"round", each<whole_part<std::nearbyint>>}, {"floor", each<whole_part<std::floor>>}, {"ceil", each<whole_part<std::ceil>>}, {"trunc", each<whole_part<std::trunc>>},
-    {"sum", folded<arithmetic<0>>}, {"prod", folded<arithmetic<2>>}, {"max", folded<extreme_of<true>>}, {"min", folded<extreme_of<false>>},
+    {"sum", folded<arithmetic<0>>}, {"prod", folded<arithmetic<2>>}, {"max", extreme_placed<folded<extreme_of<true>>>}, {"min", extreme_placed<folded<extreme_of<false>>>},
     {"amax", folded<extreme_of<true>>}, {"amin", folded<extreme_of<false>>}, {"cumsum", summed_up}, {"diff", differences},
     {"cat", joined}, {"stack", joined}, {"__getitem__", picked},
     {"to", kept_as}, {"type", kept_as}, {"type_as", kept_as}, {"float", kept_as}, {"double", kept_as}, {"long", kept_as}, {"int", kept_as},

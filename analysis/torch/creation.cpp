@@ -1,4 +1,5 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
+#include "torch/generators.hpp"
 #include "torch/arrays.hpp"
 #include "torch/operators.hpp"
 #include "values/numbers.hpp"
@@ -453,7 +454,7 @@ Value alike(Op& op, bool random) {
   if (!device) state.device = input ? input->device : nullptr;
   for (const Dim& dim : shape.dims)
     if (!dim.size) state.sharing = input->sharing;
-  if (!shape.rank_known) state.sharing = random ? op.run.drawn_sharing() : input ? input->sharing : Sharing::local;
+  if (!shape.rank_known) state.sharing = random ? drawn_with(op.run, op.argument("generator")) : input ? input->sharing : Sharing::local;
   set_state(op.run, made_value, state);
   return made_value;
 }
@@ -510,14 +511,14 @@ Value normal(Op& op) {
   }
   if (!shape) return op.unknown();
   TensorState state = *op.tensor(op.result(*shape, dtype));
-  state.sharing = symbolic::mix(state.sharing, op.run.drawn_sharing());
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
   return result(op.call, std::move(state));
 }
 Value at_random(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   TensorState state = *op.tensor(op.result(input->shape, input->dtype));
-  state.sharing = symbolic::mix(state.sharing, op.run.drawn_sharing());
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
   state.requires_grad = Known::no;
   return result(op.call, std::move(state));
 }
@@ -537,7 +538,7 @@ Value multinomial(Op& op) {
                    "multinomial without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
   if (!shape.dims.empty()) shape.dims.back() = op.made(samples);
   TensorState state = *op.tensor(op.result(shape, Dtype::int64));
-  state.sharing = symbolic::mix(state.sharing, op.run.drawn_sharing());
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
   state.requires_grad = Known::no;
   return result(op.call, std::move(state));
 }

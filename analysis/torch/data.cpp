@@ -1,5 +1,6 @@
 // Data sets, loaders and what default collation makes of a batch. Semantics as in the documentation of torch.utils.data.
 #include "torch/arrays.hpp"
+#include "torch/generators.hpp"
 #include "torch/layer.hpp"
 
 #include "syntax/spelling.hpp"
@@ -157,10 +158,15 @@ void judge_loader(Op& op) {
     op.fail(ProblemKind::argument, "DataLoader has no argument `" + std::string(name.text()) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant"));
     return;
   }
-  const Value workers = op.argument("num_workers");
-  const Int count = workers.is(Kind::integer) ? workers.integer() : nullptr;
+  const Int count = op.size("num_workers");
   if (!count) return;
   const symbolic::Cond alone = op.s.compared(Compare::eq, count, op.s.constant(0));
+  // What the command line gives is judged where it gives nothing: the default may be none.
+  if (op.s.decide(alone) == Answer::unknown) {
+    const Value factor = op.argument("prefetch_factor");
+    if (factor.is(Kind::integer) || op.flag("persistent_workers") == Known::yes) op.s.doubt(op.s.logical_not(alone));
+    return;
+  }
   const auto refuse = [&](std::string_view text) { op.fail_when(alone, ProblemKind::argument, std::string(text)); };
   if (const Value factor = op.argument("prefetch_factor"); factor.is(Kind::integer))
     refuse("`prefetch_factor` is given and `num_workers` is 0: nobody fetches ahead, and DataLoader raises \"prefetch_factor option could only be specified in multiprocessing\". Set num_workers above 0, or leave it out");
@@ -182,6 +188,7 @@ struct Loading {
   Int size = nullptr;    // batch_size
   Known drops = Known::unknown;
   bool batches = true;
+  Int count = nullptr;   // of batches, where a sampler makes them
 };
 // Of what one rank goes through by itself: how many samples it gives, if that is known; with workers each of them goes through it.
 Int streamed(Call& call) {
@@ -192,9 +199,13 @@ Int streamed(Call& call) {
   if (workers && !workers.is(Kind::none) && run.to_constant(workers) != 0) return nullptr;
   if (const Value known = kept(run, dataset, "$streamed")) return known.is(Kind::integer) ? known.integer() : nullptr;
   keep(run, dataset, "$streamed", Value::none());
-  const auto items = run.elements(dataset, call.place);
-  if (!items) return nullptr;
-  const Int length = run.symbols().constant(static_cast<std::int64_t>(items->size()));
+  const Value method = run.find_method(dataset.as<Instance>(), Name("__iter__"));
+  const Value stream = method ? run.resolve(run.call(method, {}, call.place)) : Value{};
+  const auto items = stream.is(Kind::instance) || !stream ? run.elements(dataset, call.place) : run.elements(stream, call.place);
+  // Of a generator over things of which not all are known it may be known how many there are.
+  const auto* state = !items && (stream.is(Kind::iterator) || stream.is(Kind::list)) ? values::Heap::list_state(stream) : nullptr;
+  const Int length = items ? run.symbols().constant(static_cast<std::int64_t>(items->size())) : state ? state->length : nullptr;
+  if (!length) return nullptr;
   keep(run, dataset, "$streamed", Value::of(length));
   return length;
 }
@@ -205,6 +216,9 @@ Loading loading_of(Call& call) {
   const bool sampled = kept(run, call.self, "sampler") || kept(run, call.self, "batch_sampler");
   if (!sampled) found.length = length_of(run, kept(run, call.self, "dataset"), call.place);
   if (!sampled && !found.length) found.length = streamed(call);
+  // A sampler says how many samples it picks, one of batches how many batches.
+  if (const Value sampler = kept(run, call.self, "sampler")) found.length = length_of(run, sampler, call.place);
+  if (const Value sampler = kept(run, call.self, "batch_sampler")) found.count = length_of(run, sampler, call.place);
   const Value size = kept(run, call.self, "batch_size");
   if (kept(run, call.self, "batch_sampler")) return found;
   if (!size) found.batches = false;
@@ -329,6 +343,7 @@ Value loader_iter(Call& call) {
 Value loader_len(Call& call) {
   auto& s = call.run.symbols();
   const Loading loading = loading_of(call);
+  if (loading.count) return Value::of(loading.count);
   if (loading.length && !loading.batches) return Value::of(loading.length);
   if (loading.length && loading.size && s.compare(Compare::gt, loading.size, s.constant(0)) == Answer::yes) {
     if (loading.drops == Known::yes) return Value::of(s.floordiv(loading.length, loading.size));
@@ -373,6 +388,34 @@ Value tensors_length(Call& call) {
       if (const TensorState* state = tensor_state(call.run, tensor); state && state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
         return Value::of(state->shape.dims[0].size);
   return call.run.heap().unknown("", Sharing::uniform, call.place);
+}
+// How many samples a sampler picks: as many as there are of what it is given, or as it is told.
+Value picks_all(Call& call) {
+  Op op(call);
+  Int length = nullptr;
+  if (const Value count = op.argument("num_samples"); count && !count.is(Kind::none)) length = count.is(Kind::integer) ? count.integer() : nullptr;
+  else length = length_of(call.run, call.at(0), call.place);
+  if (length && !call.spread) keep(call.run, call.self, "$length", Value::of(length));
+  return {};
+}
+Value picks_batches(Call& call) {
+  Op op(call);
+  auto& s = call.run.symbols();
+  const Int length = length_of(call.run, call.at(0), call.place);
+  const Value given = op.argument("batch_size");
+  const Int size = given.is(Kind::integer) ? given.integer() : nullptr;
+  const Known drops = op.flag("drop_last");
+  if (!length || !size || call.spread || drops == Known::unknown || s.compare(Compare::gt, size, s.constant(0)) != Answer::yes) return {};
+  keep(call.run, call.self, "$length", Value::of(s.floordiv(drops == Known::yes ? length : s.add(length, s.sub(size, s.constant(1))), size)));
+  return {};
+}
+Value picked_length(Call& call) {
+  const Value length = kept(call.run, call.self, "$length");
+  if (length) return length;
+  symbolic::AtomInfo info;
+  info.lower = 0;
+  info.sharing = Sharing::unseen;
+  return Value::of(call.run.symbols().fresh(info));
 }
 Value any_sample(Call& call) {
   const Sample sample = sample_of(call.run, call.self, call.place);
@@ -431,6 +474,9 @@ Value random_split(Call& call) {
   }
   std::vector<Value> made;
   for (const Int length : lengths) made.push_back(part_of(call, dataset, length));
+  // Each rank by itself.
+  if (!call.run.as_rank() && !call.spread && drawn_with(call.run, call.at(2)) == Sharing::local)
+    for (const Value& part : made) keep(call.run, part, "$drawn_alone", call.run.heap().boolean(true));
   return call.run.heap().list(std::move(made));
 }
 Value joined_init(Call& call) {
@@ -487,6 +533,17 @@ std::vector<Row> data_rows() {
       row("torch.utils.data.ConcatDataset", class_, "datasets", joined_init, base),
       row("torch.utils.data.ConcatDataset.__len__", method, "", kept_length),
       row("torch.utils.data.ConcatDataset.__getitem__", method, "index", any_sample),
+      row("torch.utils.data.Sampler", class_, "*arguments, **options", nullptr),
+      row("torch.utils.data.SequentialSampler", class_, "data_source", picks_all, "torch.utils.data.Sampler"),
+      row("torch.utils.data.RandomSampler", class_, "data_source, replacement=False, num_samples=None, generator=None", picks_all, "torch.utils.data.Sampler"),
+      row("torch.utils.data.SubsetRandomSampler", class_, "indices, generator=None", picks_all, "torch.utils.data.Sampler"),
+      row("torch.utils.data.WeightedRandomSampler", class_, "weights, num_samples, replacement=True, generator=None", picks_all, "torch.utils.data.Sampler"),
+      row("torch.utils.data.BatchSampler", class_, "sampler, batch_size, drop_last", picks_batches, "torch.utils.data.Sampler"),
+      row("torch.utils.data.SequentialSampler.__len__", method, "", picked_length),
+      row("torch.utils.data.RandomSampler.__len__", method, "", picked_length),
+      row("torch.utils.data.SubsetRandomSampler.__len__", method, "", picked_length),
+      row("torch.utils.data.WeightedRandomSampler.__len__", method, "", picked_length),
+      row("torch.utils.data.BatchSampler.__len__", method, "", picked_length),
       row("torch.utils.data.random_split", function, "dataset, lengths, generator=None", random_split),
       row("torch.utils.data.default_collate", function, "batch", default_collate),
       row("torch.utils.data._utils.collate.default_collate", function, "batch", default_collate),

@@ -28,10 +28,21 @@ Value path_of_text(Call& call, std::string text) {
   keep(call.run, *made, "$path", call.run.heap().string(text));
   return Value::of(Kind::instance, made);
 }
+// A path of which only is known that it is another one on each rank.
+Value path_of_rank(Call& call, std::vector<Value> parts) {
+  parts.push_back(call.self);
+  for (Value& part : parts)
+    if (part = call.run.resolve(part); part.is(Kind::instance)) part = kept(call.run, *part.as<Instance>(), "$path");
+  const Value text = call.run.heap().unknown_from(parts, call.place);
+  if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::uniform || call.run.heap().sharing(text) == Sharing::unseen) return not_seen(call);
+  Instance* made = call.run.make_native("pathlib.Path", call.place);
+  keep(call.run, *made, "$path", text);
+  return Value::of(Kind::instance, made);
+}
 Value joined(Call& call, std::string path, const std::vector<Value>& parts) {
   for (const Value& raw : parts) {
     const Value part = path_text(call.run, raw);
-    if (!part) return not_seen(call);
+    if (!part) return path_of_rank(call, parts);
     if (part.text().starts_with('/') || path.empty()) path = part.text();
     else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
   }
@@ -41,15 +52,16 @@ Value joined(Call& call, std::string path, const std::vector<Value>& parts) {
 Value new_path(Call& call) { return call.spread ? not_seen(call) : joined(call, "", call.rest); }
 Value joined_path(Call& call) {
   const Value own = path_text(call.run, call.self);
-  return own && !call.spread ? joined(call, std::string(own.text()), call.rest) : not_seen(call);
+  if (call.spread) return not_seen(call);
+  return own ? joined(call, std::string(own.text()), call.rest) : path_of_rank(call, call.rest);
 }
 Value divided_path(Call& call) {
   const Value own = path_text(call.run, call.self);
-  return own ? joined(call, std::string(own.text()), {call.at(0)}) : not_seen(call);
+  return own ? joined(call, std::string(own.text()), {call.at(0)}) : path_of_rank(call, {call.at(0)});
 }
 Value parent_path(Call& call) {
   const Value own = path_text(call.run, call.self);
-  if (!own) return not_seen(call);
+  if (!own) return path_of_rank(call, {});
   const auto slash = own.text().rfind('/');
   return path_of_text(call, slash == std::string_view::npos ? "." : std::string(own.text().substr(0, std::max<std::size_t>(slash, 1))));
 }
@@ -83,7 +95,8 @@ Value same_path(Call& call) {
 
 // What is read of a file, as one text.
 Value text_of_file(Call& call) {
-  const Value made = not_seen(call);
+  const Value own = call.self.is(Kind::instance) ? kept(call, "$path") : Value{};
+  const Value made = own && !own.is(Kind::string) ? call.run.heap().unknown("", symbolic::mix(call.run.heap().sharing(own), Sharing::local), call.place) : not_seen(call);
   if (const Value path = path_text(call.run, call.self); path && made.is(Kind::unknown))
     call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$path")).value = path;
   return made;
@@ -291,10 +304,10 @@ std::vector<Row> data_file_rows() {
       row("pathlib.Path.parent", property, "", parent_path),
       row("pathlib.Path.parents", property, "", parent_paths),
       row("pathlib.Path.with_name", method, "name", with_name),
-      row("pathlib.Path.read_bytes", method, "", text_of_file),
+      row("pathlib.Path.read_bytes", method, "", text_of_file, {}, Operation::fallible),
       row("pathlib.Path.resolve", method, "**options", itself),
       row("pathlib.Path.absolute", method, "", itself),
-      row("pathlib.Path.read_text", method, "*more, **options", text_of_file),
+      row("pathlib.Path.read_text", method, "*more, **options", text_of_file, {}, Operation::fallible),
       row("pathlib.Path.open", method, "*more, **options", open_path),
       row("omegaconf.OmegaConf.load", function, "file_", loaded_configuration),
       row("omegaconf.OmegaConf.create", function, "obj, **options", made_configuration),

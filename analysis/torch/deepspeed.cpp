@@ -1,6 +1,8 @@
 // DeepSpeed. Read in the source of 0.19 and asked: tests/frameworks.
 #include "torch/frameworks.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 using symbolic::Role;
@@ -15,6 +17,23 @@ Value item_of(Call& call, Value dict, std::string_view wanted) {
     if (key.is(Kind::string) && key.text() == wanted) return value;
   return {};
 }
+// What the engine is configured with: a dict, or the file that is named, where the run can see it.
+Value configuration(Call& call) {
+  for (const std::string_view name : {"config", "config_params"}) {
+    const Value given = option(call, name);
+    if (given.is(Kind::dict)) return given;
+    if (given.is(Kind::string)) return call.run.data_of_file(given.text(), program::DataFormat::json);
+  }
+  return {};
+}
+// Is there surely no optimizer, neither handed over nor in the configuration?
+bool has_no_optimizer(Call& call, Value configured) {
+  if (call.spread || call.rest.size() > 2 || !configured.is(Kind::dict)) return false;
+  const Value given = option(call, "optimizer");
+  if (given && !given.is(Kind::none)) return false;
+  const values::DictState& state = *values::Heap::dict_state(configured);
+  return !state.open && std::none_of(state.items.begin(), state.items.end(), [](const auto& item) { return !item.first.is(Kind::string) || item.first.text() == "optimizer"; });
+}
 Value engine_optimizer(Call& call) {
   keep(call, "$parameters", call.at(0));
   return {};
@@ -24,17 +43,19 @@ Value deepspeed_initialize(Call& call) {
   // Of ZeRO-3 the forward communicates, too.
   std::optional<std::int64_t> stage;
   std::optional<bool> saves_whole;
-  for (const std::string_view name : {"config", "config_params"})
-    if (const Value zero = item_of(call, option(call, name), "zero_optimization")) {
-      if (const Value given = item_of(call, zero, "stage")) stage = call.run.to_constant(given);
-      const Value whole = item_of(call, zero, "stage3_gather_16bit_weights_on_model_save");
-      if (!whole) saves_whole = false;
-      else if (const auto known = call.run.symbols().decide(call.run.truth(whole)); known != symbolic::Answer::unknown) saves_whole = known == symbolic::Answer::yes;
-    }
+  const Value configured = configuration(call);
+  if (const Value zero = item_of(call, configured, "zero_optimization")) {
+    if (const Value given = item_of(call, zero, "stage")) stage = call.run.to_constant(given);
+    const Value whole = item_of(call, zero, "stage3_gather_16bit_weights_on_model_save");
+    if (!whole) saves_whole = false;
+    else if (const auto known = call.run.symbols().decide(call.run.truth(whole)); known != symbolic::Answer::unknown) saves_whole = known == symbolic::Answer::yes;
+  }
   Instance* engine = call.run.make_native(stage == 3 ? "deepspeed.$ZeroThreeEngine" : "deepspeed.DeepSpeedEngine", call.place);
   engine->open = true;
   if (stage) keep(call.run, *engine, "$stage", Value::of(call.run.symbols().constant(*stage)));
   if (saves_whole) keep(call.run, *engine, "$saves_whole", call.run.heap().boolean(*saves_whole));
+  if (has_no_optimizer(call, configured)) keep(call.run, *engine, "$no_optimizer", call.run.heap().boolean(true));
+  if (const Value model = option(call, "model"); model.is(Kind::instance)) keep(call.run, *engine, "$model", model);
   Value optimizer = option(call, "optimizer");
   if (!optimizer || optimizer.is(Kind::none)) {
     interpreter::Arguments given;

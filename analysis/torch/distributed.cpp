@@ -1,7 +1,8 @@
 // torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its documentation; what wraps
 // modules is in parallel.cpp.
 #include "torch/messages.hpp"
-#include "torch/native.hpp"
+#include "torch/processes.hpp"
+#include "torch/spread.hpp"
 
 #include <deque>
 
@@ -72,6 +73,7 @@ Value size_of_group(Call& call) {
 }
 // A size of the job that is given holds from there on.
 Value init_process_group(Call& call) {
+  judge_address(call, call.at(1));
   auto& s = call.run.symbols();
   const auto size = call.run.to_constant(call.at(3));
   if (size && *size > 0 && !call.run.as_rank() && !call.run.guarded())
@@ -247,113 +249,6 @@ Value objects_received(Call& call) {
   }
   return call.run.heap().unknown("sender", Sharing::local, call.place);
 }
-// A mesh covers all ranks, whatever its shape. Where only one of its dimensions is more than 1 its group is that of all ranks: as PyTorch 2.13
-// does it, none is made, and a rank may make such a mesh alone.
-Value device_mesh(Call& call) {
-  auto& s = call.run.symbols();
-  const Value shape = call.run.resolve(call.at(1));
-  const auto sizes = shape.is(Kind::tuple) || shape.is(Kind::list) ? call.run.elements(shape, call.place) : std::nullopt;
-  int several = 0;
-  Answer spreads = Answer::unknown;
-  for (const Value& item : sizes.value_or(std::vector<Value>{})) {
-    const Value size = call.run.resolve(item);
-    if (!size.is(Kind::integer)) continue;
-    const Answer alone = s.decide(s.compared(symbolic::Compare::eq, size.integer(), s.constant(1)));
-    several += alone == Answer::no;
-    spreads = alone == Answer::no || size.integer() == call.run.role(Role::world_size) ? Answer::yes : alone == Answer::yes ? Answer::no : Answer::unknown;
-  }
-  call.arguments[3] = call.run.heap().boolean(several > 1);
-  Instance* mesh = call.run.make_native("torch.distributed.device_mesh.DeviceMesh", call.place);
-  keep(call.run, *mesh, "$all", call.run.heap().boolean(true));
-  // Of one dimension the group is that of the mesh.
-  if (sizes && sizes->size() == 1 && spreads != Answer::unknown) keep(call.run, *mesh, "$spreads", call.run.heap().boolean(spreads == Answer::yes));
-  mesh->open = true;
-  return Value::of(Kind::instance, mesh);
-}
-// How a tensor is spread along a dimension of the mesh. Two that were made alike are equal: by identity nothing is known of them.
-Value placement_without_dimension(Call& call) {
-  if (call.self.is(Kind::instance)) object(call).symbolic = object(call).open = true;
-  return {};
-}
-Value placement(Call& call) {
-  if (const Value dim = call.run.resolve(call.at(0))) keep(call, "dim", dim);
-  return placement_without_dimension(call);
-}
-constexpr std::string_view spread_by = "torch.distributed.tensor.distribute_tensor";
-constexpr std::string_view shard = "torch.distributed.tensor.Shard", replicate = "torch.distributed.tensor.Replicate";
-
-// The class of the one placement in the list: empty if it is not known, or there are several.
-std::string_view only_placement(Call& call, Value placements) {
-  placements = call.run.resolve(placements);
-  const auto items = placements.is(Kind::tuple) || placements.is(Kind::list) ? call.run.elements(placements, call.place) : std::nullopt;
-  if (!items || items->size() != 1) return {};
-  const Value item = call.run.resolve(items->front());
-  const Instance* instance = item.is(Kind::instance) ? item.as<Instance>() : nullptr;
-  return instance && !instance->cls && instance->native ? instance->native->path : std::string_view{};
-}
-// Where a tensor comes from distribute_tensor the text says whether the ranks have parts of it.
-std::optional<bool> is_sharded(Call& call) {
-  const TensorState* state = tensor_state(call.run, call.self);
-  if (!state || !state->made || !state->made->row || state->made->row->path != spread_by) return std::nullopt;
-  const auto& arguments = state->made->arguments;
-  const Value mesh = call.run.resolve(arguments[1]);
-  const Value spreads = mesh.is(Kind::instance) ? kept(call.run, *mesh.as<Instance>(), "$spreads") : Value{};
-  if (!spreads.is(Kind::boolean)) return std::nullopt;
-  if (call.run.symbols().decide(spreads.condition()) == Answer::no) return false;
-  const std::string_view how = only_placement(call, arguments[2]);
-  if (how == shard) return true;
-  if (how == replicate) return false;
-  return std::nullopt;
-}
-
-// A tensor that is spread over the ranks, as one that each of them has.
-Value whole_tensor(Call& call) {
-  TensorState state = computed(call.run, {call.self});
-  if (const TensorState* from = tensor_state(call.run, call.self)) {
-    state.shape = from->shape;
-    state.dtype = from->dtype;
-  }
-  state.content = nullptr;
-  state.extent = nullptr;
-  return result(call, state);
-}
-Value full_tensor(Call& call) {
-  if (const auto sharded = is_sharded(call)) call.arguments[1] = call.run.heap().boolean(*sharded);
-  return whole_tensor(call);
-}
-// From shards to shards nothing is sent where the dimension stays.
-Value redistributed(Call& call) {
-  if (const auto sharded = is_sharded(call); sharded && (!*sharded || only_placement(call, call.at(1)) == replicate)) call.arguments[3] = call.run.heap().boolean(*sharded);
-  return whole_tensor(call);
-}
-// What is spread has the shape of the whole. Its content is sent by one rank, unless that is None: then each rank has it.
-Value distributed_tensor(Call& call) {
-  const Value source = call.run.resolve(call.at(3));
-  call.arguments[4] = call.run.heap().boolean(!call.given[3] || source.is(Kind::integer));
-  const TensorState* from = tensor_state(call.run, call.at(0));
-  if (!from) return unknown_of(call);
-  TensorState state = computed(call.run, {call.at(0)});
-  state.shape = from->shape;
-  state.dtype = from->dtype;
-  state.content = nullptr;
-  auto* made = call.run.heap().make<values::Made>();
-  made->born = call.place;
-  made->row = &call.row;
-  const auto arguments = call.run.heap().array<Value>(call.row.parameters.size());
-  const auto states = call.run.heap().array<const TensorState*>(arguments.size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    arguments[i] = call.run.resolve(call.at(i));
-    states[i] = tensor_state(call.run, arguments[i]);
-  }
-  if (const auto items = arguments[2].is(Kind::list) ? call.run.elements(arguments[2], call.place) : std::nullopt)
-    arguments[2] = call.run.heap().tuple(*items);  // as the list is now
-  made->arguments = arguments;
-  made->states = states;
-  made->calls = call.run.site();
-  state.made = made;
-  return result(call, state);
-}
-Value part_of_mesh(Call& call) { return call.run.heap().external("mesh", call.place); }
 
 struct Message {
   std::string_view path;
@@ -374,16 +269,6 @@ const std::deque<Message>& messages() {
   return list;
 }
 
-struct Collective {
-  std::string_view path;
-  std::string_view signature;
-  Value (*run)(Call&);
-  CollectiveInfo info;
-  RowKind kind = RowKind::function;
-  std::string_view base = {};
-};
-
-constexpr std::string_view all_make_group = "process groups are made by all ranks together, members or not";
 
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
@@ -394,7 +279,7 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
       {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False, group_dst=None", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
       {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees, {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0}},
-      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3}},
+      {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False", first_agrees, {.name = "all_gather_into_tensor", .tensor = 1, .group = 2, .async = 3, .list = 0}},
       {"torch.distributed.all_gather_coalesced", "output_tensor_lists, input_tensor_list, group=None, async_op=False", handle, {.name = "all_gather_coalesced", .group = 2, .async = 3}},
       {"torch.distributed.all_gather_object", "object_list, obj, group=None", objects_gathered, {.name = "all_gather_object", .group = 2}},
       {"torch.distributed.gather", "tensor, gather_list=None, dst=0, group=None, async_op=False, group_dst=None", handle, {.name = "gather", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::root}},
@@ -402,7 +287,7 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.scatter", "tensor, scatter_list=None, src=0, group=None, async_op=False, group_src=None", first_differs, {.name = "scatter", .tensor = 0, .root = 2, .group = 3, .async = 4, .list = 1, .waits = Waiting::all_but_root}},
       {"torch.distributed.scatter_object_list", "scatter_object_output_list, scatter_object_input_list, src=0, group=None, group_src=None", handle, {.name = "scatter_object_list", .root = 2, .group = 3}},
       {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
-      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .own_sizes = true}},
+      {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
       {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0}},
       {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
       {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
@@ -428,18 +313,6 @@ const std::deque<Collective>& collectives() {
        {.name = "new_subgroups_by_enumeration", .hidden = true, .because = all_make_group}},
       {"torch.distributed.split_group", "parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None", unknown_group,
        {.name = "split_group", .group = 0, .hidden = true, .because = all_make_group}},
-      {"torch.distributed.device_mesh.DeviceMesh", "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
-       {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
-      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
-       {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
-      {"torch.distributed.tensor.distribute_tensor", "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None", distributed_tensor,
-       {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh", .only_if = 4}},
-      {"torch.Tensor.full_tensor", "*, grad_placements=None, sharded=None", full_tensor,
-       {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = values::When::parted, .only_if = 1}, RowKind::method},
-      {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,
-       {.name = "redistribute", .hidden = true, .because = "the ranks exchange their shards", .when = values::When::parted, .only_if = 3}, RowKind::method},
-      {"torch.distributed.tensor.parallel.parallelize_module", "module, device_mesh=None, parallelize_plan=None, **options", first_argument,
-       {.name = "parallelize_module", .group = 1, .hidden = true, .because = "the parameters are spread over the ranks of the mesh"}},
   };
   return list;
 }
@@ -462,11 +335,6 @@ std::vector<Row> distributed_rows() {
       row("torch.distributed.get_process_group_ranks", function, "group", ranks_of_group),
       row("torch.distributed.get_global_rank", function, "group, group_rank", global_rank),
       row("torch.distributed.get_local_rank", function, "group=None", role_value<Role::local_rank>),
-      row("torch.distributed.device_mesh.DeviceMesh.__getitem__", method, "names", part_of_mesh),
-      row("torch.distributed.device_mesh.DeviceMesh.get_group", method, "mesh_dim=None", part_of_mesh),
-      row("torch.distributed.device_mesh.DeviceMesh.get_rank", method, "", role_value<Role::rank>),
-      row("torch.distributed.tensor.Shard", class_, "dim=None", placement),
-      row("torch.distributed.tensor.Replicate", class_, "", placement_without_dimension),
       row("torch.distributed.P2POp", class_, "op, tensor, peer=None, group=None, tag=0, group_peer=None", message_of_batch),
       row("torch.distributed.Work", class_, "*arguments", nullptr),
       row("torch.distributed.Work.wait", method, "timeout=None", nothing, {}, Operation::await),
@@ -497,11 +365,9 @@ std::vector<Row> distributed_rows() {
     made.message = &message.info;
     rows.push_back(made);
   }
-  for (const Collective& collective : collectives()) {
-    Row made = row(collective.path, collective.kind, collective.signature, collective.run, collective.base, Operation::collective);
-    made.collective = &collective.info;
-    rows.push_back(made);
-  }
+  for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
+  for (auto* more : {spread_rows, plan_rows, pipeline_rows})
+    for (Row& each : more()) rows.push_back(std::move(each));
   return rows;
 }
 

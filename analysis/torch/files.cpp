@@ -18,9 +18,17 @@ Value save(Call& call) {
 }
 // Reading parts of it is recorded.
 Value load(Call& call) {
-  const Value made = call.run.heap().unknown("", Sharing::uniform, call.place);
+  // A file of each rank holds what is its own.
+  const Value path = call.run.resolve(call.at(0));
+  const bool own = call.run.heap().sharing(path) == Sharing::divergent && !call.run.heap().is_external(path);
+  const Value made = call.run.heap().unknown("", own ? Sharing::local : Sharing::uniform, call.place);
   made.as<values::Unknown>()->loaded = true;
   return made;
+}
+// The program names classes that may be made.
+Value allow_classes(Call& call) {
+  call.run.named_condition("torch.serialization.safe_globals", Sharing::uniform);
+  return context(call);
 }
 // Of each array the training part and the test part.
 Value parts(Call& call) {
@@ -42,6 +50,8 @@ std::vector<Row> file_rows() {
   std::vector<Row> rows = {
       row("torch.save", function, "obj, f, pickle_module=None, *more, **options", save, {}, Operation::save),
       row("torch.load", function, "f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **options", load, {}, Operation::load),
+      row("torch.serialization.add_safe_globals", function, "safe_globals", allow_classes),
+      row("torch.serialization.safe_globals", function, "safe_globals", allow_classes),
       row("$part", function, "key", nullptr, {}, Operation::part_read),
       row("os.replace", function, "src, dst, **options", nothing, {}, Operation::file_moved),
       row("os.rename", function, "src, dst, **options", nothing, {}, Operation::file_moved),
@@ -80,6 +90,8 @@ std::vector<Row> file_rows() {
       row("$import.dist", constant, "", nullptr, "torch.distributed"),
       row("$import.random", constant, "", nullptr, "random"),
 
+      row("$handler", function, "of_files, taken, of_work", nullptr),
+      row("$raised", function, "exception", nullptr),
       row("$carried", function, "mark", nullptr, {}, Operation::kept),
       row("$kept", function, "added", nullptr, {}, Operation::kept),
       row("$fits", function, "size, other, broadcasts", nullptr, {}, Operation::has_to_fit),

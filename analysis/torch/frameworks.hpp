@@ -25,6 +25,8 @@ std::vector<Row> fabric_rows();
 std::vector<Row> deepspeed_rows();
 std::vector<Row> metric_rows();        // torchmetrics
 std::vector<Row> trainer_rows();       // the Trainer of transformers
+std::vector<Row> log_rows();           // where programs write down how a training goes
+std::vector<Row> schedule_rows();      // of learning rates, as transformers makes them
 
 inline constexpr std::string_view gathers = "it gathers from all processes";
 inline constexpr std::string_view is_barrier = "it is a barrier";

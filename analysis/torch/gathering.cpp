@@ -1,6 +1,7 @@
 // Operators that pick or replace elements by index, mask or place: gather, scatter, index_select, masked_select, narrow.
 #include "torch/contents.hpp"
 #include "torch/operators.hpp"
+#include "torch/spread.hpp"
 #include "torch/views.hpp"
 
 #include <algorithm>
@@ -28,7 +29,10 @@ bool index_fits(Op& op, const TensorState* index, std::string_view name, bool na
 // Known elements have to lie in the dimension that they index: from `low` on. False after fail().
 bool indices_exist(Op& op, std::string_view index, const Dim& along, Int low, std::string_view where) {
   const Int beyond = along.size ? number_outside(op, op.argument(index), low, along.size) : nullptr;
-  if (!beyond) return true;
+  if (!beyond)
+    return !refuses_drawn(op, op.argument(index), along, [&](const std::string& greatest) {
+      return op.name(index) + " may hold " + greatest + ", and " + std::string(where) + " of " + op.name("input") + ", which is " + op.words(op.shape("input")) + ", has " + op.words(along);
+    });
   op.fail(ProblemKind::index, op.name(index) + " holds " + op.words(op.dim(beyond)) + ", and " + std::string(where) + " of " + op.name("input") + ", which is " + op.words(op.shape("input")) +
                                   ", has " + op.words(along), {along});
   return false;
@@ -324,8 +328,7 @@ Value replaced(Op& op) {
 // The part of a tensor of several devices that lies on this one: each dimension may be cut.
 Value local_part(Op& op) {
   const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  return op.result(input->shape.rank_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{}, input->dtype);
+  return input ? op.result(local_shape(op.run, *input), input->dtype) : op.unknown();
 }
 constexpr Operator operators[] = {
     {"to_local", "input, *, grad_placements=None", "method", local_part, Type::own},

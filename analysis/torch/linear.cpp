@@ -127,7 +127,7 @@ Value embed(Op& op, std::string_view weight) {
     return op.unknown();
   }
   if (refuses_drawn(op, op.argument("input"), rows, [&](const std::string& greatest) {
-        return called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " is drawn from numbers up to " + greatest;
+        return called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " may hold numbers up to " + greatest;
       }))
     return op.unknown();
   shape.dims.push_back(width);

@@ -73,6 +73,9 @@ Value same_shapes(Op& op) {
     else if (is_column_of(op, target->shape, input->shape)) op.cure_append("target", ".squeeze(-1)", false);
     return op.unknown();
   }
+  if (input->shape.rank_known && target->shape.rank_known)
+    for (std::size_t i = 0; i < input->shape.dims.size(); ++i)
+      if (op.equal(input->shape.dims[i], target->shape.dims[i]) == Answer::unknown) op.run.note_fit(input->shape.dims[i].size, target->shape.dims[i].size, false, op.call.place);
   return reduced(op, better_shape(op, input->shape, target->shape), op.result_type(op.call.row.op->type));
 }
 Value binary_cross_entropy(Op& op) {
@@ -175,7 +178,7 @@ Value classes(Op& op, bool probabilities) {
     return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + op.name("input") + " " + op.words(x) + " has scores for " +
                                            op.words(count) + ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))), {count});
   if (count.size && except && refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
-        return op.name("target") + " is drawn from numbers up to " + greatest + ", and " + op.name("input") + " " + op.words(x) + " has scores for " + op.words(count) + " classes";
+        return op.name("target") + " may hold numbers up to " + greatest + ", and " + op.name("input") + " " + op.words(x) + " has scores for " + op.words(count) + " classes";
       }))
     return op.unknown();
   return reduced(op, better_shape(op, wanted, y), dtype);

@@ -49,7 +49,7 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
       char number[24];
       const std::string_view index(number, static_cast<std::size_t>(std::to_chars(std::begin(number), std::end(number), i).ptr - number));
       if (run.is_a(item, module_class)) each(name.is(Kind::string) ? name.text() : index, item);
-      else if (!item.is(Kind::none)) complete = false;
+      else if (!item.is(Kind::none) && !item.is(Kind::tensor)) complete = false;
     }
   }
   if (const Value dict = held(dict_name); dict.is(Kind::dict)) {
@@ -58,7 +58,7 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
     for (const auto& [key, value] : items->items) {
       const Value item = run.resolve(value);
       if (key.is(Kind::string) && run.is_a(item, module_class)) each(key.text(), item);
-      else complete = false;
+      else if (!key.is(Kind::string) || !item.is(Kind::tensor)) complete = false;
     }
   }
   if (!complete) return KnownParts::some;
@@ -194,6 +194,16 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
       if (role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
         found.list.push_back({part.name.empty() ? std::string(name.text()) : part.name + "." + std::string(name.text()), value});
     }
+    const auto take = [&](std::string_view name, Value item) {
+      const Value value = run.resolve(item);
+      if (value.is(Kind::tensor) && value.as<Tensor>()->role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
+        found.list.push_back({(part.name.empty() ? "" : part.name + ".") + std::string(name), value});
+    };
+    if (const Value list = kept(run, holder, "$items"); list.is(Kind::list))
+      for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i) take(std::to_string(i), values::Heap::list_state(list)->items[i]);
+    if (const Value dict = kept(run, holder, "$dict"); dict.is(Kind::dict))
+      for (const auto& [key, item] : std::vector(values::Heap::dict_state(dict)->items))
+        if (key.is(Kind::string)) take(key.text(), item);
     const bool container = holder.cls || kept(run, holder, "$items") || kept(run, holder, "$dict") || kept(run, holder, "$complete");
     found.complete = found.complete && (container || any);
   }
@@ -298,8 +308,21 @@ Value set_mode(Call& call, Value mode) {
 Value train(Call& call) { return set_mode(call, Value::of(call.run.truth(call.at(0)))); }
 Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); }
 
+// A compiled module is taken for the module that it was made of, which lies within.
+constexpr std::string_view compiled_mark = "$compiled";
+Value within_compiled(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(Kind::string) && name.text() == "_orig_mod" && kept(call, compiled_mark)) return call.self;
+  return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
+}
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
 Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
+
+Value compiled(Call& call) {
+  const Value model = call.run.resolve(call.at(0));
+  if (model.is(Kind::instance) && call.run.is_a(model, module_class)) keep(call.run, *model.as<Instance>(), compiled_mark, call.run.heap().boolean(true));
+  return seen_through(call);
+}
 
 // A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
 Value on_shards(Call& call) { return call.run.to_show() ? seen_through(call) : call.run.heap().external("", call.place); }
@@ -430,8 +453,35 @@ constexpr std::string_view names_of_layers[] = {
     "torch.nn.$any.weight_g", "torch.nn.$any.weight_hh", "torch.nn.$any.weight_ih", "torch.nn.$any.weight_orig", "torch.nn.$any.weight_u",
     "torch.nn.$any.weight_v", "torch.nn.$any.will_sync_module_buffers", "torch.nn.$any.with_module", "torch.nn.$any.zero_infinity",
 };
+// A module that takes its state in its own way may take tensors of other sizes with it.
+void forget_sizes(Call& call, Value value, int depth = 0) {
+  value = call.run.resolve(value);
+  if (depth > 8) return;
+  if (value.is(Kind::list)) {
+    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) forget_sizes(call, item, depth + 1);
+    return;
+  }
+  if (!value.is(Kind::instance) || !call.run.is_a(value, module_class)) return;
+  auto* module = value.as<Instance>();
+  const bool own = module->cls && call.run.find_in_order(module->cls->order, Name("_load_from_state_dict")).is(Kind::function);
+  for (std::size_t i = 0; i < module->attributes.entries().size(); ++i) {
+    const Value held = module->attributes.entries()[i].second->value;
+    const TensorState* known = own ? tensor_state(call.run, held) : nullptr;
+    if (!known) {
+      forget_sizes(call, held, depth + 1);
+      continue;
+    }
+    TensorState state = *known;
+    state.shape = {};
+    state.content = nullptr;
+    state.extent = nullptr;
+    state.strides.clear();
+    set_state(call.run, held, state);
+  }
+}
 Value load_state(Call& call) {
   call.run.heap().note_write(nullptr);
+  forget_sizes(call, call.self);
   return nothing(call);
 }
 Value hidden(Call& call) { return call.run.heap().external("", call.place); }
@@ -475,7 +525,8 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
 
       row("$same", function, "x", first_argument),
-      row("torch.compile", function, "model=None, **options", seen_through),
+      row("torch.compile", function, "model=None, **options", compiled),
+      row("torch.nn.Module.__getattr__", method, "name", within_compiled),
       row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
       row("torch.jit.script", function, "obj=None, **options", seen_through),
       row("torch.jit.trace", function, "func, **options", seen_through),

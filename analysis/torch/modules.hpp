@@ -24,4 +24,7 @@ Parts parts_of(Interpreter& run, const Instance& module);
 // are not known any more. Of a module that was converted in sight they are kept.
 void lose_dtypes(Interpreter& run, Value module);
 
+// ParameterList and ParameterDict.
+std::vector<Row> parameter_container_rows();
+
 } // namespace stepzero::torch

@@ -1,4 +1,5 @@
 // The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
+#include "torch/generators.hpp"
 #include "torch/op.hpp"
 
 #include "torch/ranks.hpp"
@@ -390,7 +391,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
 
 Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   TensorState state;
-  state.sharing = random ? run.drawn_sharing() : Sharing::uniform;
+  state.sharing = random ? drawn_with(run, argument("generator")) : Sharing::uniform;
   state.shape = shape;
   state.dtype = dtype;
   state.graph_complete = true;

@@ -9,6 +9,7 @@
 #include "syntax/spelling.hpp"
 #include "torch/ranks.hpp"
 #include "torch/saved.hpp"
+#include "torch/spread.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -270,7 +271,7 @@ Value run_described(Call& call, Op& op) {
   // What only changes how a tensor is looked at writes no number.
   constexpr std::string_view no_numbers[] = {"torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
   if (call.row.op->writes && call.row.self_first && std::ranges::find(no_numbers, call.row.path) == std::end(no_numbers) && !may_be_written(op, call.at(0))) return call.at(0);
-  const Value made = !call.row.one_device || op.on_one_device() ? call.row.op->shape(op) : Value{};
+  const Value made = !call.row.one_device || (op.on_one_device() && all_spread_or_none(op)) ? call.row.op->shape(op) : Value{};
   if (op.failed()) {
     // What was learned of the operands on the way holds only where the call succeeds.
     call.run.heap().rollback(before);
@@ -285,7 +286,7 @@ Value run_described(Call& call, Op& op) {
   if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
     made.as<values::Unknown>()->blamed = true;
   follow_rank(op, made);
-  if (call.row.op->content && !call.spread && op.tensor(made)) call.row.op->content(op, made);
+  if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple))) call.row.op->content(op, made);
   if (call.row.op->writes)
     for (const Value& value : op.tensors()) {
       call.run.heap().note_write(op.tensor(value));

@@ -66,6 +66,15 @@ Value experts_by(Call& call) {
   return asked.is(values::Kind::string) ? asked : unseen(call);
 }
 Value nothing(Call&) { return Value::none(); }
+Value yes(Call& call) { return call.run.heap().boolean(true); }
+// Is a package installed, and in which version? The same answer each time.
+Value package_found(Call& call) {
+  const Value name = call.run.resolve(call.at(0)), version = call.at(1) ? call.run.resolve(call.at(1)) : Value{};
+  if (!name.is(values::Kind::string)) return unseen(call);
+  const bool asks_version = version && call.run.symbols().decide(call.run.truth(version)) == symbolic::Answer::yes;
+  const Value there = name.text() == "torch" ? call.run.heap().boolean(true) : Value::of(call.run.named_condition(std::string(name.text()) + " is installed", values::Sharing::uniform));
+  return call.run.heap().tuple({there, asks_version ? unseen(call) : Value::none()});
+}
 
 } // namespace
 
@@ -74,6 +83,9 @@ std::vector<values::Row> package_rows() {
   return {
       row("huggingface_hub.dataclasses.as_validated_field", function, "validator", field_maker),
       row("huggingface_hub.dataclasses.strict", function, "cls=None, **options", seen_through),
+      row("torchvision.utils._log_api_usage_once", function, "obj", nothing),
+      row("transformers.utils.import_utils._is_package_available", function, "pkg_name, return_version=False", package_found),
+      row("transformers.utils.import_utils.is_torch_available", function, "", yes),
       row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
       row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function, "*arguments, **options", unseen),
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),

@@ -238,9 +238,18 @@ Value converted(Call& call, const Conversion& wanted) {
 template <Dtype dtype> Value to_dtype_of(Call& call) { return converted(call, {true, false, dtype, nullptr}); }
 Value to(Call& call) {
   Conversion wanted;
+  const auto is_device = [](Value side) { return side.is(Kind::device) || side.is(Kind::string); };
   const auto look = [&](Value value) {
     value = call.run.resolve(value);
     switch (value.kind) {
+    case Kind::choice:
+      // One of two devices leaves the dtype as it is.
+      wanted.changes_device = true;
+      wanted.device = nullptr;
+      if (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no)) return;
+      wanted.changes_dtype = true;
+      wanted.dtype = Dtype::unknown;
+      return;
     case Kind::dtype:
       wanted.changes_dtype = true;
       wanted.dtype = to_dtype(value);

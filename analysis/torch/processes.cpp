@@ -87,6 +87,15 @@ Value store_made(Call& call) {
 
 } // namespace
 
+void judge_address(Call& call, Value address) {
+  address = address ? call.run.resolve(address) : address;
+  if (!address.is(Kind::string) || !address.text().starts_with("tcp://")) return;
+  std::string_view port = address.text().substr(std::min(address.text().find_last_of(':') + 1, address.text().size()));
+  port = port.substr(0, port.find_first_of("/?"));
+  if (const auto number = number_of(port); number && (*number > last_port || *number < 0))
+    refuse(call, "The ranks are to meet at port " + std::string(port) + ", and ports end at 65535: init_process_group cannot listen there. Choose one below");
+}
+
 void judge_variable(Call& call, std::string_view key, Value value) {
   value = call.run.resolve(value);
   if (const std::string_view type = type_name(call.run, value); !type.empty()) {

@@ -8,5 +8,7 @@ namespace stepzero::torch {
 std::vector<Row> process_rows();
 // os.environ.setdefault(key, value): the value is judged as one that is set.
 void judge_variable(Call& call, std::string_view key, Value value);
+// init_method="tcp://host:port": where the ranks meet.
+void judge_address(Call& call, Value address);
 
 } // namespace stepzero::torch

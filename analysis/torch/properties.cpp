@@ -1,4 +1,5 @@
 // Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
+#include "torch/generators.hpp"
 #include "torch/arrays.hpp"
 #include "torch/contents.hpp"
 #include "torch/history.hpp"
@@ -298,7 +299,7 @@ Value filled_at_random(Op& op) {
   const std::string_view first = op.call.row.parameters[0].text();
   if (const TensorState* input = op.expect(first)) {
     TensorState state = *input;
-    state.sharing = op.run.drawn_sharing();
+    state.sharing = drawn_with(op.run, op.argument("generator"));
     state.content = nullptr;
     state.extent = nullptr;
     state.outcome = nullptr;

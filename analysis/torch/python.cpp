@@ -70,12 +70,6 @@ Value module_named(Call& call) {
   return text.empty() ? call.run.heap().external("", call.place) : call.run.import_named(text);
 }
 Value expects_failure(Call& call) { return Value::of(Kind::instance, call.run.make_native("contextlib.suppress", call.place)); }
-Value unseen(Call& call) { return call.run.heap().external("", call.place); }
-// Whether there is a file: all ranks see the same folders, mostly, unless the name is another one on each.
-Value of_path(Call& call) {
-  const Sharing sharing = call.run.heap().sharing(call.at(0));
-  return call.run.heap().unknown("", sharing == Sharing::uniform ? sharing : symbolic::mix(sharing, Sharing::local), call.place);
-}
 Value per_rank(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 
 // A span of time, which keeps its seconds.
@@ -278,10 +272,6 @@ std::vector<Row> python_rows() {
       row("sys.exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os._exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os.getpid", function, "", per_rank),
-      row("os.path.exists", function, "path", of_path),
-      row("os.path.isfile", function, "path", of_path),
-      row("os.path.isdir", function, "path", of_path),
-      row("os.listdir", function, "path", unseen),  // of folders that all ranks see, mostly
       row("$open", function, "file, *more, **options", per_rank, {}, Operation::fallible),
       row("time.sleep", function, "seconds", nothing, {}, Operation::slow),
       row("urllib.request.urlretrieve", function, "url, filename=None, *more", nothing, {}, Operation::slow),

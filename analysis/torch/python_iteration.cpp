@@ -41,8 +41,10 @@ Value wrapped(Call& call) {
   const Value original = call.run.resolve(call.at(0)), wrapper = call.run.resolve(call.at(1));
   if (!wrapper.is(Kind::function)) return wrapper;
   auto* made = call.run.heap().make<values::Function>();
+  values::Table own;
+  own.birth = made->attributes.birth;
   *made = *wrapper.as<values::Function>();
-  made->attributes = {};
+  made->attributes = own;
   const Value function = original.is(Kind::bound) ? call.run.resolve(original.as<values::Bound>()->function) : original;
   if (function.is(Kind::function)) made->name = function.as<values::Function>()->name;
   call.run.heap().set(call.run.heap().slot_of(made->attributes, Name("__wrapped__")), original);

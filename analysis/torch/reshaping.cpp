@@ -158,6 +158,7 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
     if (open >= 0) {
       const Int others = product_without(open);
       Int& solved = sizes[static_cast<std::size_t>(open)];
+      if (others && open != inferred && solved) op.run.note_fit(total, op.s.mul(others, solved), false, op.call.place);
       if (others && op.s.value(others) != 0) {
         if (const auto exact = op.s.exact_quotient(total, others)) solved = *exact;
         else if (open == inferred || !solved) solved = op.s.floordiv(total, others);

@@ -143,12 +143,22 @@ bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
   return false;
 }
 
+// In a method that nobody calls on an object that was there before: whoever calls it may have switched gradients off, as those do that reset
+// parameters. A forward is called where they are recorded.
+bool may_be_switched_off(Interpreter& run) {
+  if (!run.in_roots() || !run.of_any_use() || !run.site()) return false;
+  const interpreter::CallSite* outermost = run.site();
+  while (outermost->outer) outermost = outermost->outer;
+  const std::string_view name = outermost->function ? outermost->function->name.text() : std::string_view();
+  return name != run.library().types().forward && name != "__init__";
+}
+
 } // namespace
 
 bool may_be_written(Op& op, Value target) {
   target = op.run.resolve(target);
   const TensorState* state = op.tensor(target);
-  if (!state || op.run.heap().requires_grad(*state) != values::Known::yes || op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state)) return true;
+  if (!state || op.run.heap().requires_grad(*state) != values::Known::yes || op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state) || may_be_switched_off(op.run)) return true;
   const bool is_part = op.call.node && op.call.node->kind == syntax::ExprKind::subscript && !op.call.expr;
   const std::string name = is_part ? std::string(op.run.record().text({op.call.place.chunk, syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span})) : op.name(op.call.row.parameters[0].text());
   op.fail(ProblemKind::leaf_written, "`" + name + "` is a leaf that requires a gradient, and is written in place while gradients are recorded: \"a " + (is_part ? "view of a " : "") +

@@ -98,6 +98,8 @@ constexpr std::array aliases = {
     Alias{"typing.Sequence", "collections.abc.Sequence"},
     Alias{"typing.MutableMapping", "collections.abc.MutableMapping"},
     Alias{"torch.autograd.function.Function", "torch.autograd.Function"},
+    Alias{"torch.utils.tensorboard.writer.SummaryWriter", "torch.utils.tensorboard.SummaryWriter"},
+    Alias{"tensorboardX.SummaryWriter", "torch.utils.tensorboard.SummaryWriter"},
     Alias{"torch.distributions.categorical.Categorical", "torch.distributions.Categorical"},
     Alias{"torch.distributions.normal.Normal", "torch.distributions.Normal"},
     Alias{"torch.distributions.bernoulli.Bernoulli", "torch.distributions.Bernoulli"},
@@ -108,7 +110,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 87> libraries = {
+constexpr std::array<std::string_view, 89> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -118,7 +120,7 @@ constexpr std::array<std::string_view, 87> libraries = {
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
     "torchmetrics", "tqdm", "einops", "grouped_gemm", "typing_extensions", "scipy", "PIL", "cv2",
-    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "functorch",
+    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "functorch", "wandb", "tensorboardX",
 };
 constexpr std::size_t always_there_count = 65;
 
@@ -235,6 +237,9 @@ constexpr std::array method_names = {
     MethodName{"is_floating_point", "torch.Tensor.is_floating_point"},
     MethodName{"element_size", "torch.Tensor.element_size"},
     MethodName{"zero_grad", "torch.optim.Optimizer.zero_grad"},
+    MethodName{"add_histogram", "torch.utils.tensorboard.SummaryWriter.add_histogram"},
+    MethodName{"add_scalar", "torch.utils.tensorboard.SummaryWriter.add_scalar"},
+    MethodName{"add_scalars", "torch.utils.tensorboard.SummaryWriter.add_scalars"},
     MethodName{"unscale_", "torch.amp.GradScaler.unscale_"},
     MethodName{"assertRaises", "unittest.TestCase.assertRaises"},
     MethodName{"assertRaisesRegex", "unittest.TestCase.assertRaisesRegex"},
@@ -342,7 +347,7 @@ Table::Table() {
       {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
-      {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true},
+      {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true}, {generator_rows, python, true}, {path_rows, python, true},
       {array_rows, "NumPy reference"},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
       {distribution_rows, "PyTorch documentation of torch.distributions"},

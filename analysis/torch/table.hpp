@@ -47,6 +47,8 @@ std::vector<Row> python_number_rows();     // math, operator
 std::vector<Row> python_iteration_rows();  // functools, itertools
 std::vector<Row> python_object_rows();     // collections, copy, dataclasses…
 std::vector<Row> python_tool_rows();       // inspect, contextlib, logging…
+std::vector<Row> path_rows();              // files and folders
+std::vector<Row> generator_rows();         // generators of random numbers
 std::vector<Row> array_rows();             // arrays of NumPy, as far as models are made from them
 std::vector<Row> pointwise_rows();
 std::vector<Row> reshaping_rows();

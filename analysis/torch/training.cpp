@@ -1,8 +1,7 @@
-// Optimizers, gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim and
+// Gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim and
 // torch.amp ("Automatic Mixed Precision examples").
 #include "interpreter/unseen.hpp"
-#include "torch/native.hpp"
-#include "syntax/spelling.hpp"
+#include "torch/optimizers.hpp"
 #include "torch/saved.hpp"
 
 #include <algorithm>
@@ -13,39 +12,6 @@ namespace stepzero::torch {
 
 namespace {
 
-// `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
-Value optimizer_init(Call& call) {
-  if (!call.options.empty() && !call.row.takes_options && !call.spread) {
-    const std::string_view written = call.options.front().first.text();
-    constexpr std::string_view rates[] = {"learning_rate", "learningrate", "lrate"};
-    std::string meant = std::ranges::find(rates, written) != std::end(rates) ? "lr" : "";
-    for (const Name parameter : call.row.parameters)
-      if (meant.empty() && written.size() > 2 && syntax::letters_between(written, parameter.text()) <= (parameter.text().size() > 4 ? 2u : 1u)) meant = parameter.text();
-    call.run.problem(values::ProblemKind::argument, call)->text =
-        std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) + " has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
-  }
-  keep(call, "$parameters", call.at(0));
-  if (!call.self.is(Kind::instance)) return {};
-  for (const auto& [name, value] : call.options)
-    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, "$group", value);
-  const Value given = call.run.resolve(call.at(0));
-  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == "$parameters";
-  const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
-  if (!items) return {};
-  std::vector<Value> taken;
-  for (const Value& item : *items) {
-    taken.push_back(call.run.resolve(item));
-    if (!taken.back().is(Kind::tensor)) return {};
-  }
-  keep(call, "$tensors", call.run.heap().tuple(std::move(taken)));
-  return {};
-}
-// Nothing is known any more of what it steps.
-Value add_param_group(Call& call) {
-  keep(call, "$parameters", call.run.heap().external("", call.place));
-  keep(call, "$tensors", Value::none());
-  return Value::none();
-}
 // What unseen code computed is a tensor if it has a backward of its own. An engine is given the loss.
 Value backward(Call& call) {
   const Value self = call.run.resolve(call.self);
@@ -82,14 +48,6 @@ Value norm_of_gradients(Call& call) {
   call.run.heap().set_no_grad(state);
   return result(call, std::move(state));
 }
-// step(closure) computes the loss again and runs the backward inside.
-Value optimizer_step(Call& call) {
-  call.run.heap().note_write(nullptr);
-  const Value closure = call.run.resolve(call.at(0));
-  if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
-  return Value::none();
-}
-
 Value scaler_init(Call& call) {
   Value enabled = call.run.heap().boolean(true);
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
@@ -169,6 +127,19 @@ Value sampler_init(Call& call) {
 }
 Value scheduler_init(Call& call) {
   keep(call, "$optimizer", call.at(0));
+  // The program's own function of the step: it runs for any of them, which is kept beside.
+  for (std::size_t i = 0; i < call.row.parameters.size() && call.self.is(Kind::instance); ++i) {
+    if (call.row.parameters[i].text() != "lr_lambda") continue;
+    symbolic::AtomInfo info;
+    info.name = "step";
+    info.lower = 0;
+    const Value step = Value::of(call.run.symbols().fresh(info)), given = call.run.resolve(call.at(i));
+    keep(call, "$step", step);
+    const auto functions = given.is(Kind::list) ? call.run.elements(given, call.place) : std::optional(std::vector{given});
+    if (!functions) continue;
+    for (const Value& function : *functions)
+      if (function.is(Kind::function) || function.is(Kind::bound) || function.is(Kind::partial)) call.run.call(function, {{step}, {}, false}, call.place);
+  }
   return {};
 }
 Value device_made(Call& call) {
@@ -195,6 +166,7 @@ Value seeded(Call& call) {
   return Value::none();
 }
 Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
+Value own_device(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
 Value device_count(Call& call) { return call.run.heap().unknown("device_count", Sharing::uniform, call.place); }
 
 } // namespace
@@ -207,12 +179,6 @@ std::vector<Row> training_rows() {
       row("torch.OutOfMemoryError", class_, "*arguments", nullptr, "builtins.RuntimeError"),
       row("torch.cuda.OutOfMemoryError", class_, "*arguments", nullptr, "builtins.RuntimeError"),
 
-      row("torch.optim.Optimizer", class_, "params, *more, **options", optimizer_init, {}, Operation::optimizer_made),
-      row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
-      row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
-      row("torch.optim.Optimizer.state_dict", method, "", nullptr, {}, Operation::state_taken),
-      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
-      row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
 
       row("torch.amp.GradScaler", class_, "device='cuda', init_scale=65536.0, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True", scaler_init, {}, Operation::scaler_made),
       row("torch.amp.GradScaler.scale", method, "outputs", scaler_scale, {}, Operation::scale),
@@ -274,6 +240,9 @@ std::vector<Row> training_rows() {
       row("torch.backends.mps.is_available", function, "", available),
       row("torch.cuda.is_bf16_supported", function, "", available),
       row("torch.cuda.device_count", function, "", device_count),
+      // Each process has its own device, and not all of a job are of one kind.
+      row("torch.cuda.get_device_properties", function, "device=None", own_device),
+      row("torch.cuda.mem_get_info", function, "device=None", own_device),
       row("torch.cuda.set_device", function, "device", nothing),
       row("torch.cuda.synchronize", function, "device=None", nothing),
       row("torch.cuda.empty_cache", function, "", nothing),
@@ -312,33 +281,10 @@ std::vector<Row> training_rows() {
       row("torch.float8_e8m0fnu", constant, "", dtype_value<Dtype::float8_e8m0fnu>),
       row("torch.float4_e2m1fn_x2", constant, "", dtype_value<Dtype::float4_e2m1fn_x2>),
   };
-  for (const std::string_view path : {"torch.utils.data.RandomSampler", "torch.utils.data.SequentialSampler", "torch.utils.data.SubsetRandomSampler",
-                                      "torch.utils.data.WeightedRandomSampler"})
-    rows.push_back(row(path, class_, "*arguments, **options", nullptr));
   struct Made {
     std::string_view path, signature;
   };
-  for (const Made& optimizer : {
-           Made{"torch.optim.SGD", "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
-           Made{"torch.optim.Adam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False"},
-           Made{"torch.optim.AdamW", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, *, maximize=False, foreach=None, capturable=False, differentiable=False, fused=None"},
-           Made{"torch.optim.RMSprop", "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None, maximize=False, differentiable=False"},
-           Made{"torch.optim.Adagrad", "params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None"},
-           Made{"torch.optim.Adadelta", "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False"},
-           Made{"torch.optim.Adamax", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False"},
-           Made{"torch.optim.NAdam", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, momentum_decay=0.004, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
-           Made{"torch.optim.RAdam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
-           Made{"torch.optim.ASGD", "params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False"},
-           Made{"torch.optim.LBFGS", "params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09, history_size=100, line_search_fn=None"},
-           Made{"torch.optim.Rprop", "params, lr=0.01, etas=None, step_sizes=None, *, capturable=False, foreach=None, maximize=False, differentiable=False"},
-           Made{"torch.optim.SparseAdam", "params, lr=0.001, betas=None, eps=1e-08, maximize=False"},
-           Made{"torch.distributed.optim.ZeroRedundancyOptimizer", "params, *more, **options"},
-       })
-    rows.push_back(row(optimizer.path, class_, optimizer.signature, optimizer_init, "torch.optim.Optimizer", Operation::optimizer_made));
-  static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step", .hidden = true, .because = "every rank updates a part of the parameters and sends it to the others"};
-  Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step);
-  zero.collective = &sends_updates;
-  rows.push_back(zero);
+  for (Row& each : optimizer_rows()) rows.push_back(std::move(each));
   for (const Made& scheduler : {
            Made{"torch.optim.lr_scheduler.StepLR", "optimizer, step_size, gamma=0.1, last_epoch=-1, **options"},
            Made{"torch.optim.lr_scheduler.MultiStepLR", "optimizer, milestones, gamma=0.1, last_epoch=-1, **options"},

@@ -44,7 +44,7 @@ Info read_info(std::string_view words, std::uint32_t line) {
     const std::string word(words.substr(0, end));
     words.remove_prefix(std::min(end, words.size()));
     if (first) {
-      if (word != "python" && word != "json" && word != "yaml") return info;
+      if (word != "python" && word != "json" && word != "yaml" && word != "bash" && word != "make" && word != "docker") return info;
       info.python = true;
     } else if (word == "after-fix") info.after_fix = behind_after_fix = true;
     else if (word == "torch") info.torch = true;

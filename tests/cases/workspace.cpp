@@ -1,12 +1,13 @@
 #include "workspace.hpp"
 
+#include "documents/document.hpp"
 #include "server/workspace/data.hpp"
 
 namespace stepzero::cases {
 
 void Workspace::write(const std::string& title, std::string text) {
   if (title.starts_with("src/") && roots_.size() == 1) roots_.push_back(path_of("src"));
-  modules_[path_of(title)] = syntax::parse(text);
+  modules_[path_of(title)] = documents::module_of(path_of(title), text);
   texts_[title] = std::move(text);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Writes down what real PyTorch answers to calls of its operators and modules: facts/*.
 
-    tests/operators/record.py --record            all of them: see below
+    tests/operators/record.py --record            all of them: see below; nothing is asked where nothing has changed since (stamp.py)
     tests/operators/record.py --record written    only those of this file
     tests/operators/record.py --check             records again and compares with what is there
 
@@ -25,6 +25,7 @@ The facts are those of the first oracle (tests/oracles.py). The second, which is
 expressions, and writes only what it answers otherwise:
 
     older.tsv        the same form; {"since": "newer"} where it does not know the name or the argument
+    recorded.json    with which versions they were recorded, and by which text of the recorder
 
 The database's samples are tensors in memory. Here every tensor becomes a call that makes one of its shape and dtype:
 ones, or whatever else the operator takes without complaint; small integer tensors are written out, since they may be
@@ -32,6 +33,7 @@ indices. What the expression then does is what is recorded, not what the databas
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -41,6 +43,7 @@ import unittest
 import warnings
 from pathlib import Path
 
+import stamp
 from writing import Unprintable, Writer, plain
 
 HERE = Path(__file__).resolve().parent
@@ -138,6 +141,16 @@ def spread(samples, count):
     return first + rest[:count - len(first)]
 
 
+@contextlib.contextmanager
+def same_memory(torch):
+    """What a sample leaves in memory as it finds it is the same each time."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
 def forms(torch, info):
     """(pattern, how many samples): {0} is the tensor, {1} the other arguments, {all} both."""
     base = info.name
@@ -206,7 +219,8 @@ def record_operator(recorder, info):
 
     def samples(dtype, count):
         try:
-            return spread(list(info.sample_inputs("cpu", dtype)), count)
+            with same_memory(torch):
+                return spread(list(info.sample_inputs("cpu", dtype)), count)
         except Exception:
             return []
 
@@ -220,8 +234,9 @@ def record_operator(recorder, info):
         if info.error_inputs_func:
             wrong = []
             try:
-                for error in info.error_inputs(torch.device("cpu")):
-                    wrong.append(error.sample_input)
+                with same_memory(torch):
+                    for error in info.error_inputs(torch.device("cpu")):
+                        wrong.append(error.sample_input)
             except Exception:
                 pass
             for sample in wrong:
@@ -346,6 +361,7 @@ def main():
         if first.returncode:
             return first.returncode
         return subprocess.run([sys.executable, sys.argv[0], *arguments, "--torch", oracles.SECOND]).returncode
+    os.environ["PYTHONHASHSEED"] = "0"  # some samples are drawn from sets
     version = oracles.enter()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--record", nargs="*", metavar="FILE")
@@ -353,11 +369,16 @@ def main():
     options = parser.parse_args()
     if options.record is None and not options.check:
         parser.error("--record or --check")
+    older_ones = version == oracles.SECOND
+    if options.record == [] and stamp.unchanged(version, older_ones):
+        print(f"what PyTorch {stamp.versions()['torch']} answers is recorded")
+        return 0
     torch = load()
     files = record(torch, options.record or ()) if version == oracles.FIRST else {"older.tsv": older(torch)}
-    if version == oracles.SECOND and not options.check:
-        print(files["older.tsv"])
-    return compare_or_write(files, options.check, version)
+    status = compare_or_write(files, options.check, version)
+    if options.record == []:
+        stamp.write(version, older_ones)
+    return status
 
 
 if __name__ == "__main__":

@@ -1,0 +1,13 @@
+// What the functions of attention share.
+#pragma once
+
+#include "torch/layer.hpp"
+
+namespace stepzero::torch {
+
+// Heads of keys and values that are shared by several of queries. False after fail().
+bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared);
+
+std::vector<Row> flexible_attention_rows();
+
+} // namespace stepzero::torch

@@ -1,0 +1,203 @@
+// The optimizers: what each takes, what it refuses whatever is trained, and which parameters it steps. As the constructors of PyTorch 2.13
+// answer.
+#include "torch/optimizers.hpp"
+
+#include "syntax/spelling.hpp"
+#include "torch/modules.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepzero::torch {
+
+namespace {
+
+struct Limit {
+  std::string_view parameter;
+  double least = 0;     // allowed, unless `above`
+  double below = 1e300; // not allowed
+  bool above = false;   // the least itself is not allowed
+};
+constexpr Limit limits[] = {
+    {"lr"}, {"momentum"}, {"weight_decay"}, {"eps"}, {"lr_decay"}, {"initial_accumulator_value"}, {"momentum_decay"}, {"betas", 0, 1}, {"alpha"},
+};
+struct Own {
+  std::string_view path, parameter;
+  bool free = false;  // it refuses nothing of what the others refuse
+  Limit limit = {};
+};
+constexpr Own own_limits[] = {
+    {"torch.optim.ASGD", "alpha", true},
+    {"torch.optim.SparseAdam", "lr", false, {"lr", 0, 1e300, true}},
+    {"torch.optim.SparseAdam", "eps", false, {"eps", 0, 1e300, true}},
+    {"torch.optim.Adafactor", "d", false, {"d", 1}},
+};
+// Two flags that are not both taken.
+constexpr std::string_view exclusive[][2] = {{"fused", "foreach"}, {"fused", "differentiable"}};
+
+const Limit* limit_of(std::string_view path, std::string_view parameter) {
+  for (const Own& own : own_limits)
+    if (own.path == path && own.parameter == parameter) return own.free ? nullptr : &own.limit;
+  const auto* found = std::ranges::find(limits, parameter, &Limit::parameter);
+  return found == std::end(limits) ? nullptr : found;
+}
+
+std::string title(const Call& call) { return std::string(call.row.path.substr(call.row.path.rfind('.') + 1)); }
+void refuse(Call& call, std::string text) { call.run.problem(values::ProblemKind::argument, call)->text = std::move(text); }
+
+std::optional<double> number(Call& call, Value value) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::real)) return value.real();
+  const auto known = value.is(Kind::integer) ? call.run.symbols().value(value.integer()) : std::nullopt;
+  return known ? std::optional(static_cast<double>(*known)) : std::nullopt;
+}
+std::string words(double value) {
+  char text[32];
+  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+void judge_number(Call& call, std::string_view parameter, const Limit& limit, Value value) {
+  const auto given = number(call, value);
+  if (!given || (*given < limit.below && (limit.above ? *given > limit.least : *given >= limit.least))) return;
+  refuse(call, title(call) + " takes `" + std::string(parameter) + "` " +
+                   (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below) : (limit.above ? "greater than " : "of at least ") + words(limit.least)) + ", and it is " + words(*given));
+}
+
+// An argument that it has not.
+void judge_names(Call& call) {
+  if (call.options.empty() || call.row.takes_options || call.spread) return;
+  const std::string_view written = call.options.front().first.text();
+  constexpr std::string_view rates[] = {"learning_rate", "learningrate", "lrate"};
+  std::string meant = std::ranges::find(rates, written) != std::end(rates) ? "lr" : "";
+  for (const Name parameter : call.row.parameters)
+    if (meant.empty() && written.size() > 2 && syntax::letters_between(written, parameter.text()) <= (parameter.text().size() > 4 ? 2u : 1u)) meant = parameter.text();
+  refuse(call, title(call) + " has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant"));
+}
+// The numbers and flags.
+void judge_settings(Call& call) {
+  const auto is_on = [&](std::string_view name) {
+    for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
+      if (call.row.parameters[i].text() == name) return call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::yes;
+    return false;
+  };
+  for (const auto& [one, other] : exclusive)
+    if (is_on(one) && is_on(other)) return refuse(call, title(call) + " takes `" + std::string(one) + "` or `" + std::string(other) + "`, not both");
+  for (std::size_t i = 1; i < call.row.parameters.size() && i < call.arguments.size(); ++i) {
+    const std::string_view name = call.row.parameters[i].text();
+    const Limit* limit = call.given[i] ? limit_of(call.row.path, name) : nullptr;
+    if (!limit) continue;
+    const Value value = call.run.resolve(call.at(i));
+    if (value.is(Kind::tuple))
+      for (const Value& item : value.as<values::Tuple>()->items) judge_number(call, name, *limit, item);
+    else judge_number(call, name, *limit, value);
+  }
+}
+// What it is to train: parameters, not what holds them.
+void judge_trained(Call& call, Value given) {
+  if (given.is(Kind::tensor)) return refuse(call, title(call) + " takes several parameters, and is given one tensor: put it into a list");
+  if (!given.is(Kind::instance)) return;
+  const auto* object = given.as<Instance>();
+  if (object->native && object->native->path == "$parameters") return;
+  const bool iterates = call.run.method_row(object->native ? object->native->path : std::string_view{}, "__iter__") || (object->cls && (object->cls->open || call.run.find_in_order(object->cls->order, Name("__iter__")) || call.run.find_in_order(object->cls->order, Name("__getitem__"))));
+  if (object->symbolic || iterates || !call.run.is_a(given, module_class)) return;
+  if (object->native ? object->native->path.starts_with("torch.nn.Parameter") || object->native->path == "torch.nn.BufferList" : call.run.is_a(given, "torch.nn.ParameterList") || call.run.is_a(given, "torch.nn.ParameterDict")) return;
+  refuse(call, title(call) + " takes parameters, and is given a module: pass its parameters()");
+}
+// Muon steps matrices.
+void judge_matrices(Call& call, const std::vector<Value>& taken) {
+  for (const Value& each : taken) {
+    const TensorState* state = tensor_state(call.run, each);
+    if (!state || !state->shape.rank_known || state->shape.dims.size() == 2) continue;
+    refuse(call, title(call) + " trains matrices only, and is given a parameter of " + count_of(state->shape.dims.size(), "dimension") + ": train biases, norms and embeddings with another optimizer");
+    return;
+  }
+}
+
+// The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they are not all known.
+bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 0) {
+  given = call.run.resolve(given);
+  if (given.is(Kind::tensor)) return taken.push_back(given), true;
+  if (given.is(Kind::dict)) {
+    const Value group = depth < 2 ? call.run.dict_get(given, call.run.heap().string("params"), {}) : Value{};
+    return group && tensors_in(call, group, taken, depth + 1);
+  }
+  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == "$parameters";
+  // An iterator is empty once it was read, and the optimizer has read it.
+  const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
+  return items && depth < 3 && std::all_of(items->begin(), items->end(), [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
+}
+
+// `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
+template <bool matrices> Value made(Call& call) {
+  judge_names(call);
+  keep(call, "$parameters", call.at(0));
+  if (!call.self.is(Kind::instance)) return {};
+  for (const auto& [name, value] : call.options)
+    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, "$group", value);
+  if (!call.spread) judge_settings(call);
+  judge_trained(call, call.run.resolve(call.at(0)));
+  std::vector<Value> taken;
+  if (!tensors_in(call, call.at(0), taken)) return {};
+  if (matrices) judge_matrices(call, taken);
+  keep(call, "$tensors", call.run.heap().tuple(std::move(taken)));
+  return {};
+}
+// Nothing is known any more of what it steps.
+Value add_param_group(Call& call) {
+  keep(call, "$parameters", call.run.heap().external("", call.place));
+  keep(call, "$tensors", Value::none());
+  return Value::none();
+}
+
+struct Made {
+  std::string_view path, signature;
+  Value (*run)(Call&) = made<false>;
+};
+constexpr Made optimizers[] = {
+    {"torch.optim.SGD", "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
+    {"torch.optim.Adam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False, capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False"},
+    {"torch.optim.AdamW", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0.01, amsgrad=False, *, maximize=False, foreach=None, capturable=False, differentiable=False, fused=None"},
+    {"torch.optim.RMSprop", "params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, centered=False, capturable=False, foreach=None, maximize=False, differentiable=False"},
+    {"torch.optim.Adagrad", "params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None"},
+    {"torch.optim.Adadelta", "params, lr=1.0, rho=0.9, eps=1e-06, weight_decay=0, foreach=None, *, capturable=False, maximize=False, differentiable=False"},
+    {"torch.optim.Adamax", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, foreach=None, *, maximize=False, differentiable=False, capturable=False"},
+    {"torch.optim.NAdam", "params, lr=0.002, betas=None, eps=1e-08, weight_decay=0, momentum_decay=0.004, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
+    {"torch.optim.RAdam", "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, decoupled_weight_decay=False, *, foreach=None, maximize=False, capturable=False, differentiable=False"},
+    {"torch.optim.ASGD", "params, lr=0.01, lambd=0.0001, alpha=0.75, t0=1000000.0, weight_decay=0, foreach=None, maximize=False, differentiable=False, capturable=False"},
+    {"torch.optim.LBFGS", "params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-07, tolerance_change=1e-09, history_size=100, line_search_fn=None"},
+    {"torch.optim.Rprop", "params, lr=0.01, etas=None, step_sizes=None, *, capturable=False, foreach=None, maximize=False, differentiable=False"},
+    {"torch.optim.SparseAdam", "params, lr=0.001, betas=None, eps=1e-08, maximize=False"},
+    {"torch.optim.Adafactor", "params, lr=0.01, beta2_decay=-0.8, eps=None, d=1.0, weight_decay=0.0, *, foreach=None, maximize=False"},
+    {"torch.optim.Muon", "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None", made<true>},
+    {"torch.distributed.optim.ZeroRedundancyOptimizer", "params, *more, **options"},
+};
+
+} // namespace
+
+// step(closure) computes the loss again and runs the backward inside.
+Value optimizer_step(Call& call) {
+  call.run.heap().note_write(nullptr);
+  const Value closure = call.run.resolve(call.at(0));
+  if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
+  return Value::none();
+}
+
+std::vector<Row> optimizer_rows() {
+  using enum RowKind;
+  using values::Operation;
+  std::vector<Row> rows = {
+      row("torch.optim.Optimizer", class_, "params, *more, **options", made<false>, {}, Operation::optimizer_made),
+      row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
+      row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
+      row("torch.optim.Optimizer.state_dict", method, "", nullptr, {}, Operation::state_taken),
+      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
+      row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
+  };
+  for (const Made& each : optimizers) rows.push_back(row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));
+  static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step", .hidden = true, .because = "every rank updates a part of the parameters and sends it to the others"};
+  Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step);
+  zero.collective = &sends_updates;
+  rows.push_back(zero);
+  return rows;
+}
+
+} // namespace stepzero::torch

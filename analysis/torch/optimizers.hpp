@@ -1,0 +1,11 @@
+// The rows of optimizers.
+#pragma once
+
+#include "torch/native.hpp"
+
+namespace stepzero::torch {
+
+std::vector<Row> optimizer_rows();
+Value optimizer_step(Call& call);
+
+} // namespace stepzero::torch
