@@ -97,6 +97,15 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
   return std::nullopt;
 }
 
+namespace {
+// A number of each rank's own data, or one that is 0 for certain.
+bool may_be_zero(Interpreter& run, Value value) {
+  if (!value.is(Kind::integer) && !(value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value)) return false;
+  if (const auto known = run.to_constant(value)) return *known == 0;
+  return run.heap().sharing(value) == Sharing::local && !run.heap().is_external(value);
+}
+} // namespace
+
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
   left = without_none(*this, plain_member(settled(left)));
   right = without_none(*this, plain_member(settled(right)));
@@ -105,6 +114,20 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       if (const auto constant = to_constant(*side)) *side = heap().integer(*constant);
   if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
   if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
+  // By a number of each rank's own: where it is 0, somebody may catch that.
+  if (!frame_->tries.empty() && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right))
+    if (const Cond is_zero = truth(compare(CompareOp::eq, right, heap().integer(0))); symbols().decide(is_zero) != symbolic::Answer::no) {
+      const auto fail = [&] {
+        (void)raise_builtin("ZeroDivisionError", here(node));
+        const Stmt statement{StmtKind::expression, node.span};
+        killed_ = false;
+        (void)leave(ExitKind::raise, statement, raised_);
+        killed_ = true;
+        return Value{};
+      };
+      const auto divide = [&] { return symbols().decide(is_zero) == symbolic::Answer::no ? binary(op, left, right, node) : heap().unknown_from({left, right}, here(node)); };
+      return fork_value(is_zero, here(node), fail, divide);
+    }
   if (left.is(Kind::tensor) || right.is(Kind::tensor) || (op == BinaryOp::matmul && !left.is(Kind::instance)))
     return library_.binary(*this, op, left, right, node, here(node));
   auto& s = symbols();

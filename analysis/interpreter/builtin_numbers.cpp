@@ -161,7 +161,11 @@ Value Interpreter::number_builtin(std::string_view name, const Arguments& argume
       if (known && (name == "min" ? *answer < 0 : *answer > 0)) best = i;
     }
     if (known) return items[best];
-    if (by_key) return mixed_result(items, where);
+    if (by_key) {
+      // Which of them it is depends on their keys.
+      items.insert(items.end(), keys.begin(), keys.end());
+      return mixed_result(items, where);
+    }
     Int extreme = nullptr;
     for (const Value& item : items) {
       if (!item.is(Kind::integer) && !(item.is(Kind::unknown) && !item.as<values::Unknown>()->is_real)) return mixed_result(items, where);

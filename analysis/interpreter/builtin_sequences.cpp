@@ -107,6 +107,9 @@ Value Interpreter::sequence_builtin(std::string_view name, const Arguments& argu
         if (!descending || !sort_values(*items, keyword("key"), *descending != 0, where)) {
           Value any;
           for (const Value& item : *items) any = heap().merge(any, item, Sharing::uniform);
+          // Which one comes where depends on their keys.
+          const Value key = keyword("key"), asked = any && key && !key.is(Kind::none) ? resolve(call(key, {{any}, {}, false}, where)) : any;
+          if (asked && heap().sharing(asked) == Sharing::local && !heap().is_external(asked) && !resolve(any).is(Kind::instance)) any = heap().unknown_from({any, asked}, where);
           return heap().open_list(any ? any : heap().external(""), symbols().constant(static_cast<std::int64_t>(items->size())));
         }
       }

@@ -231,6 +231,8 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
   std::ptrdiff_t options_at = -1;
   for (std::size_t i = 0; i < list.size(); ++i)
     if (list[i].kind == ParameterKind::var_keyword) options_at = static_cast<std::ptrdiff_t>(i);
+  // A decorator of which nothing is known may hand on more than it is given, as those of command lines do.
+  const bool adds = function.wrapped_unseen;
   bool fits = next == arguments.positional.size();
   for (const auto& [name, value] : arguments.keywords) {
     bool found = false;
@@ -243,10 +245,14 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
     if (!found && options_at >= 0) options.push_back({heap().string(name.text()), value});
     else if (!found) fits = false;
   }
+  // What has to be given and is not shows that it does: then it may give each of the others, too.
+  bool filled = false;
+  for (std::size_t i = 0; adds && i < list.size(); ++i)
+    filled = filled || (!bound[i] && list[i].kind != ParameterKind::var_keyword && (i >= function.defaults.size() || !function.defaults[i]));
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (static_cast<std::ptrdiff_t>(i) == options_at)
-      bound[i] = heap().dict(std::move(options), arguments.spread, arguments.spread ? heap().external("") : Value{});
-    if (!bound[i] && arguments.spread) bound[i] = heap().external(list[i].name.text());
+      bound[i] = heap().dict(std::move(options), arguments.spread || adds, arguments.spread || adds ? heap().external("") : Value{});
+    if (!bound[i] && (arguments.spread || filled)) bound[i] = heap().external(list[i].name.text());
     if (!bound[i] && i < function.defaults.size()) bound[i] = function.defaults[i];
     if (!bound[i]) {
       bound[i] = heap().external(list[i].name.text());

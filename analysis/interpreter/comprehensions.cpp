@@ -57,6 +57,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
   Value rest, rest_key;
   Int length = nullptr, share = nullptr;
   Sharing filtered = Sharing::uniform;  // by conditions that are not known
+  Sharing dealt = Sharing::uniform;     // how many there are to go through
 
   const std::function<void(std::size_t, bool)> run_generator = [&](std::size_t level, bool certain) {
     if (!step() || killed_) return;
@@ -135,6 +136,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     LoopShape shape;
     shape.place = here(expr);
     shape.trips = trips_of(iterable);
+    if (level == 0) dealt = shape.trips;
     run_generic_loop(shape, [&] {
       if (level == 0) rest = {};
       round(for_a_round(heap(), element(iterable, here(*generator.iterable))), false);
@@ -171,6 +173,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     state->open = true;
     state->rest = rest;
     state->length = !state->items.empty() ? nullptr : length ? length : share;
+    if (dealt == Sharing::local) filtered = dealt;
     if (!state->length && state->items.empty() && filtered == Sharing::local) state->length = symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
   }
   return list;

@@ -221,6 +221,16 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
   catching_ -= has_handlers;
   if (has_handlers) frame_->tries.pop_back();
 
+  // What a handler takes: the failure to read or write a file, and which of the exceptions that the body is seen to raise.
+  const auto note_taken = [&](const ExceptHandler& handler) {
+    const Value type = handler.type ? evaluate(*handler.type) : Value{};
+    const auto takes = [&](Value exception) { return !type || catches(type, exception) == symbolic::Answer::yes; };
+    std::vector<Value> taken;
+    for (const Exit& exit : target.raises)
+      if (exit.value && takes(exit.value)) taken.push_back(exit.value);
+    const bool of_files = takes(library_symbol("builtins.FileNotFoundError")) || takes(library_symbol("builtins.PermissionError"));
+    if (OperationEvent* noted = record_implied("$handler", {}, {heap().boolean(of_files), heap().tuple(std::move(taken)), heap().boolean(takes(library_symbol("builtins.RuntimeError")))}, {}, {chunk_, stmt.span})) append(noted);
+  };
   const auto finish = [&](Flow at_end) {
     block_ = &event->finally;
     if (at_end == Flow::normal) at_end = run_block(stmt.finally);
@@ -274,6 +284,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
     for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::unseen);
     block_ = &event->handlers.emplace_back();
     path_.push_back(raised);
+    note_taken(handler);
     if (handler.type && takes_exhaustion(*this, evaluate(*handler.type))) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
     if (!handler.name.empty()) heap().set(variable(handler.name), heap().unknown("", Sharing::local));
     const Value outer = caught_;

@@ -1,5 +1,6 @@
 // What lies in things: iterating, elements, and subscripts.
 #include "interpreter/each_round.hpp"
+#include "interpreter/rounds.hpp"
 
 #include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
@@ -86,6 +87,7 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
         return Value::none();
       };
       const int generic = generic_depth_;
+      const values::Scope* const scope = iterable.as<values::Iterator>()->scope;
       generic_depth_ = 0;
       drain(iterable, where, collect);
       generic_depth_ = generic;
@@ -100,6 +102,7 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
       } else {
         state.open = true;
         state.rest = any_of(items);
+        if (const Value length = scope ? scope->names.value(yielded_name) : Value{}; length.is(Kind::integer)) state.length = length.integer();
       }
       auto* made = heap().make<values::ListState>();
       *made = state;

@@ -316,7 +316,7 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (scope->is_class && scope != frame_->scope) continue;
     if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
       const Value value = resolve(slot->value);
-      if (!value.is(Kind::library)) note_used(scope, name);
+      note_used(scope, name);
       return value ? (scope->parent ? value : found_global(*scope, name, value)) : heap().external(name.text(), here(node));
     }
   }

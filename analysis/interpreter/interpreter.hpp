@@ -88,6 +88,8 @@ public:
   // change does not touch taken over. False: that cannot be done, and this run and its record are of no use any more.
   // `only`: see Limits.
   bool run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
+  // Of the last run: functions that nobody calls, and classes, as far as they were not taken over.
+  std::size_t units_run() const { return replay_.units_run; }
   // Can there be a run_again?
   bool can_run_again() const { return replay_.possible && !record_.cancelled; }
 
@@ -528,7 +530,9 @@ private:
 
   // modules.cpp
   values::ModuleObject* import_file(const program::Target& target);
+  std::string dotted_name(const std::string& path, syntax::Name name) const;
   void load(values::ModuleObject& module);
+  void lose_unfinished(values::ModuleObject& module);
   ModuleRun* installed_module(const values::Scope* globals);
   Value lazy_name(ModuleRun& module, syntax::Name name);
   const std::vector<syntax::Name>& exports(ModuleRun& module);
@@ -547,8 +551,16 @@ private:
   void note_change(const ItemRun& item);
   void rewind_to(const Moments& before);
   // Runs the statements [first, last) of the file in place of [first, old_last), where everything that was run behind them is as if they
-  // had always been these. False: that is not so, and this run is of no use any more.
+  // had always been these. False: that is not so, or not known.
   bool run_in_place(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first, std::size_t last, std::size_t old_last);
+  bool fits_in_place(const ModuleRun& run_of, const std::deque<ItemRun>& made, std::size_t first, std::size_t old_last) const;
+  void put_in_place(std::deque<ItemRun>& made, std::size_t first, std::size_t old_last, const Moments& all);
+  // The same, and those behind them that use what changed.
+  bool run_what_changed(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first, std::size_t last, std::size_t old_last);
+  // Runs all statements once more; the modules that they import have run. False: see above.
+  bool run_statements_again(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, const Moments& before);
+  bool meddles(const Moments& before) const;
+  void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
   void take_over(Unit& unit);
   // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
@@ -701,6 +713,7 @@ private:
   Unit* unit_ = nullptr;            // the unit that runs
   bool following_ = false;          // the statements of the analysed file run
   std::uint64_t part_begin_ = 0;    // of the part that runs: the heap's clock
+  std::uint64_t module_steps_[2] = {};  // taken by imported modules so far: the program's own, installed ones
   Replay replay_;
 };
 

@@ -356,6 +356,9 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   if (again || (!event->guarded && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure)) blame(called);
   // What fails in the first round of a loop is seen in its rehearsal.
   if (rehearsals_ <= 1) append(event);
+  // One process goes on in the handler that takes it. Of wrong arguments it is not said what they raise.
+  if (limits_.as_rank && catching_ > 0 && !again && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure && kind != values::ProblemKind::argument)
+    (void)raise_builtin(kind == values::ProblemKind::index ? "IndexError" : "RuntimeError", called.place);
   return event;
 }
 

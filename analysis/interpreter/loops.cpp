@@ -49,6 +49,79 @@ bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop 
   });
 }
 
+bool communicates(const Block& block) {
+  return std::ranges::any_of(block.events, [](const Event* event) {
+    switch (event->kind) {
+    case EventKind::operation: {
+      const values::Row& row = *static_cast<const OperationEvent*>(event)->row;
+      return row.collective || row.message || row.operation == values::Operation::backward || row.operation == values::Operation::await || row.operation == values::Operation::unseen_communication;
+    }
+    case EventKind::branch: return communicates(static_cast<const BranchEvent*>(event)->yes) || communicates(static_cast<const BranchEvent*>(event)->no);
+    case EventKind::call: return communicates(static_cast<const CallEvent*>(event)->body);
+    case EventKind::loop: return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, communicates);
+    case EventKind::attempt: return true;
+    default: return false;
+    }
+  });
+}
+// The branch under which, or behind whose `continue`, everything lies that the round sends or enters; null: there is none.
+const BranchEvent* only_communicating_branch(const Block& round) {
+  const BranchEvent* found = nullptr;
+  const auto goes_on = [](const Block& side) {
+    return std::ranges::any_of(side.events, [](const Event* event) { return event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::continue_; });
+  };
+  bool behind = false;  // a `continue`
+  for (const Event* event : round.events) {
+    Block one{{event}};
+    const auto* branch = event->kind == EventKind::branch ? static_cast<const BranchEvent*>(event) : nullptr;
+    if (branch && !found && (goes_on(branch->yes) != goes_on(branch->no))) {
+      if (communicates(goes_on(branch->yes) ? branch->yes : branch->no)) return nullptr;
+      found = branch;
+      behind = true;
+    } else if (communicates(one)) {
+      if (behind) continue;
+      if (found || !branch || (communicates(branch->yes) && communicates(branch->no))) return nullptr;
+      found = branch;
+    }
+  }
+  return found;
+}
+
+// What a round of a loop gives by `yield`: once in every round, once in those of which a condition holds, or in another way.
+struct Yielding {
+  bool once = false;
+  const Expr* condition = nullptr;
+};
+bool yields(const Stmt* stmt) { return stmt->kind == StmtKind::expression && as<ExpressionStmt>(*stmt).value->kind == ExprKind::yield; }
+int count_yields(syntax::Block body) {
+  int count = 0;
+  for (const Stmt* stmt : body) {
+    constexpr int too_many = 2;
+    switch (stmt->kind) {
+    case StmtKind::expression: count += yields(stmt) ? 1 : as<ExpressionStmt>(*stmt).value->kind == ExprKind::yield_from ? too_many : 0; break;
+    case StmtKind::assign: count += as<AssignStmt>(*stmt).value->kind == ExprKind::yield ? too_many : 0; break;
+    case StmtKind::if_: count += count_yields(as<IfStmt>(*stmt).body) + count_yields(as<IfStmt>(*stmt).orelse); break;
+    case StmtKind::for_: count += count_yields(as<ForStmt>(*stmt).body) + count_yields(as<ForStmt>(*stmt).orelse); break;
+    case StmtKind::with: count += count_yields(as<WithStmt>(*stmt).body); break;
+    case StmtKind::while_:
+    case StmtKind::try_:
+    case StmtKind::match: count += too_many; break;
+    case StmtKind::return_: count += too_many; break;
+    default: break;
+    }
+  }
+  return count;
+}
+Yielding yielding_of(syntax::Block body) {
+  if (count_yields(body) != 1) return {};
+  for (const Stmt* stmt : body) {
+    if (stmt->kind == StmtKind::break_ || stmt->kind == StmtKind::continue_) return {};
+    if (yields(stmt)) return {true, nullptr};
+    if (stmt->kind == StmtKind::if_ && as<IfStmt>(*stmt).orelse.empty() && std::ranges::any_of(as<IfStmt>(*stmt).body, yields)) return {true, as<IfStmt>(*stmt).test};
+  }
+  return {};
+}
+
 // Has the body of a loop a `break` of its own?
 bool has_break(syntax::Block body) {
   return std::any_of(body.begin(), body.end(), [](const Stmt* stmt) {
@@ -242,7 +315,9 @@ Int Interpreter::known_length(Value iterable) {
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::unknown: {
-    const Value length = limits_.as_rank ? resolve(length_of(iterable, {})) : Value{};
+    // Of what the program asks how long it is.
+    const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(Name("$len"));
+    const Value length = limits_.as_rank || (asked && asked->value) ? resolve(length_of(iterable, {})) : Value{};
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::instance: {
@@ -260,6 +335,14 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     killed_ = false;
     return leave(ExitKind::raise, stmt, raised_);
   }
+  // An object whose `__iter__` yields is gone through as what that gives.
+  if (iterable.is(Kind::instance) && iterable.as<values::Instance>()->cls && !iterable.as<values::Instance>()->symbolic)
+    if (const Value method = find_method(iterable.as<values::Instance>(), Name("__iter__")); method.is(Kind::bound)) {
+      const Value function = resolve(method.as<values::Bound>()->function);
+      const auto* given = function.is(Kind::function) ? function.as<values::Function>()->stmt : nullptr;
+      if (given && given->scope.is_generator)
+        if (const Value generator = resolve(call(method, {}, here(*stmt.iterable))); is_pending(generator)) iterable = generator;
+    }
   if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
   const bool is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   Value first;  // of several that are known
@@ -324,6 +407,11 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   shape.length = known_length(iterable);
   shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set && holds_texts(*values::Heap::list_state(iterable));
   std::vector<Cond> kinds;  // in the last round
+  Int number = nullptr;     // of the round
+  // A generator whose only `yield` it holds gives as many values as the loop makes rounds.
+  const auto* const generator = limits_.as_rank && frame_->on_yield && frame_->function ? frame_->function->stmt : nullptr;
+  const Yielding yielding = generator && shape.length && count_yields(generator->body) == 1 && std::ranges::find(generator->body, static_cast<const Stmt*>(&stmt)) != generator->body.end() ? yielding_of(stmt.body) : Yielding{};
+  Int yielded = yielding.once && !yielding.condition ? shape.length : nullptr;
   const std::size_t begin = record_.events.size();
   const std::size_t so_far = block_->events.size();
   const Flow flow = run_generic_loop(shape, [&] {
@@ -334,7 +422,10 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     const auto facts = symbols().mark();
     const std::vector<Cond> path = path_;
     const std::uint64_t from = record_.steps;
-    run_assign(*stmt.target, for_a_round(heap(), each));
+    const Value given = for_a_round(heap(), each), numbered = given.is(Kind::tuple) && !given.as<values::Tuple>()->items.empty() ? resolve(given.as<values::Tuple>()->items.front()) : resolve(given);
+    number = numbered.is(Kind::integer) ? numbered.integer() : nullptr;
+    run_assign(*stmt.target, given);
+    if (yielding.once && yielding.condition && yielding.condition->kind == ExprKind::compare) yielded = number ? length_of_share(shape.length, number, truth(evaluate(*yielding.condition))) : nullptr;
     const Flow flow_of_round = run_block(stmt.body);
     if (counted && !std::exchange(rehearsed, true) && record_.steps - from <= first_round_steps) {
       const values::Delta changed = heap().capture(mark);
@@ -353,7 +444,23 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   });
   block_->events.insert(block_->events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, block_->events.size())), failures.begin(), failures.end());
   if (!failures.empty()) return run_else(stmt.body, stmt.orelse, flow);
+  if (yielded) heap().slot_of(frame_->scope->names, yielded_name).value = Value::of(yielded);
   if (is_iterator && shape.length) heap().set_list(iterable, {});
+  // Rounds that are dealt out to the ranks: only its own count for this one.
+  if (limits_.as_rank && rehearsals_ == 0 && number && shape.length && block_->events.size() > so_far && block_->events.back()->kind == EventKind::loop)
+    for (std::size_t i = record_.events.size(); i-- > begin;)
+      if (record_.events[i].get() == block_->events.back()) {
+        auto& event = static_cast<LoopEvent&>(*record_.events[i]);
+        if (const auto* dealt = event.rounds.size() == 1 ? only_communicating_branch(event.rounds[0]) : nullptr)
+          for (const bool yes : {true, false})
+            if (const Int share = length_of_share(shape.length, number, yes ? dealt->condition : symbols().logical_not(dealt->condition)); share && !leaves_the_loop(event.rounds[0])) {
+              for (std::size_t k = begin; k < record_.events.size(); ++k)
+                if (record_.events[k].get() == dealt) static_cast<BranchEvent&>(*record_.events[k]).condition = symbols().boolean(yes);
+              event.length = share;
+              event.counts = round_counts(share);
+            }
+        break;
+      }
   if (!kinds.empty() && block_->events.size() > so_far && block_->events[so_far]->kind == EventKind::loop &&
       !leaves_the_loop(static_cast<const LoopEvent*>(block_->events[so_far])->rounds[0])) {
     // Some round comes to each kind: what fails for one of them alone fails. Of one kind the first failure, from which others may follow.
@@ -450,6 +557,7 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
   shape.trips = symbols().sharing(first);
   shape.first = std::move(first_rounds);
   shape.endless = stmt.test->kind == ExprKind::boolean || stmt.test->kind == ExprKind::integer;
+  const std::size_t begin = record_.events.size();
   const Flow flow = run_generic_loop(shape, [&] {
     const Cond holds = truth(evaluate(*stmt.test));
     if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
@@ -459,6 +567,9 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
     path_.push_back(holds);
     return run_block(stmt.body);
   });
+  // What later rounds ask may be another thing than what the first one knows.
+  for (std::size_t i = begin; i < record_.events.size(); ++i)
+    if (record_.events[i]->kind == EventKind::loop && static_cast<const LoopEvent&>(*record_.events[i]).stmt == &stmt) static_cast<LoopEvent&>(*record_.events[i]).trips = shape.trips;
   return run_else(stmt.body, stmt.orelse, flow);
 }
 

@@ -1,5 +1,6 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/outside_write.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -13,8 +14,10 @@ using values::Kind;
 
 namespace {
 constexpr int max_import_depth = 40;
-constexpr std::uint64_t installed_module_steps = 12'000;  // of one module's own code
-constexpr std::size_t most_given = 64;  // installed modules whose steps are no part of the importer's
+// Steps of imported modules: of the program's own, and of installed ones. They are no part of the importer's: what a file is answered does not
+// depend on whether a module has run before.
+constexpr std::uint64_t steps_of_a_module[] = {50'000, 12'000};
+std::uint64_t steps_of_all_modules(bool installed, std::uint64_t steps) { return installed ? steps : steps / 2; }
 
 // The body of `if TYPE_CHECKING:`.
 const syntax::Block* names_for_types(const Stmt& stmt) {
@@ -22,18 +25,6 @@ const syntax::Block* names_for_types(const Stmt& stmt) {
   const Expr& test = *as<IfStmt>(stmt).test;
   const bool asks = test.kind == ExprKind::name ? as<NameExpr>(test).id.text() == "TYPE_CHECKING" : test.kind == ExprKind::attribute && as<AttributeExpr>(test).attribute.text() == "TYPE_CHECKING";
   return asks ? &as<IfStmt>(stmt).body : nullptr;
-}
-
-// A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
-std::string dotted_name(const program::Sources& sources, const std::string& path, Name name) {
-  std::string_view rest = path;
-  for (const std::string& folder : sources.libraries())
-    if (rest.size() > folder.size() && rest.starts_with(folder)) rest.remove_prefix(folder.size() + 1);
-  for (const std::string_view end : {".py", "/__init__"})
-    if (rest.ends_with(end)) rest.remove_suffix(end.size());
-  std::string dotted(rest);
-  std::replace(dotted.begin(), dotted.end(), '/', '.');
-  return dotted + "." + std::string(name.text());
 }
 
 // `models/gpt_neox/` and GPTNeoXModel.
@@ -63,6 +54,17 @@ std::vector<program::Target> by_name(const std::vector<program::Target>& stars, 
   return order;
 }
 } // namespace
+
+// A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
+std::string Interpreter::dotted_name(const std::string& path, Name name) const {
+  std::string_view rest = imports_.within_library(path);
+  if (rest.empty()) rest = path;
+  for (const std::string_view end : {".py", "/__init__"})
+    if (rest.ends_with(end)) rest.remove_suffix(end.size());
+  std::string dotted(rest);
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  return dotted + "." + std::string(name.text());
+}
 
 std::uint32_t Interpreter::add_chunk(const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
   record_.chunks.push_back({path, std::move(module), item.chunk, item.offset});
@@ -107,13 +109,17 @@ void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Modul
       for (const Stmt* inner : *named)
         if (inner->kind == StmtKind::import_from && as<ImportFromStmt>(*inner).level > 0) run_import_from(as<ImportFromStmt>(*inner));
     const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
-    // What the table says of a method is believed before the file.
+    // What the table says of a function or method is believed before the file.
+    if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::function) {
+      const Name name = as<FunctionStmt>(*item.chunk->stmt).name;
+      if (const std::string dotted = dotted_name(run_of.path, name); library_.find(dotted)) heap().set(heap().slot_of(run_of.object->globals->names, name), library_symbol(dotted));
+    }
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
       const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
       const values::Slot* made = run_of.object->globals->names.find(stmt.name);
       if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
         for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
-          if (const std::string dotted = dotted_name(sources_, run_of.path, stmt.name) + "." + std::string(name.text()); slot->value.is(Kind::function) && library_.find(dotted))
+          if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text()); slot->value.is(Kind::function) && library_.find(dotted))
             heap().set(*slot, library_symbol(dotted));
     }
     if (follow) end_item(*run_of.object->globals);
@@ -166,18 +172,23 @@ void Interpreter::load(values::ModuleObject& object) {
   const int rehearsals = std::exchange(rehearsals_, 0);
   const bool killed = std::exchange(killed_, false);
   const std::uint64_t limit = step_limit_;
-  const bool out_of_budget = record_.out_of_budget;
+  const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
   const std::uint64_t before = record_.steps;
-  // Each has a budget of its own, also where one imports another.
-  if (run_of.is_installed) step_limit_ = std::min(installed_.size() < most_given ? limits_.steps : limit, before + installed_module_steps);
+  std::uint64_t& taken = module_steps_[run_of.is_installed];
+  const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps), left = all - std::min(taken, all);
+  step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
+  const bool steady = in_roots_ || (!replay_.meddled && (replay_.items.empty() || !meddles(replay_.items.back().before)));
   const auto mark = heap().mark();
   run_module(run_of, run_of.syntax, false);
   heap().settle(mark);
-  const std::uint64_t given = run_of.is_installed && installed_.size() < most_given ? record_.steps - before : 0;
-  limits_.steps += given;
-  if (run_of.is_installed && record_.steps < limit + given && !record_.cancelled) {
-    step_limit_ = limit + given;
+  const auto outside = heap().written(mark);
+  if (!steady || std::any_of(outside.begin(), outside.end(), [](const auto& each) { return is_outside_write(*each.first, each.second); })) replay_.unsteady.push_back(run_of.path);
+  taken += record_.steps - before;
+  if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);
+  if (!record_.cancelled) {
+    record_.steps = before;
+    step_limit_ = limit;
     record_.out_of_budget = out_of_budget;
     if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
   }
@@ -188,6 +199,14 @@ void Interpreter::load(values::ModuleObject& object) {
   guards_ = guards;
   --depth_;
   block_ = block;
+}
+
+// What a module binds whose statements did not all run may have been bound once more, and filled.
+void Interpreter::lose_unfinished(values::ModuleObject& object) {
+  for (const auto& [name, slot] : std::vector(object.globals->names.entries())) {
+    const Value held = resolve(slot->value);
+    if (!held.is(Kind::function) && !held.is(Kind::class_) && !held.is(Kind::module) && !held.is(Kind::library)) slot->value = heap().external(name.text());
+  }
 }
 
 Interpreter::ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
@@ -220,7 +239,7 @@ Value Interpreter::lazy_name(ModuleRun& module, Name name) {
     const LazyName lazy = found->second;
     module.lazy.erase(found);
     // What the table says of it is believed before the file.
-    if (const std::string dotted = dotted_name(sources_, lazy.target.path, lazy.name); library_.find(dotted)) return bind(library_symbol(dotted));
+    if (const std::string dotted = dotted_name(lazy.target.path, lazy.name); library_.find(dotted)) return bind(library_symbol(dotted));
     values::ModuleObject* source = import_file(lazy.target);
     return bind(lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
   }
@@ -374,7 +393,7 @@ void Interpreter::run_import_from(const ImportFromStmt& stmt) {
   values::ModuleObject* module = import_file(*target);
   for (const Alias& alias : stmt.names)
     if (!alias.path.empty()) {
-      const std::string described = imports_.is_installed(target->path) ? dotted_name(sources_, target->path, alias.path.back()) : std::string();
+      const std::string described = imports_.is_installed(target->path) ? dotted_name(target->path, alias.path.back()) : std::string();
       bind_name(alias, !described.empty() && library_.find(described) ? library_symbol(described) : module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
     }
   if (stmt.star) load(*module);

@@ -1,6 +1,8 @@
 // Runs a file again behind an edit: the statements that changed in place of those that stood there, and the units that use what they
 // bind. See replay.hpp.
+#include "interpreter/built_runs.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/outside_write.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -44,6 +46,7 @@ Moments Interpreter::moments() const {
   now.steps = record_.steps;
   now.writes = record_.heap.writes();
   now.default_device = default_device_set_;
+  now.switched = static_cast<std::uint64_t>(switches_) * 64 + static_cast<std::uint64_t>(seeds_) * 8 + (unentered_ ? 4u : 0u) + (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
   now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ && record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
   return now;
 }
@@ -64,16 +67,26 @@ void Interpreter::end_item(const values::Scope& globals) {
   ItemRun& item = replay_.items.back();
   const Moments now = moments();
   const Moments& before = item.before;
-  item.pure = binds_names(item.chunk->stmt) && now.plain && before.plain && now.events == before.events && now.reached == before.reached &&
-              now.models == before.models && now.built == before.built && now.default_device == before.default_device;
+  item.pure = binds_names(item.chunk->stmt) && now.plain && before.plain && now.models == before.models && now.built == before.built &&
+              now.default_device == before.default_device && now.switched == before.switched;
+  // Decorators run functions. Those that other statements define are no longer run by themselves then; and what else runs them may do more.
+  item.ran_code = now.events != before.events || now.reached != before.reached;
+  const bool decorates = item.chunk->stmt && (item.chunk->stmt->kind == StmtKind::function || item.chunk->stmt->kind == StmtKind::class_);
+  const auto is_others = [&](const FunctionStmt* stmt) {
+    const auto made = functions_.find(stmt);
+    return made != functions_.end() && made->second->chunk != chunk_;
+  };
+  if (now.events != before.events && !decorates) item.pure = false;
+  if (std::any_of(replay_.reached.begin() + static_cast<std::ptrdiff_t>(before.reached), replay_.reached.end(), is_others)) item.pure = false;
   for (const auto& [slot, value] : heap().written(before.heap)) {
-    if (slot->birth > before.heap.clock) continue;
+    if (slot->birth > before.heap.clock || slot->value == value) continue;
     const auto& entries = globals.names.entries();
     const auto found = std::find_if(entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
-    // Who looks up what a library defines is not noted.
-    if (found == entries.rend() || value.is(Kind::library) || slot->value.is(Kind::library)) item.pure = false;
     if (found != entries.rend()) item.bound.push_back(found->first);
+    else if (is_outside_write(*slot, value)) item.meddled = true;
   }
+  item.pure = item.pure && !item.meddled;
+  replay_.meddled = replay_.meddled || item.meddled;
   if (replay_.replaying) note_change(item);
 }
 
@@ -82,6 +95,15 @@ bool Interpreter::differs(const Used& used) const {
   if (changed.all) return true;
   if (used.all) return !changed.names.empty();
   return std::any_of(changed.names.begin(), changed.names.end(), [&](Name name) { return used.names.contains(name); });
+}
+
+bool Interpreter::meddles(const Moments& before) const {
+  const auto& entries = globals_->names.entries();
+  const auto written = record_.heap.written(before.heap);
+  return std::any_of(written.begin(), written.end(), [&](const auto& each) {
+    const auto& [slot, value] = each;
+    return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && std::none_of(entries.begin(), entries.end(), [slot = slot](const auto& entry) { return entry.second == slot; });
+  });
 }
 
 void Interpreter::note_change(const ItemRun& item) {
@@ -112,7 +134,7 @@ void Interpreter::rewind_to(const Moments& before) {
   heap().rollback(before.heap);
   symbols().rewind(replay_.base_facts);
   record_.roots.front()->block.events.resize(before.events);
-  record_.facts.resize(before.facts);
+  if (record_.facts.size() > before.facts) record_.facts.resize(before.facts);
   for (std::size_t i = before.functions; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
   function_order_.resize(before.functions);
   classes_.resize(before.classes);
@@ -131,75 +153,6 @@ void Interpreter::rewind_to(const Moments& before) {
   raised_ = caught_ = {};
   handling_ = nullptr;
   defaults_.clear();
-}
-
-bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last, std::size_t old_last) {
-  auto& items = replay_.items;
-  if (first == old_last && first == last) return true;
-  if (first >= items.size() || replay_.changed.all || !items[first].before.plain) return false;
-  const auto others = [&](const auto& each) {
-    for (std::size_t i = 0; i < items.size(); ++i)
-      if ((i < first || i >= old_last) && each(i)) return true;
-    return false;
-  };
-  if (others([&](std::size_t i) { return i >= old_last && differs(items[i].used); })) return false;
-
-  // What is bound to the same value as before is no write: the names are free when the statements run.
-  for (std::size_t i = first; i < old_last; ++i)
-    for (const Name name : items[i].bound)
-      if (values::Slot* slot = run_of.object->globals->names.find(name)) heap().set(*slot, {});
-  const std::size_t functions = function_order_.size(), classes = classes_.size();
-  std::deque<ItemRun> standing = std::exchange(items, {});
-  following_ = true;
-  run_items(run_of, module, first, last);
-  following_ = false;
-  std::deque<ItemRun> made = std::exchange(items, std::move(standing));
-
-  bool fits = true;
-  const bool others_do_more = others([&](std::size_t i) { return i >= old_last && !items[i].pure; });
-  for (const ItemRun& item : made) {
-    fits = fits && item.pure;
-    // What it read then is what it reads now.
-    for (const Name name : item.used.names) {
-      const bool own = std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return std::find(each.bound.begin(), each.bound.end(), name) != each.bound.end(); });
-      if (own) continue;
-      const values::Slot* slot = run_of.object->globals->names.find(name);
-      const bool fixed = slot && (slot->value.is(Kind::function) || slot->value.is(Kind::class_));
-      fits = fits && (fixed || !others_do_more) && !others([&](std::size_t i) {
-        return i >= old_last && std::find(items[i].bound.begin(), items[i].bound.end(), name) != items[i].bound.end();
-      });
-    }
-    fits = fits && !item.used.all;
-  }
-  // Each of the names is bound by no other statement, and used by none behind.
-  for (const Name name : replay_.changed.names)
-    fits = fits && !others([&](std::size_t i) { return std::find(items[i].bound.begin(), items[i].bound.end(), name) != items[i].bound.end(); });
-  fits = fits && !others([&](std::size_t i) { return i >= old_last && differs(items[i].used); });
-  if (!fits) return false;
-  // Functions and classes stand in the order of their statements.
-  const auto next = [&](std::size_t Moments::*count, std::size_t all) { return old_last < items.size() ? items[old_last].before.*count : all; };
-  const auto put = [&](auto& list, std::size_t Moments::*count, std::size_t all) {
-    const std::size_t begin = items[first].before.*count, end = next(count, all);
-    const auto at = [&](std::size_t i) { return list.begin() + static_cast<std::ptrdiff_t>(i); };
-    const std::ptrdiff_t delta = static_cast<std::ptrdiff_t>(list.size() - all) - static_cast<std::ptrdiff_t>(end - begin);
-    std::rotate(at(begin), at(all), list.end());
-    const std::size_t fresh = list.size() - all;
-    list.erase(at(begin + fresh), at(end + fresh));
-    for (std::size_t i = old_last; i < items.size(); ++i) items[i].before.*count = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(items[i].before.*count) + delta);
-    for (ItemRun& item : made) item.before.*count = begin + (item.before.*count - all);
-  };
-  for (std::size_t i = items[first].before.functions; i < next(&Moments::functions, functions); ++i) functions_.erase(function_order_[i]->stmt);
-  put(function_order_, &Moments::functions, functions);
-  put(classes_, &Moments::classes, classes);
-  for (ItemRun& item : made) {
-    const Moments counted = item.before;
-    item.before = items[first].before;
-    item.before.functions = counted.functions;
-    item.before.classes = counted.classes;
-  }
-  items.erase(items.begin() + static_cast<std::ptrdiff_t>(first), items.begin() + static_cast<std::ptrdiff_t>(old_last));
-  items.insert(items.begin() + static_cast<std::ptrdiff_t>(first), made.begin(), made.end());
-  return true;
 }
 
 bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
@@ -264,13 +217,14 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
 
   ModuleRun& run_of = modules_[main_path_];
   block_ = &record_.roots.front()->block;
-  const bool placed = run_in_place(run_of, module, first, items.size() - behind, old.size() - behind);
+  const Moments before = old.empty() ? replay_.end : old.front().before;
+  forget_facts(gone);
+  const bool placed = run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before);
   block_ = nullptr;
   if (!placed) {
     replay_.possible = false;
     return false;
   }
-  std::erase_if(record_.facts, [&](const Fact& fact) { return gone.contains(fact.place.chunk); });
   run_roots(run_of, module);
 
   unsigned asked = 0;
@@ -288,7 +242,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
 
 bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
   const bool fits = unit.begin == record_.steps || std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
-  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || unit.built_before == built_runs_) && !differs(unit.used);
+  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_)) && !differs(unit.used);
 }
 
 void Interpreter::take_over(Unit& unit) {
@@ -309,6 +263,7 @@ void Interpreter::take_over(Unit& unit) {
   unit.facts[1] = record_.facts.size();
   for (const FunctionStmt* stmt : unit.executed) note_reached(stmt);
   unit.begin = record_.steps;
+  unit.built_before = built_runs_;
   record_.steps += unit.steps;
   built_runs_ += unit.built_runs;
   record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
@@ -319,6 +274,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   if (replay_.replaying)
     if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end() && stands(old->second, condition)) {
       Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
+      unit.taken_over = true;
       replay_.old_units.erase(old);
       take_over(unit);
       return unit.doubtful;

@@ -1,7 +1,8 @@
 // What an edit leaves standing. The run of a file falls into parts: its top-level statements, one after the other, and units, each
-// begun from what the statements left and taken back at its end. A part keeps what it used. Where the statements that changed do no
-// more than bind names (functions, classes, constants) that no other statement uses while it runs, they are run in place of those that
-// stood there, and a unit that uses none of these names stands as it was. Holds numbers and names, runs nothing.
+// begun from what the statements left and taken back at its end. A part keeps what it used. Where the statements that changed, and those
+// that use what they bind, do no more than bind names (functions, classes, constants, imports), they are run in place of those that stood
+// there, and a unit that uses none of these names stands as it was. Where they do more, all statements are run once more; the modules that
+// they import are not. Holds numbers and names, runs nothing.
 #pragma once
 
 #include "interpreter/record.hpp"
@@ -30,6 +31,7 @@ struct Moments {
   std::uint64_t steps = 0;
   values::Writes writes;
   bool default_device = false;
+  std::uint64_t switched = 0;  // what else the run has switched for good, as a number
   bool plain = false;  // nothing was learned, and no path was left
 };
 
@@ -39,7 +41,9 @@ struct ItemRun {
   Moments before;
   Used used;
   std::vector<syntax::Name> bound;  // the globals that it wrote
-  bool pure = false;                // and it did nothing else; none of them is a library's
+  bool pure = false;                // and it did nothing else
+  bool ran_code = false;            // of a function: a decorator's
+  bool meddled = false;             // it wrote to something that is neither its own nor a global of the file
 };
 
 // A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.
@@ -55,6 +59,7 @@ struct Unit {
   bool built = false;            // it made models
   bool doubtful = false;         // it left an equality open that defaults may decide
   bool out_of_budget = false;
+  bool taken_over = false;       // by the last run, from the one before
   bool device_before = false, device_behind = false;
 };
 // What runs in it, and whether with the defaults of the parameters.
@@ -72,6 +77,9 @@ struct Replay {
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
   std::size_t base_facts = 0;                        // of the symbols, where the file begins
   std::size_t doubts = 0;                            // the same
+  bool meddled = false;                              // one of the statements so far did: see ItemRun
+  std::vector<std::string> unsteady;                 // modules that would have to be run again with the statements that import them
+  std::size_t units_run = 0;                         // by the last run
   std::size_t fresh_events = 0;                      // of the record, after the last run from the beginning
   bool possible = true;
   // While it goes on: what changed, and what the last run left.

@@ -1,4 +1,5 @@
 // Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
+#include "interpreter/built_runs.hpp"
 #include "interpreter/declared.hpp"
 #include "interpreter/interpreter.hpp"
 
@@ -15,7 +16,7 @@ using namespace syntax;
 using values::Kind;
 
 Interpreter::Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
-    : sources_(sources), library_(library), limits_(limits), record_(record), imports_(sources, record.read) {}
+    : sources_(sources), library_(library), limits_(limits), record_(record), imports_(sources, record.read, [&library](std::string_view top_level) { return library.reads(top_level); }) {}
 
 Interpreter::~Interpreter() = default;
 
@@ -139,6 +140,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   if (!limits_.only)
     for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
   values::Writes writes = replay_.end.writes;
+  replay_.units_run = static_cast<std::size_t>(std::count_if(replay_.units.begin(), replay_.units.end(), [](const auto& each) { return !each.second.taken_over; }));
   for (const auto& [key, unit] : replay_.units) writes.widen(unit.writes);
   heap().set_writes(writes);  // who reads what any of them left
   doubtful_.clear();
@@ -313,7 +315,6 @@ void Interpreter::note_built(values::Instance& object) {
 }
 
 void Interpreter::run_built(std::size_t from) {
-  constexpr std::size_t most_runs = 4;  // of a file
   std::vector<values::Instance*> built(built_.begin() + static_cast<std::ptrdiff_t>(from), built_.end());
   built_.resize(from);
   if (unit_ && !built.empty()) unit_->built = true;
@@ -335,7 +336,7 @@ void Interpreter::run_built(std::size_t from) {
     if (!held.contains(object))
       for (const auto& [name, slot] : object->attributes.entries()) hold_parts(slot->value, 0);
   for (values::Instance* object : built) {
-    if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_runs || record_.cancelled) continue;
+    if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_built_runs || record_.cancelled) continue;
     const Value forward = find_in_order(object->cls->order, Name(library_.types().forward));
     if (!forward.is(Kind::function) || !forward.as<values::Function>()->stmt || ran_.contains(forward.as<values::Function>()->stmt)) continue;
     ++built_runs_;

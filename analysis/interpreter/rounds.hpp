@@ -5,6 +5,9 @@
 
 namespace stepzero::interpreter {
 
+// The name under which a generator's variables say how many values it gives.
+inline const syntax::Name yielded_name{"$yielded"};
+
 constexpr std::size_t max_unrolled = 512;  // rounds that are run one by one
 
 // One of the elements as it is for a round: a size of a tensor that only this element need have is the same wherever the round meets it.

@@ -54,6 +54,8 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
     if (value.is(Kind::library)) return value.as<values::LibrarySymbol>()->path.ends_with(suffix);
     return value.is(Kind::instance) && value.as<values::Instance>()->native && value.as<values::Instance>()->native->path.ends_with(suffix);
   };
+  if (kind == ExitKind::raise && catching_ > 0)
+    if (OperationEvent* raised = record_implied("$raised", {}, {value}, {}, event->place)) append(raised);
   event->fails = kind == ExitKind::raise && (stmt.kind == StmtKind::raise || stmt.kind == StmtKind::assert_) && !ends();
   append(event);
   switch (kind) {

@@ -32,6 +32,11 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   case Kind::unknown:
     if (const Value tensor = value.as<values::Unknown>()->state.value) return tensor_in(run, tensor, depth + 1);
     return comes_from_unseen(*value.as<values::Unknown>()) ? value : Value{};
+  // Whichever is chosen, a device for one, it is a tensor with a history.
+  case Kind::choice: {
+    const Value yes = tensor_in(run, value.as<values::Choice>()->yes, depth), no = tensor_in(run, value.as<values::Choice>()->no, depth);
+    return yes && no ? yes : Value{};
+  }
   case Kind::tuple: return among(value.as<values::Tuple>()->items);
   case Kind::list: return among(values::Heap::list_state(value)->items);
   case Kind::dict: {
@@ -179,8 +184,9 @@ void Interpreter::record_read(Value value, Place where) {
 // Of interest are batches whose size may differ from one to the next.
 void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
   if (!a || !b || a == b || rehearsals_ > 0 || !in_loop()) return;
-  if (symbols().value(a)) std::swap(a, b);
-  if (!symbols().is_atom(a) || !symbols().value(b) || symbols().sharing(a) < Sharing::local) return;
+  // Of sizes that differ from batch to batch, and what is computed from them.
+  if (symbols().sharing(a) < Sharing::local) std::swap(a, b);
+  if (symbols().sharing(a) < Sharing::local) return;
   if (OperationEvent* event = record_implied("$fits", {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where)) append(event);
 }
 

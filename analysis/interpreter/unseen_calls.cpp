@@ -15,52 +15,6 @@ namespace {
 constexpr std::size_t most_kept = 32;  // fields of a dict that unseen code is handed
 } // namespace
 
-Value Interpreter::found_outside(Value found) {
-  if (!in_roots_ || !frame_ || (!found.is(Kind::list) && !found.is(Kind::dict))) return found;
-  const bool is_list = found.is(Kind::list);
-  const bool empty = is_list ? values::Heap::list_state(found)->items.empty() && !values::Heap::list_state(found)->open
-                             : values::Heap::dict_state(found)->items.empty() && !values::Heap::dict_state(found)->open;
-  if (!empty) return found;
-  const Frame* outermost = frame_;
-  while (outermost->outer) outermost = outermost->outer;
-  const std::uint64_t birth = is_list ? found.as<values::List>()->state.birth : found.as<values::Dict>()->state.birth;
-  if (birth <= outermost->mark.clock) escape(found);
-  return found;
-}
-
-namespace {
-void names_declared_global(const syntax::Stmt* stmt, std::vector<Name>& names) {
-  using namespace syntax;
-  const auto inner = [&](syntax::Block block) {
-    for (const Stmt* part : block) names_declared_global(part, names);
-  };
-  switch (stmt->kind) {
-  case StmtKind::function:
-    for (const Name name : as<FunctionStmt>(*stmt).scope.globals) names.push_back(name);
-    return inner(as<FunctionStmt>(*stmt).body);
-  case StmtKind::class_: return inner(as<ClassStmt>(*stmt).body);
-  case StmtKind::if_:
-    inner(as<IfStmt>(*stmt).body);
-    return inner(as<IfStmt>(*stmt).orelse);
-  default: return;
-  }
-}
-} // namespace
-
-Value Interpreter::found_global(const values::Scope& globals, Name name, Value found) {
-  const bool plain = found.is(Kind::none) || found.is(Kind::boolean) || found.is(Kind::integer) || found.is(Kind::real) || found.is(Kind::string);
-  if (!plain) return found_outside(found);
-  if (!in_roots_ || !frame_) return found;
-  const auto [it, fresh] = set_by_functions_.try_emplace(&globals);
-  if (fresh)
-    for (const auto& [defined, slot] : globals.names.entries()) {
-      const Value value = slot->value;
-      if (value.is(Kind::function) && value.as<values::Function>()->stmt) names_declared_global(value.as<values::Function>()->stmt, it->second);
-      if (value.is(Kind::class_) && value.as<values::Class>()->stmt) names_declared_global(value.as<values::Class>()->stmt, it->second);
-    }
-  return std::ranges::find(it->second, name) != it->second.end() ? heap().external(name.text()) : found;
-}
-
 void Interpreter::open_empty(Value held, int depth) {
   constexpr int deepest = 3;
   held = resolve(held);

@@ -11,7 +11,7 @@ std::string folder_of(const std::string& path) {
 }
 
 bool Imports::is_file(const std::string& path) const {
-  if (std::find(tried_.begin(), tried_.end(), path) == tried_.end()) tried_.push_back(path);
+  if (known_.insert(path).second) tried_.push_back(path);
   return sources_.is_file(path);
 }
 
@@ -40,6 +40,7 @@ std::optional<Target> Imports::absolute(std::span<const std::string_view> names,
   std::optional<Target> folder;
   const auto look = [&](const std::string& root) -> std::optional<Target> {
     auto found = below(root, names);
+    if (found && found->path == from) return std::nullopt;  // `import visdom` in visdom.py means the other one
     if (found && found->is_namespace) {
       if (!folder) folder = found;
       return std::nullopt;
@@ -70,10 +71,21 @@ std::optional<Target> Imports::installed(std::span<const std::string_view> names
   return std::nullopt;
 }
 
-bool Imports::is_installed(const std::string& path) const {
+std::string_view Imports::within_library(const std::string& path) const {
+  const auto below_it = [&](const std::string& folder) {
+    const bool inside = path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/';
+    return inside ? std::string_view(path).substr(folder.size() + 1) : std::string_view();
+  };
   for (const std::string& folder : sources_.libraries())
-    if (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/') return true;
-  return false;
+    if (const std::string_view rest = below_it(folder); !rest.empty()) return rest;
+  if (!reads_) return {};
+  // In a workspace that holds the sources of such a library.
+  for (const std::string& root : sources_.roots())
+    if (const std::string_view rest = below_it(root); !rest.empty()) {
+      const std::string_view top = rest.substr(0, rest.find('/'));
+      if (top.size() < rest.size() && reads_(top) && sources_.is_file(root + "/" + std::string(top) + "/__init__.py")) return rest;
+    }
+  return {};
 }
 
 std::optional<Target> Imports::relative(std::uint32_t level, std::span<const std::string_view> names,

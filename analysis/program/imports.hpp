@@ -3,10 +3,12 @@
 
 #include "program/sources.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace stepzero::program {
@@ -21,7 +23,9 @@ struct Target {
 // answer can change only if one of them does.
 class Imports {
 public:
-  Imports(const Sources& sources, std::vector<std::string>& tried) : sources_(sources), tried_(tried) {}
+  // `reads`: is a top-level name that of a library whose sources are run? A root that holds its sources holds an installed library.
+  Imports(const Sources& sources, std::vector<std::string>& tried, std::function<bool(std::string_view)> reads = {})
+      : sources_(sources), tried_(tried), reads_(std::move(reads)) {}
 
   // `import a.b` seen from `from`; absolute.
   std::optional<Target> absolute(std::span<const std::string_view> names, const std::string& from) const;
@@ -30,7 +34,9 @@ public:
   // `import a.b` among the installed libraries.
   std::optional<Target> installed(std::span<const std::string_view> names) const;
   // Does the file belong to an installed library?
-  bool is_installed(const std::string& path) const;
+  bool is_installed(const std::string& path) const { return !within_library(path).empty(); }
+  // The file as the library names it, "timm/models/vision_transformer.py"; empty if it belongs to none.
+  std::string_view within_library(const std::string& path) const;
   // The module `name` inside a package.
   std::optional<Target> within(const Target& package, std::string_view name) const;
 
@@ -39,6 +45,8 @@ private:
   bool is_file(const std::string& path) const;
   const Sources& sources_;
   std::vector<std::string>& tried_;
+  std::function<bool(std::string_view)> reads_;
+  mutable std::unordered_set<std::string> known_;  // those among `tried`
 };
 
 std::string folder_of(const std::string& path);

@@ -4,6 +4,7 @@
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
 #include "snapshot/default_run.hpp"
+#include "snapshot/documents.hpp"
 #include "snapshot/facts.hpp"
 #include "snapshot/memory.hpp"
 #include "snapshot/rank_runs.hpp"
@@ -41,6 +42,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
   Result result;
   const auto module = sources.module(path);
   if (!module) return result;
+  if (const auto language = documents::language_of(path, module->text->bytes()); language != documents::Language::none) return analyze_document(sources, path, language, *module, options);
   interpreter::Limits limits;
   limits.steps = options.steps;
   limits.cancelled = options.cancelled;
@@ -105,7 +107,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
       run.reset();
     }
   }
-  const bool again = run != nullptr;
+  const bool again = result.went_on = run != nullptr;
   if (!run) {
     run = std::make_unique<Run>();
     attend();
@@ -119,6 +121,7 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     return {one, &one->record};
   };
   result.steps = record.steps;
+  result.units_run = run->interpreter->units_run();
   result.out_of_budget = record.out_of_budget;
   if (record.cancelled) {
     result.cancelled = true;

@@ -95,9 +95,12 @@ struct Result {
   std::shared_ptr<const Schedule> schedule;  // who communicates what, if it was wanted
   std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
+  std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;
   std::uint64_t steps = 0;
+  bool went_on = false;       // from what the memory held: only what the change touches was run
+  std::size_t units_run = 0;  // functions that nobody calls and classes, as far as they were not taken over
 };
 
 Result analyze(const program::Sources& sources, const std::string& path, const Options& options = {});

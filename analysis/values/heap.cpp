@@ -670,6 +670,11 @@ Sharing Heap::sharing(Value value, int depth) const {
       if (!content->items[i].is(Kind::list)) mixed = symbolic::mix(mixed, sharing(content->items[i], depth + 1));
     return mixed;
   }
+  // A path is the text that it stands for.
+  case Kind::instance: {
+    const Slot* path = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name("$path")) : nullptr;
+    return path ? sharing(path->value, depth + 1) : Sharing::uniform;
+  }
   default: return Sharing::uniform;
   }
 }

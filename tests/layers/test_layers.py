@@ -45,8 +45,8 @@ def includes(floor):
 
 
 def test_the_house_has_the_floors_of_the_design():
-    assert list(USES) == ["syntax", "program", "symbolic", "values", "interpreter", "torch", "rules", "snapshot",
-                          "protocol", "server"]
+    assert list(USES) == ["syntax", "program", "documents", "symbolic", "values", "interpreter", "torch", "footprint", "rules",
+                          "snapshot", "protocol", "server"]
 
 
 def test_floors_stand_on_lower_floors_only():

@@ -1,5 +1,7 @@
 // Programs of the other suites are edited at random, line by line and letter by letter; after each edit the analysis that goes on from
 // the last one is compared with one from the beginning: findings, their places and fixes, and what is known of each place.
+#include "server/workspace/files.hpp"
+#include "server/workspace/paths.hpp"
 #include "snapshot/snapshot.hpp"
 
 #include <catch2/catch.hpp>
@@ -44,6 +46,25 @@ private:
   mutable syntax::Document document_;
   mutable std::shared_ptr<const syntax::Module> module_;
   std::vector<std::string> roots_;
+};
+
+// A file of an installed library, edited: its imports are read as they lie on the disk.
+class InstalledFile {
+public:
+  explicit InstalledFile(std::string path, std::string text) : path_(std::move(path)), document_(std::move(text)) {}
+
+  void edit(std::uint32_t begin, std::uint32_t end, const std::string& text) { document_.apply({{{begin, end}, text}}); }
+  const std::string& bytes() const { return document_.bytes(); }
+  snapshot::Result analyze(const snapshot::Options& options) {
+    const auto overlay = std::make_shared<server::Overlay>(server::Overlay{{path_, document_.module()}});
+    const server::FileSources sources(cache_, server::import_roots({}, path_), overlay);
+    return snapshot::analyze(sources, path_, options);
+  }
+
+private:
+  std::string path_;
+  syntax::Document document_;
+  std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
 };
 
 class OnAThread : public syntax::Working {
@@ -161,4 +182,31 @@ TEST_CASE("an analysis that goes on from the last one says the same as one from 
       REQUIRE((again == fresh));
     }
   }
+}
+
+TEST_CASE("going on says the same for real files") {
+  constexpr int edits = 24;
+  std::mt19937 random(22);
+  int files = 0;
+  for (const char* name : {"torchvision/models/detection/roi_heads.py", "torchvision/ops/misc.py", "torch/distributed/fsdp/wrap.py", "torch/optim/swa_utils.py"}) {
+    const std::string path = std::string("/usr/lib/python3/dist-packages/") + name;
+    if (!std::filesystem::exists(path)) continue;
+    ++files;
+    InstalledFile file(path, text_of(path));
+    snapshot::Memory memory;
+    snapshot::Options warm, cold;
+    warm.memory = &memory;
+    file.analyze(warm);
+    Change back;
+    for (int n = 0; n < edits; ++n) {
+      // Most edits are taken back: the file stays what its author wrote.
+      const Change change = n % 2 != 0 ? back : random_change(file.bytes(), random);
+      back = {change.begin, static_cast<std::uint32_t>(change.begin + change.text.size()), file.bytes().substr(change.begin, change.end - change.begin)};
+      file.edit(change.begin, change.end, change.text);
+      const std::string again = told(file.analyze(warm)), fresh = told(file.analyze(cold));
+      INFO(path << ", edit " << n << " at " << change.begin << ": " << change.text << "\n" << difference(again, fresh));
+      REQUIRE((again == fresh));
+    }
+  }
+  if (files == 0) WARN("no library is installed: nothing was compared");
 }

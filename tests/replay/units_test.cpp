@@ -1,0 +1,103 @@
+// How much of a file is run again behind an edit: of its functions that nobody calls and its classes, those that use what changed.
+#include "server/workspace/files.hpp"
+#include "server/workspace/paths.hpp"
+#include "snapshot/snapshot.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+using namespace stepzero;
+
+class Session {
+public:
+  Session(std::string path, std::string text) : path_(std::move(path)), document_(std::move(text)) { analyze(); }
+
+  // Puts `text` in front of the first `at`, and takes it away again. Both have to be answered by going on.
+  std::size_t insert(const std::string& at, const std::string& text) {
+    const auto where = static_cast<std::uint32_t>(document_.bytes().find(at));
+    INFO(path_ << ": " << text << " at " << at);
+    REQUIRE(where < document_.bytes().size());
+    document_.apply({{{where, where}, text}});
+    const std::size_t there = analyze();
+    CHECK(went_on);
+    document_.apply({{{where, static_cast<std::uint32_t>(where + text.size())}, ""}});
+    const std::size_t back = analyze();
+    CHECK(went_on);
+    return std::max(there, back);
+  }
+  bool went_on = false;
+
+private:
+  std::size_t analyze() {
+    const auto overlay = std::make_shared<server::Overlay>(server::Overlay{{path_, document_.module()}});
+    const server::FileSources sources(cache_, server::import_roots({}, path_), overlay);
+    snapshot::Options options;
+    options.memory = &memory_;
+    options.want_facts = options.want_schedule = true;
+    const snapshot::Result result = snapshot::analyze(sources, path_, options);
+    went_on = result.went_on;
+    return result.units_run;
+  }
+
+  std::string path_;
+  syntax::Document document_;
+  std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
+  snapshot::Memory memory_;
+};
+
+constexpr int layers = 80;
+
+std::string large_file() {
+  std::string text = "import functools\nimport torch\nfrom torch import nn\n\nWIDTH = 64\nDEPTH = 12\n\n\ndef noted(f):\n    @functools.wraps(f)\n    def inner(*a, **k):\n        return f(*a, **k)\n    return inner\n\n\n";
+  for (int i = 0; i < layers; ++i) {
+    const std::string n = std::to_string(i);
+    text += "class Layer" + n + "(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n        self.fc = nn.Linear(width, width)\n        # end of init " + n + "\n\n" +
+            "    def forward(self, x):\n        y = self.fc(x)\n        return y + x  # " + n + "\n\n\n" + (i % 4 == 0 ? "@noted\n" : "") + "def apply" + n + "(x):\n    layer = Layer" + n + "(" + (i == 7 ? "WIDTH" : "32") +
+            ")\n    return layer(x)\n\n\n";
+  }
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("an edit runs the units again that use what changed, and no others") {
+  Session session("/work.py", large_file());
+  CHECK(session.insert("        return y + x  # 40", "        y = y * 2\n") <= 3);           // a body: the class, and who makes it
+  CHECK(session.insert("        return y + x  # 40", "        y = y.\n") <= 3);              // half a statement
+  CHECK(session.insert("        # end of init 40", "        self.extra = 3\n") <= 3);        // an __init__
+  CHECK(session.insert("):\n        y = self.fc(x)\n        return y + x  # 41", ", scale=1") <= 3);  // a signature
+  CHECK(session.insert("        return y + x  # 42", "        # a comment\n") <= 3);
+  CHECK(session.insert("class Layer40", "def another(x):\n    return x + 1\n\n\n") <= 2);  // a new function
+  CHECK(session.insert("class Layer40", "LIMIT = 3\n\n\n") <= 1);                           // a new constant
+  CHECK(session.insert("64\n", "1") <= 3);                                                   // a constant that one function uses
+  CHECK(session.insert("import torch\n", "import math\n") <= 1);                             // an import that nobody uses yet
+}
+
+TEST_CASE("in real files, too") {
+  const std::string libraries = "/usr/lib/python3/dist-packages/";
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(path);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  int files = 0;
+  if (const std::string path = libraries + "torchvision/models/detection/roi_heads.py"; std::filesystem::exists(path)) {
+    ++files;
+    Session session(path, text_of(path));
+    CHECK(session.insert("    labels = torch.cat(labels, dim=0)", "    scaled = 2 * 3\n") <= 3);
+    CHECK(session.insert("def fastrcnn_loss", "def another(x):\n    return x + 1\n\n\n") <= 2);
+    CHECK(session.insert("import torch\n", "import string\n") <= 1);
+  }
+  if (const std::string path = libraries + "torch/distributed/fsdp/wrap.py"; std::filesystem::exists(path)) {
+    ++files;
+    Session session(path, text_of(path));
+    CHECK(session.insert("def always_wrap_policy", "def another(x):\n    return x + 1\n\n\n") <= 2);
+    CHECK(session.insert("import contextlib\n", "import string\n") <= 1);
+  }
+  if (files == 0) WARN("no library is installed: nothing was counted");
+}
