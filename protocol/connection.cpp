@@ -216,6 +216,9 @@ void Connection::Core::cancelled_by_peer(const Any& params) {
 }
 
 void Connection::Core::on_end(End why) {
+  // Who sent the bytes hears what is wrong with them before nothing is read any more.
+  const bool cut = why.kind == End::Kind::cut_frame && state() != Lifecycle::State::shut_down;
+  if (cut || why.kind == End::Kind::broken_frame) send(error_text(std::nullopt, {error_code::parse_error, why.reason, {}}));
   if (why.kind == End::Kind::end_of_input || why.kind == End::Kind::cut_frame)
     end_when_answered(exit_status(), why.reason);
   else

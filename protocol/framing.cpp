@@ -93,7 +93,22 @@ std::size_t FrameDecoder::take_header(std::string_view bytes) {
   const std::size_t line = header_.find('\n');
   if (line != std::string::npos && (line == 0 || header_[line - 1] != '\r'))
     fail("a header line does not end in CR LF: " + shown(header_.substr(0, line)));
+  else
+    refuse_unfinished_line();
   return bytes.size();
+}
+
+// What has come of a line that is no header field, or a length that is too large already, whatever follows.
+void FrameDecoder::refuse_unfinished_line() {
+  const std::size_t before = header_.rfind('\n');
+  std::string_view line = std::string_view(header_).substr(before == std::string::npos ? 0 : before + 1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::size_t colon = line.find(':');
+  const std::string_view name = line.substr(0, colon);
+  if ((colon != std::string_view::npos || !name.empty()) && !is_name(name)) return fail("not a header field: " + shown(line));
+  if (colon == std::string_view::npos || lower(name) != "content-length") return;
+  const std::string_view value = trim(line.substr(colon + 1));
+  if (!value.empty()) length_of(value);
 }
 
 void FrameDecoder::read_header() {
@@ -121,16 +136,24 @@ void FrameDecoder::read_field(std::string_view line, bool& seen_length) {
   if (key != "content-length") return;
   if (seen_length) return fail("Content-Length is given twice");
   seen_length = true;
-  if (value.empty() || !std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; }))
-    return fail("Content-Length is not a number of bytes: " + shown(value));
+  length_ = length_of(value);
+}
+
+// Nothing, and broken, if it is none.
+std::optional<std::size_t> FrameDecoder::length_of(std::string_view value) {
+  if (value.empty() || !std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; })) {
+    fail("Content-Length is not a number of bytes: " + shown(value));
+    return std::nullopt;
+  }
   std::size_t length = 0;
   for (const char c : value) {
     length = length * 10 + static_cast<std::size_t>(c - '0');
-    if (length > limits_.payload)
-      return fail("Content-Length is above the limit of " + std::to_string(limits_.payload) +
-                  " bytes: " + shown(value));
+    if (length > limits_.payload) {
+      fail("Content-Length is above the limit of " + std::to_string(limits_.payload) + " bytes: " + shown(value));
+      return std::nullopt;
+    }
   }
-  length_ = length;
+  return length;
 }
 
 void FrameDecoder::fail(std::string reason) {

@@ -29,8 +29,10 @@ public:
 
 private:
   std::size_t take_header(std::string_view bytes);
+  void refuse_unfinished_line();
   void read_header();
   void read_field(std::string_view line, bool& seen_length);
+  std::optional<std::size_t> length_of(std::string_view value);
   void fail(std::string reason);
 
   FrameLimits limits_;

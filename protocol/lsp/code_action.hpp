@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace stepzero::lsp {
@@ -66,5 +67,8 @@ struct CodeAction {
   friend bool operator==(const CodeAction&, const CodeAction&) = default;
 };
 STEPZERO_LSP_TYPE(CodeAction)
+
+// Clients without literals take commands only.
+using CommandOrCodeAction = std::variant<Command, CodeAction>;
 
 } // namespace stepzero::lsp

@@ -3,6 +3,7 @@
 
 #include "protocol/lsp/code_action.hpp"
 #include "protocol/lsp/code_lens.hpp"
+#include "protocol/lsp/completion.hpp"
 #include "protocol/lsp/diagnostics.hpp"
 #include "protocol/lsp/document.hpp"
 #include "protocol/lsp/edit.hpp"
@@ -69,9 +70,10 @@ inline constexpr Request<WorkspaceDiagnosticParams, WorkspaceDiagnosticReport> w
 inline constexpr Request<None, None> refresh_diagnostics{"workspace/diagnostic/refresh"};
 
 // features
-inline constexpr Request<CodeActionParams, std::optional<std::vector<CodeAction>>> code_action{
+inline constexpr Request<CodeActionParams, std::optional<std::vector<CommandOrCodeAction>>> code_action{
     "textDocument/codeAction"};
 inline constexpr Request<CodeAction, CodeAction> resolve_code_action{"codeAction/resolve"};
+inline constexpr Request<CompletionParams, std::optional<std::vector<CompletionItem>>> completion{"textDocument/completion"};
 inline constexpr Request<HoverParams, std::optional<Hover>> hover{"textDocument/hover"};
 inline constexpr Request<InlayHintParams, std::optional<std::vector<InlayHint>>> inlay_hint{
     "textDocument/inlayHint"};
@@ -83,7 +85,7 @@ inline constexpr Request<CodeLens, CodeLens> resolve_code_lens{"codeLens/resolve
 inline constexpr Request<None, None> refresh_code_lenses{"workspace/codeLens/refresh"};
 // The answers are unions in the specification; which alternative is used depends on the client's flags.
 inline constexpr Request<DocumentSymbolParams,
-                         std::variant<std::vector<DocumentSymbol>, std::vector<SymbolInformation>>>
+                         std::optional<std::variant<std::vector<DocumentSymbol>, std::vector<SymbolInformation>>>>
     document_symbol{"textDocument/documentSymbol"};
 inline constexpr Request<DefinitionParams, std::variant<std::vector<Location>, std::vector<LocationLink>>>
     definition{"textDocument/definition"};
@@ -92,6 +94,8 @@ inline constexpr Request<ReferenceParams, std::optional<std::vector<Location>>> 
 
 // workspace
 inline constexpr Request<ExecuteCommandParams, Any> execute_command{"workspace/executeCommand"};
+inline constexpr Request<WorkspaceSymbolParams, std::optional<std::vector<SymbolInformation>>> workspace_symbol{
+    "workspace/symbol"};
 inline constexpr Request<ApplyWorkspaceEditParams, ApplyWorkspaceEditResult> apply_edit{
     "workspace/applyEdit"};
 inline constexpr Request<ConfigurationParams, std::vector<Any>> configuration{"workspace/configuration"};

@@ -38,6 +38,14 @@ void fields(F& f, Of<F, SymbolInformation> v) {
 STEPZERO_LSP_CODEC(SymbolInformation)
 
 template <class F>
+void fields(F& f, Of<F, WorkspaceSymbolParams> v) {
+  f("query", v.query);
+  f("workDoneToken", v.work_done_token);
+  f("partialResultToken", v.partial_result_token);
+}
+STEPZERO_LSP_CODEC(WorkspaceSymbolParams)
+
+template <class F>
 void fields(F& f, Of<F, ReferenceContext> v) {
   f("includeDeclaration", v.include_declaration);
 }

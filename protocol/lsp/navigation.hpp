@@ -72,6 +72,14 @@ struct SymbolInformation { // the flat form, for clients without hierarchical sy
 };
 STEPZERO_LSP_TYPE(SymbolInformation)
 
+struct WorkspaceSymbolParams {
+  std::string query; // letters of a name, in order; empty: all
+  std::optional<ProgressToken> work_done_token;
+  std::optional<ProgressToken> partial_result_token;
+  friend bool operator==(const WorkspaceSymbolParams&, const WorkspaceSymbolParams&) = default;
+};
+STEPZERO_LSP_TYPE(WorkspaceSymbolParams)
+
 using DefinitionParams = TextDocumentPositionParams;
 
 struct ReferenceContext {

@@ -89,10 +89,12 @@ void fields(F& f, Of<F, ServerCapabilities> v) {
   f("positionEncoding", v.position_encoding);
   f("textDocumentSync", v.text_document_sync);
   f("notebookDocumentSync", v.notebook_document_sync);
+  f("completionProvider", v.completion);
   f("hoverProvider", v.hover);
   f("definitionProvider", v.definition);
   f("referencesProvider", v.references);
   f("documentSymbolProvider", v.document_symbols);
+  f("workspaceSymbolProvider", v.workspace_symbols);
   f("codeActionProvider", v.code_action);
   f("codeLensProvider", v.code_lens);
   f("inlayHintProvider", v.inlay_hint);

@@ -2,6 +2,7 @@
 // dynamic registration (with a document selector).
 #pragma once
 
+#include "protocol/lsp/completion.hpp"
 #include "protocol/lsp/basic.hpp"
 #include "protocol/lsp/notebook.hpp"
 
@@ -78,10 +79,12 @@ struct ServerCapabilities {
   std::optional<PositionEncoding> position_encoding;
   std::optional<TextDocumentSyncOptions> text_document_sync;
   std::optional<NotebookDocumentSyncOptions> notebook_document_sync;
+  std::optional<CompletionOptions> completion;
   std::optional<ProviderOptions> hover;
   std::optional<ProviderOptions> definition;
   std::optional<ProviderOptions> references;
   std::optional<ProviderOptions> document_symbols;
+  std::optional<ProviderOptions> workspace_symbols;
   std::optional<CodeActionOptions> code_action;
   std::optional<ResolvingOptions> code_lens;
   std::optional<ResolvingOptions> inlay_hint;

@@ -24,10 +24,6 @@ std::size_t Baseline::left(const std::set<std::string>& paths) const {
   return sum;
 }
 
-std::string baseline_name(const std::string& path, const std::string& folder) {
-  return is_inside(path, folder) ? std::string(relative_to(path, folder)) : path;
-}
-
 ReadBaseline read_baseline(const std::string& path) {
   const ReadText read = read_text(path);
   if (!read.text) return {{}, read.reason};
@@ -48,7 +44,7 @@ ReadBaseline read_baseline(const std::string& path) {
 
 std::string baseline_text(const Report& report, const std::string& folder) {
   Baseline baseline;
-  for (const rules::Finding& finding : report.findings) baseline.add(fingerprint(report, finding, baseline_name(finding.where.path, folder)));
+  for (const rules::Finding& finding : report.findings) baseline.add(fingerprint(report, finding, seen_from(finding.where.path, folder)));
   std::string text = "{\"version\": " + std::to_string(format_version) + ", \"findings\": [";
   bool first = true;
   for (const auto& [finding, count] : baseline.counts()) {

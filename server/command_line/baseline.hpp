@@ -24,9 +24,6 @@ private:
   std::map<Fingerprint, std::size_t> counts_;
 };
 
-// Of a path, as a baseline in `folder` names it: relative where it lies inside, so that a checkout can be anywhere.
-std::string baseline_name(const std::string& path, const std::string& folder);
-
 struct ReadBaseline {
   std::optional<Baseline> baseline;
   std::string reason; // why there is none, in one line

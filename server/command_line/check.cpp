@@ -1,13 +1,16 @@
 // `stepzero check`.
 #include "server/command_line/baseline.hpp"
+#include "server/command_line/causes.hpp"
 #include "server/command_line/commands.hpp"
 #include "server/command_line/console.hpp"
 #include "server/command_line/diff.hpp"
 #include "server/command_line/display.hpp"
 #include "server/command_line/fix_run.hpp"
 #include "server/command_line/parallel.hpp"
+#include "server/command_line/picture.hpp"
 #include "server/command_line/report.hpp"
 #include "server/command_line/revision.hpp"
+#include "server/command_line/watch.hpp"
 #include "server/command_line/write_file.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
@@ -24,8 +27,9 @@ namespace {
 
 class Check {
 public:
-  explicit Check(const CheckOptions& options)
-      : options_(options), inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
+  // `kept`: what an earlier round found.
+  explicit Check(const CheckOptions& options, Kept* kept = nullptr)
+      : options_(options), kept_(kept), inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
         checker_(inputs_, configuration_, options.settings) {}
 
   int run() {
@@ -57,6 +61,8 @@ public:
     return options_.diff ? show_diff(fixed, report) : show(report);
   }
 
+  std::size_t files() const { return inputs_.files.size(); }
+
 private:
   std::vector<Checked> check_all() const {
     std::vector<Checked> results(inputs_.files.size());
@@ -65,10 +71,15 @@ private:
     const std::vector<std::size_t> order = largest_first();
     parallel(results.size(), [&](std::size_t turn) {
       const std::size_t i = order[turn];
-      results[i] = checker_.check(inputs_.files[i], inputs_.overlay);
+      results[i] = check_one(inputs_.files[i]);
       progress.at(++done);
     });
     return results;
+  }
+
+  Checked check_one(const std::string& path) const {
+    const auto check = [&] { return checker_.check(path, inputs_.overlay); };
+    return kept_ ? kept_->checked(path, checker_.configuration(path), check) : check();
   }
 
   // The files by number. None that takes long begins when the others are nearly done, and leaves the other cores without work.
@@ -113,8 +124,10 @@ private:
     Report& report = found.report;
     report.unreadable = inputs_.unreadable;
     std::set<std::tuple<std::string_view, std::string, std::uint32_t, std::uint32_t, std::string>> seen;
+    const Causes causes(results);
     const auto add = [&](rules::Finding& finding, const Settings& settings) {
       const syntax::Span span = finding.where.span;
+      if (causes.are_told_elsewhere(finding)) return;
       if (!seen.emplace(finding.rule, finding.where.path, span.begin, span.end, finding.message).second)
         return;
       found.fails.push_back(finding.severity <= settings.fail_on);
@@ -132,6 +145,11 @@ private:
       const std::string& path = inputs_.files[i];
       if (!results[i].unreadable.empty()) {
         report.unreadable.push_back({inputs_.names.shown(path), results[i].unreadable});
+        continue;
+      }
+      if (!results[i].not_checked.empty()) {
+        // Of a folder nobody asked that each of its files be a configuration.
+        if (!inputs_.found_documents.contains(path)) say(inputs_.names.shown(path) + ": not checked: " + results[i].not_checked);
         continue;
       }
       ++report.files;
@@ -201,7 +219,7 @@ private:
     for (std::size_t i = 0; i < report.findings.size(); ++i) {
       rules::Finding& finding = report.findings[i];
       const std::string& path = finding.where.path;
-      if (before.take(fingerprint(report, finding, path)) || baseline_.take(fingerprint(report, finding, baseline_name(path, folder)))) {
+      if (before.take(fingerprint(report, finding, path)) || baseline_.take(fingerprint(report, finding, seen_from(path, folder)))) {
         ++report.known;
         continue;
       }
@@ -211,7 +229,7 @@ private:
     report.findings = std::move(findings);
     found.fails = std::move(fails);
     std::set<std::string> checked;
-    for (const std::string& path : inputs_.files) checked.insert(baseline_name(path, folder));
+    for (const std::string& path : inputs_.files) checked.insert(seen_from(path, folder));
     if (const std::size_t gone = baseline_.left(checked); gone != 0)
       say(std::to_string(gone) + " of the findings in " + harmless(options_.baseline) + " are gone; `--write-baseline` brings it up to date");
   }
@@ -273,6 +291,9 @@ private:
     case Format::sarif: output = sarif_report(report); break;
     case Format::github: output = github_report(report); break;
     case Format::gitlab: output = gitlab_report(report); break;
+    case Format::page: return show_page(report);
+    case Format::svg:
+    case Format::mermaid: break; // of schedules
     }
     if (options_.fix && !inputs_.standard_input.empty()) {
       // Standard output holds the fixed text.
@@ -282,7 +303,34 @@ private:
     return write_out(output) == Written::failed ? exit_status::trouble : report.exit_status;
   }
 
+  // Not a gate: findings are no failure here.
+  int show_page(const Report& report) const {
+    std::vector<std::string> paths = options_.paths;
+    for (std::string& path : paths)
+      if (path == "-" && !options_.stdin_filename.empty()) path = options_.stdin_filename;
+    const std::string page = report_page(report, paths, pictures());
+    const int status = report.exit_status == exit_status::trouble ? exit_status::trouble : exit_status::success;
+    if (options_.output.empty()) return write_out(page) == Written::failed ? exit_status::trouble : status;
+    if (const std::string error = write_file(normal_path(options_.output, current_folder()), page); !error.empty()) {
+      say("-o " + harmless(options_.output) + ": " + error);
+      return exit_status::trouble;
+    }
+    return status;
+  }
+
+  std::vector<Picture> pictures() const {
+    std::vector<Picture> pictures(inputs_.files.size());
+    Progress progress("drawing", pictures.size());
+    std::atomic<std::size_t> done = 0;
+    parallel(pictures.size(), [&](std::size_t i) {
+      pictures[i] = picture_of(checker_, inputs_, inputs_.files[i], options_.world);
+      progress.at(++done);
+    });
+    return pictures;
+  }
+
   const CheckOptions& options_;
+  Kept* const kept_;
   ConfigurationFiles configuration_;
   Inputs inputs_;
   Checker checker_;
@@ -294,5 +342,32 @@ private:
 } // namespace
 
 int run_check(const CheckOptions& options) { return Check(options).run(); }
+
+int run_watch(const CheckOptions& options) {
+  constexpr std::string_view clear = "\x1b[2J\x1b[3J\x1b[H";
+  const bool terminal = is_terminal(STDOUT_FILENO);
+  Kept kept;
+  while (true) {
+    if (terminal && write_out(clear) != Written::all) return exit_status::success;
+    kept.begin();
+    Check check(options, &kept);
+    const int status = check.run();
+    end_in_order();
+    say("watching " + std::to_string(check.files()) + (check.files() == 1 ? " file" : " files") + "; Ctrl-C ends");
+    std::string changed;
+    const bool go_on = wait_for_change([&] {
+      kept.begin();
+      ConfigurationFiles configuration;
+      const Inputs inputs = find_inputs(options.paths, {}, configuration);
+      const std::vector<std::string> paths = kept.changed(inputs, configuration);
+      for (std::size_t i = 0; i < paths.size() && i < 3; ++i) changed += (i == 0 ? "" : ", ") + harmless(inputs.names.shown(paths[i]));
+      if (paths.size() > 3) changed += " and " + std::to_string(paths.size() - 3) + " more";
+      return !paths.empty();
+    });
+    if (!go_on) return status;
+    // Whoever reads a pipe sees where a state begins.
+    if (!terminal && write_out("\n" + changed + " changed:\n\n") != Written::all) return status;
+  }
+}
 
 } // namespace stepzero::server

@@ -30,6 +30,7 @@ Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
       configurations_.push_back(file);
     }
     settings_.emplace(path, merged);
+    configuration_of_.emplace(path, file);
   }
 }
 
@@ -66,6 +67,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
     snapshot::Result result = analyze_(files, path, options);
     checked.findings = std::move(result.findings);
     checked.read = std::move(result.read);
+    checked.not_checked = std::move(result.not_checked);
     checked.failures = std::move(result.failed_rules);
   } catch (const std::exception& error) {
     checked.failures.push_back(std::string("the analysis: ") + error.what());

@@ -27,6 +27,7 @@ struct Checked {
   std::vector<std::string> read;        // other files the findings depend on
   std::vector<std::string> failures;    // rules that threw: "id: what"
   std::string unreadable;               // why the file is not checked; empty: it is
+  std::string not_checked;              // why no rule reads it; empty: it was checked
   bool is_too_large = false;            // readable, but beyond what is analysed
   std::vector<std::uint32_t> unread;    // lines that are no Python, in order; zero-based
 };
@@ -46,6 +47,8 @@ public:
   Checked check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
   const Settings& settings(const std::string& path) const { return *settings_.at(path); }
+  // The settings file that holds for a file, or an empty one.
+  const ConfigurationFile& configuration(const std::string& path) const { return *configuration_of_.at(path); }
 
   // Of the settings files that hold for the inputs, each once.
   const std::vector<std::shared_ptr<const ConfigurationFile>>& configurations() const {
@@ -69,6 +72,7 @@ private:
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;
   std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;
   std::map<std::string, std::shared_ptr<const Settings>> settings_;
+  std::map<std::string, std::shared_ptr<const ConfigurationFile>> configuration_of_;
 };
 
 } // namespace stepzero::server

@@ -15,7 +15,7 @@ inline constexpr int findings = 1;
 inline constexpr int trouble = 2; // wrong usage, or input that cannot be read
 } // namespace exit_status
 
-enum class Format { text, json, sarif, github, gitlab };
+enum class Format { text, json, sarif, github, gitlab, svg, mermaid, page };
 
 struct CheckOptions {
   std::vector<std::string> paths;
@@ -26,9 +26,13 @@ struct CheckOptions {
   bool diff = false;
   std::string baseline;        // a file of known findings that are left out; empty: none
   std::string write_baseline;  // where to write the present findings as known ones; empty: nowhere
+  std::string output;          // where the page is written; empty: to standard output
+  int world = 0;               // ranks of the page's schedules, see ScheduleOptions
   std::string since;           // a revision of git whose findings are left out; empty: none
 };
 int run_check(const CheckOptions& options);
+// The same again whenever a file changes, until the user ends it.
+int run_watch(const CheckOptions& options);
 
 struct ShapesOptions {
   std::vector<std::string> paths;

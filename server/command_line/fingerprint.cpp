@@ -53,9 +53,7 @@ std::vector<std::string> fingerprints(const Report& report) {
   std::vector<std::string> result;
   const std::string& folder = report.names.current_folder();
   for (const rules::Finding& finding : report.findings) {
-    const std::string& path = finding.where.path;
-    const std::string digits =
-        digest(fingerprint(report, finding, is_inside(path, folder) ? std::string(relative_to(path, folder)) : path));
+    const std::string digits = digest(fingerprint(report, finding, seen_from(finding.where.path, folder)));
     result.push_back(digits + ":" + std::to_string(++seen[digits]));
   }
   return result;

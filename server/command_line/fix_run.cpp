@@ -1,5 +1,6 @@
 #include "server/command_line/fix_run.hpp"
 
+#include "documents/document.hpp"
 #include "server/command_line/fixes.hpp"
 #include "server/command_line/parallel.hpp"
 
@@ -63,7 +64,7 @@ private:
     Modules after;
     for (auto& [path, of_path] : edits) {
       const auto before = present(path);
-      if (before) after[path] = syntax::parse(apply_edits(before->text->bytes(), std::move(of_path)));
+      if (before) after[path] = documents::module_of(path, apply_edits(before->text->bytes(), std::move(of_path)));
     }
     return after;
   }

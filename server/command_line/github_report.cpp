@@ -30,21 +30,17 @@ std::string_view command(rules::Severity severity) {
   return severity == rules::Severity::warning ? "warning" : "notice";
 }
 
-// Annotations are matched by the path in the repository, which is where the workflow runs.
-std::string path_of(const std::string& path, const Names& names) {
-  const std::string& folder = names.current_folder();
-  return is_inside(path, folder) ? std::string(relative_to(path, folder)) : path;
-}
-
 } // namespace
 
 std::string github_report(const Report& report) {
+  // Annotations are matched by the path in the repository, which is where the workflow runs.
+  const std::string& folder = report.names.current_folder();
   std::string result;
   for (const rules::Finding& finding : report.findings) {
     const rules::Location& where = finding.where;
     const auto [begin, end] = report.places(where);
     result += "::" + std::string(command(finding.severity)) + " title=" + escaped(finding.rule, true) +
-              ",file=" + escaped(path_of(where.path, report.names), true);
+              ",file=" + escaped(seen_from(where.path, folder), true);
     std::string message = finding.message;
     if (begin.cell != 0) {
       // The lines that GitHub knows are those of the notebook's file: the place is told in words.
@@ -57,7 +53,7 @@ std::string github_report(const Report& report) {
     }
     for (const rules::Related& related : finding.related) {
       const Place at = report.place(related.where.path, related.where.span.begin);
-      message += "\n" + path_of(related.where.path, report.names) + ":" +
+      message += "\n" + seen_from(related.where.path, folder) + ":" +
                  (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ": " + related.message;
     }
     result += "::" + escaped(message, false) + "\n";

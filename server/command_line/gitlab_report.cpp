@@ -26,7 +26,6 @@ std::string gitlab_report(const Report& report) {
   Json issues = Json::array();
   for (std::size_t i = 0; i < report.findings.size(); ++i) {
     const rules::Finding& finding = report.findings[i];
-    const std::string& path = finding.where.path;
     const auto [begin, end] = report.places(finding.where);
     // The lines that GitLab knows are those of a notebook's file: the place is told in words.
     const bool in_cell = begin.cell != 0;
@@ -36,7 +35,7 @@ std::string gitlab_report(const Report& report) {
                       {"fingerprint", keys[i]},
                       {"severity", severity(finding.severity)},
                       {"location",
-                       {{"path", is_inside(path, folder) ? std::string(relative_to(path, folder)) : path},
+                       {{"path", seen_from(finding.where.path, folder)},
                         {"lines", {{"begin", in_cell ? 1 : begin.line}, {"end", in_cell ? 1 : end.line}}}}}});
   }
   return written(issues);

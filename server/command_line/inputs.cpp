@@ -1,6 +1,7 @@
 #include "server/command_line/inputs.hpp"
 
 #include "server/workspace/discovery.hpp"
+#include "documents/document.hpp"
 #include "server/workspace/paths.hpp"
 
 #include <algorithm>
@@ -72,7 +73,7 @@ private:
       inputs_.standard_input_cells = std::make_shared<Cells>(std::move(notebook.program->cells));
       read.text = std::move(notebook.program->text);
     }
-    (*overlay)[inputs_.standard_input] = syntax::parse(std::move(*read.text));
+    (*overlay)[inputs_.standard_input] = documents::module_of(inputs_.standard_input, std::move(*read.text));
     inputs_.overlay = std::move(overlay);
     add(inputs_.standard_input, name);
   }
@@ -82,7 +83,20 @@ private:
       inputs_.unreadable.push_back({name, read.reason});
       return;
     }
+    if (is_of_another_kind(path)) {
+      inputs_.notes.push_back(name + ": not checked: stepzero reads Python, notebooks, JSON, YAML, scripts of the shell, Makefiles and Dockerfiles");
+      return;
+    }
+    inputs_.found_documents.erase(path);
     add(path, name);
+  }
+
+  // A name that says that the file is neither a program nor a document that a rule reads. One that says nothing may be Python.
+  static bool is_of_another_kind(std::string_view path) {
+    const std::string_view name = file_name(path);
+    for (const std::string_view ending : {".toml", ".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java", ".js", ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".env", ".jsonl", ".log"})
+      if (name.ends_with(ending)) return true;
+    return false;
   }
 
   // The file is read by the analysis; here only what can never be read is told apart.
@@ -93,7 +107,7 @@ private:
 
   void folder(const std::string& path, const std::string& name) {
     inputs_.workspace_folders.push_back(path);
-    const Discovery found = find_python_files(path, nullptr, Notebooks::included);
+    const Discovery found = find_python_files(path, nullptr, Notebooks::included, Documents::included);
     const auto shown = [&](const std::string& file) {
       const std::string_view relative = relative_to(file, path);
       if (name == ".") return std::string(relative);
@@ -104,14 +118,18 @@ private:
       inputs_.unreadable.push_back({label.empty() ? name : label, unreadable.reason});
     }
     std::size_t excluded = 0;
+    const auto is_excluded = [&](const std::string& file) {
+      const auto settings = configuration_.nearest(file);
+      return settings->layer.exclude && merge({&settings->layer}).excludes(relative_to(file, settings->folder));
+    };
     for (const std::string& python : found.files) {
-      const auto settings = configuration_.nearest(python);
-      if (settings->layer.exclude &&
-          merge({&settings->layer}).excludes(relative_to(python, settings->folder))) {
-        ++excluded;
-      } else {
-        add(python, shown(python));
-      }
+      if (is_excluded(python)) ++excluded;
+      else add(python, shown(python));
+    }
+    for (const std::string& document : found.documents) {
+      if (seen_.contains(document) || is_excluded(document)) continue;
+      inputs_.found_documents.insert(document);
+      add(document, shown(document));
     }
     if (found.files.empty() && found.unreadable.empty()) {
       inputs_.notes.push_back("no Python files in " + name);

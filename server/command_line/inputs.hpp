@@ -5,6 +5,7 @@
 #include "server/workspace/files.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Inputs {
   std::vector<std::string> workspace_folders;
   std::vector<Unreadable> unreadable;
   std::vector<std::string> notes;
+  std::set<std::string> found_documents; // of `files` the configurations and scripts that lie in the folders given
   // Standard input as a file.
   std::string standard_input; // its path; empty: it is not read
   std::shared_ptr<const Overlay> overlay;

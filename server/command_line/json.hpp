@@ -15,4 +15,7 @@ inline std::string written(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// One finding, as `check --format json` tells it.
+Json diagnostic_json(const Report& report, const rules::Finding& finding);
+
 } // namespace stepzero::server

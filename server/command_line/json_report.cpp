@@ -23,7 +23,9 @@ Json fix_of(const Report& report, const rules::Fix& fix) {
   return {{"title", fix.title}, {"preferred", fix.preferred}, {"edits", std::move(edits)}};
 }
 
-Json diagnostic(const Report& report, const rules::Finding& finding) {
+} // namespace
+
+Json diagnostic_json(const Report& report, const rules::Finding& finding) {
   Json related = Json::array();
   for (const rules::Related& other : finding.related) {
     related.push_back(place(report, other.where));
@@ -43,11 +45,9 @@ Json diagnostic(const Report& report, const rules::Finding& finding) {
   return json;
 }
 
-} // namespace
-
 std::string json_report(const Report& report) {
   Json diagnostics = Json::array();
-  for (const rules::Finding& finding : report.findings) diagnostics.push_back(diagnostic(report, finding));
+  for (const rules::Finding& finding : report.findings) diagnostics.push_back(diagnostic_json(report, finding));
   return written({{"version", 1}, {"files", report.files}, {"diagnostics", std::move(diagnostics)}});
 }
 

@@ -2,6 +2,7 @@
 #include "server/command_line/program.hpp"
 
 #include "server/command_line/commands.hpp"
+#include "server/command_line/memory.hpp"
 #include "server/command_line/console.hpp"
 #include "server/command_line/display.hpp"
 #include "server/configuration/suggestion.hpp"
@@ -63,8 +64,10 @@ public:
     app_.require_subcommand(0, 1);
     add_lsp();
     add_check();
+    add_report();
     add_shapes();
     add_schedule();
+    add_memory();
     add_rules();
     add_explain();
   }
@@ -90,11 +93,13 @@ public:
     const std::string name = parsed_name();
     if (name == "lsp") return lsp();
     if (name == "check") return check();
+    if (name == "report") return report();
     if (name == "shapes") return shapes();
     if (name == "schedule") return schedule();
+    if (name == "memory") return memory();
     if (name == "rules") return run_rules(format());
     if (name == "explain") return run_explain(rule_);
-    return usage_error("say what to do: lsp, check, shapes, schedule, rules or explain");
+    return usage_error("say what to do: lsp, check, report, shapes, schedule, memory, rules or explain");
   }
 
 private:
@@ -124,8 +129,7 @@ private:
         command->add_option("--pipe", pipe_, "Speak over the local socket of this name")->type_name("NAME");
     socket->excludes(stdio)->excludes(pipe);
     pipe->excludes(stdio);
-    // Editors pass it; the server learns its parent from `initialize`.
-    command->add_option("--clientProcessId", ignored_)->group("");
+    command->add_option("--clientProcessId", editor_process_, "End with the process of this number: the editor's")->type_name("PID");
   }
 
   void add_check() {
@@ -146,11 +150,27 @@ private:
         ->check(one_of(severities));
     command->add_flag("--fix", fix_, "Apply the fixes that are always right");
     command->add_flag("--diff", diff_, "Print what --fix would change, and change nothing");
+    command->add_flag("--watch", watch_, "Check again whenever a file changes, until Ctrl-C");
     command->add_option("--baseline", baseline_, "Leave out the findings that this file holds")->type_name("FILE");
     command->add_option("--write-baseline", write_baseline_, "Write the present findings to this file, for --baseline")
         ->type_name("FILE");
     command->add_option("--since", since_, "Leave out the findings that this revision of git has")->type_name("REVISION");
     command->footer("Exit status: 0 nothing found, 1 findings, 2 wrong usage or unreadable input.");
+  }
+
+  void add_report() {
+    CLI::App* command = app_.add_subcommand("report", "Show findings, schedules and models as a page for a browser");
+    add_paths(*command);
+    command->add_option("-o,--output", output_, "Where the page is written (standard output)")->type_name("FILE");
+    add_world(*command);
+  }
+
+  void add_world(CLI::App& command) {
+    command
+        .add_option("--world", world_,
+                    "How many ranks the job has (2, or as many as the program is made for)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 16));
   }
 
   void add_shapes() {
@@ -162,13 +182,22 @@ private:
   void add_schedule() {
     CLI::App* command = app_.add_subcommand("schedule", "Print who communicates what, rank by rank");
     add_paths(*command);
-    add_format(*command, {"text", "json"});
-    command
-        ->add_option("--world", world_,
-                     "How many ranks the job has (2, or as many as the program is made for)")
-        ->type_name("N")
-        ->check(CLI::Range(1, 16));
+    add_format(*command, {"text", "json", "svg", "mermaid"});
+    add_world(*command);
     command->footer("A line without columns is what every rank does. Of a folder, files that communicate are told.");
+  }
+
+  void add_memory() {
+    CLI::App* command = app_.add_subcommand("memory", "Print what a training step takes of a GPU's memory");
+    add_paths(*command);
+    add_format(*command, {"text", "json"});
+    command->add_option("--gpu", gpu_, "The memory of the GPU: which batch fits it")->type_name("SIZE");
+    command->add_option("--batch", batch_, "The batch size (the program's own)")->type_name("N")->check(CLI::Range(1, 1 << 24));
+    command->add_option("--set", settings_, "What a size, constant or option of the program is taken to be")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false);
+    command->add_option("--device", device_, "Whose kernels are asked what they keep")->type_name("cuda|cpu")->check(one_of({"cuda", "cpu"}));
+    command->footer("What the program leaves open stays open: \"4*B*T*50257\" is evaluated by --set B=8. A sum of which something is not known says so.");
   }
 
   void add_rules() {
@@ -209,6 +238,8 @@ private:
     if (format_ == "json") return Format::json;
     if (format_ == "sarif") return Format::sarif;
     if (format_ == "gitlab") return Format::gitlab;
+    if (format_ == "svg") return Format::svg;
+    if (format_ == "mermaid") return Format::mermaid;
     return format_ == "github" ? Format::github : Format::text;
   }
 
@@ -218,6 +249,7 @@ private:
     if (!pipe_.empty()) options.transport = LspOptions::Transport::pipe;
     options.port = port_;
     options.pipe = pipe_;
+    options.editor_process = editor_process_;
     return run_language_server(options);
   }
 
@@ -262,6 +294,20 @@ private:
     if (!select.empty()) options.settings.layer.select = select;
     options.settings.layer.min_severity = parse_severity(min_severity_);
     options.settings.layer.fail_on = parse_severity(fail_on_);
+    if (!watch_) return run_check(options);
+    if (fix_ || diff_ || !write_baseline_.empty() || format() != Format::text || std::find(paths_.begin(), paths_.end(), "-") != paths_.end())
+      return usage_error("--watch shows the state of files as text: leave out --fix, --diff, --write-baseline, --format and -", "check");
+    return run_watch(options);
+  }
+
+  int report() const {
+    if (paths_.empty()) return usage_error("say what to report, such as `stepzero report . -o report.html`", "report");
+    CheckOptions options;
+    options.paths = paths_;
+    options.stdin_filename = stdin_filename_;
+    options.format = Format::page;
+    options.output = output_;
+    options.world = world_;
     return run_check(options);
   }
 
@@ -277,20 +323,39 @@ private:
     return run_schedule({paths_, stdin_filename_, format(), world_});
   }
 
+  int memory() const {
+    if (paths_.empty()) return usage_error("say what to look at, such as `stepzero memory train.py`", "memory");
+    MemoryOptions options;
+    options.paths = paths_;
+    options.stdin_filename = stdin_filename_;
+    options.format = format();
+    options.gpu = gpu_;
+    options.device = device_;
+    options.settings = settings_;
+    options.batch = batch_;
+    return run_memory(options);
+  }
+
   CLI::App app_;
   bool wants_version_ = false;
   bool stdio_ = false;
   bool fix_ = false;
   bool diff_ = false;
+  bool watch_ = false;
   std::uint16_t port_ = 0;
   int world_ = 0;
+  int batch_ = 0;
+  std::string gpu_;
+  std::string device_ = "cuda";
+  std::vector<std::string> settings_;
   std::string pipe_;
-  std::string ignored_;
+  std::optional<int> editor_process_;
   std::string format_ = "text";
   std::string stdin_filename_;
   std::string min_severity_;
   std::string fail_on_;
   std::string rule_;
+  std::string output_;
   std::string baseline_;
   std::string write_baseline_;
   std::string since_;

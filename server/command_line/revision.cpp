@@ -1,5 +1,6 @@
 #include "server/command_line/revision.hpp"
 
+#include "documents/document.hpp"
 #include "server/workspace/notebook.hpp"
 #include "server/workspace/paths.hpp"
 #include "syntax/document.hpp"
@@ -83,10 +84,10 @@ std::string repository_of(const std::string& path) {
   }
 }
 
-bool is_program(std::string_view path) { return path.ends_with(".py") || path.ends_with(".pyi") || is_notebook(path); }
+bool is_program(std::string_view path) { return path.ends_with(".py") || path.ends_with(".pyi") || is_notebook(path) || documents::language_of(path) != documents::Language::none; }
 
 std::shared_ptr<const syntax::Module> parsed(const std::string& path, std::string text) {
-  if (!is_notebook(path)) return syntax::parse(std::move(text));
+  if (!is_notebook(path)) return documents::module_of(path, std::move(text));
   ReadNotebook notebook = read_notebook(text);
   return notebook.program ? syntax::parse(std::move(notebook.program->text)) : nullptr;
 }

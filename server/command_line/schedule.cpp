@@ -6,6 +6,7 @@
 #include "server/command_line/json.hpp"
 #include "server/command_line/parallel.hpp"
 #include "server/features/schedule_json.hpp"
+#include "server/features/schedule_picture.hpp"
 #include "snapshot/snapshot.hpp"
 
 #include <exception>
@@ -15,6 +16,7 @@ namespace {
 
 // The schedule of one file, written.
 struct OfFile {
+  std::shared_ptr<const snapshot::Schedule> schedule;
   Json json;
   std::string text;
   std::string unreadable;
@@ -39,9 +41,12 @@ OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std:
     if (!result.schedule) return made;
     const PathName name = [&](const std::string& each) { return inputs.names.shown(each); };
     made.communicates = !result.schedule->parts.empty();
+    made.schedule = result.schedule;
     if (asked.format == Format::json)
       made.json = schedule_json(*result.schedule, path, name);
-    else
+    else if (asked.format == Format::mermaid)
+      made.text = schedule_mermaid({result.schedule.get(), path}, name);
+    else if (asked.format == Format::text)
       made.text = schedule_text(*result.schedule, path, name);
   } catch (const std::exception& error) {
     made.unreadable = std::string("internal error: ") + error.what();
@@ -78,6 +83,7 @@ int run_schedule(const ScheduleOptions& options) {
   });
   Json files = Json::array();
   std::string text;
+  std::vector<Drawn> drawn;
   std::size_t silent = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].unreadable.empty()) {
@@ -92,9 +98,12 @@ int run_schedule(const ScheduleOptions& options) {
     }
     if (!text.empty() && all[i].communicates) text += "\n";
     text += harmless_lines(all[i].text);
+    if (all[i].schedule) drawn.push_back({all[i].schedule.get(), inputs.files[i]});
     if (!all[i].json.is_null()) files.push_back(std::move(all[i].json));
   }
   if (silent > 0 && silent == all.size()) text = "no communication in " + std::to_string(silent) + " files\n";
+  if (options.format == Format::mermaid && text.find("sequenceDiagram") == std::string::npos) text = "sequenceDiagram\n  %% no communication\n";
+  if (options.format == Format::svg) text = schedule_svg(drawn, [&](const std::string& each) { return inputs.names.shown(each); });
   if (options.format == Format::json) text = written({{"version", 1}, {"files", std::move(files)}});
   return write_out(text) == Written::failed ? exit_status::trouble : status;
 }

@@ -1,13 +1,15 @@
 #include "server/documents/parsed_draft.hpp"
 
+#include "documents/document.hpp"
 #include "server/scheduler/elsewhere.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace stepzero::server {
 
-ParsedDraft::ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells)
-    : pending_text_(std::move(text)), pending_version_(version), pending_cells_(std::move(cells)) {}
+ParsedDraft::ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells, bool python)
+    : pending_text_(std::move(text)), pending_version_(version), pending_cells_(std::move(cells)), python_(python) {}
 
 void ParsedDraft::edit(std::vector<syntax::Edit> edits, int version, std::shared_ptr<const Cells> cells) {
   const std::lock_guard lock(pending_mutex_);
@@ -34,6 +36,16 @@ ParsedDraft::State ParsedDraft::parse() {
     edits = std::exchange(pending_edits_, {});
     state_.version = pending_version_;
     state_.cells = pending_cells_;
+  }
+  if (!python_) {
+    if (!text && edits.empty()) return state_;
+    if (text) plain_ = std::move(*text);
+    for (const syntax::Edit& edit : edits) {
+      const std::size_t begin = std::min<std::size_t>(edit.span.begin, plain_.size()), end = std::clamp<std::size_t>(edit.span.end, begin, plain_.size());
+      plain_.replace(begin, end - begin, edit.text);
+    }
+    state_.module = documents::unparsed(plain_);
+    return state_;
   }
   if (text) document_.emplace(std::move(*text));
   if (!edits.empty()) document_->apply(edits);

@@ -16,7 +16,8 @@ namespace stepzero::server {
 
 class ParsedDraft {
 public:
-  ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells = nullptr);
+  // `python`: false for a configuration or a script of the shell, whose module is its text alone.
+  ParsedDraft(std::string text, int version, std::shared_ptr<const Cells> cells = nullptr, bool python = true);
 
   // Neither waits for a parse. `cells`: of the text as it is then, if it is a notebook's.
   void edit(std::vector<syntax::Edit> edits, int version, std::shared_ptr<const Cells> cells = nullptr);
@@ -37,7 +38,9 @@ private:
   int pending_version_;
   std::shared_ptr<const Cells> pending_cells_;
 
+  const bool python_;
   std::mutex parse_mutex_; // guards the rest
+  std::string plain_;      // the text of what is no Python
   std::optional<syntax::Document> document_;
   State state_;
 };

@@ -1,5 +1,7 @@
 #include "server/documents/run_sources.hpp"
 
+#include "server/workspace/data.hpp"
+
 #include <utility>
 
 namespace stepzero::server {
@@ -27,6 +29,11 @@ std::shared_ptr<const Cells> RunSources::cells(const std::string& path) const { 
 std::shared_ptr<const syntax::Module> RunSources::module(const std::string& path) const {
   if (auto state = open(path); state.module) return state.module;
   return files_.module(path);
+}
+
+std::shared_ptr<const program::Data> RunSources::data(const std::string& path, program::DataFormat format) const {
+  if (const auto state = open(path); state.module) return read_data(state.module->text->bytes(), format);
+  return files_.data(path, format);
 }
 
 bool RunSources::is_file(const std::string& path) const {

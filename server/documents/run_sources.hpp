@@ -29,7 +29,7 @@ public:
   std::shared_ptr<const syntax::Module> module(const std::string& path) const override;
   bool is_file(const std::string& path) const override;
   bool is_folder(const std::string& path) const override { return files_.is_folder(path); }
-  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override { return files_.data(path, format); }
+  std::shared_ptr<const program::Data> data(const std::string& path, program::DataFormat format) const override;
   const std::vector<std::string>& roots() const override { return files_.roots(); }
   const std::vector<std::string>& libraries() const override { return files_.libraries(); }
 

@@ -1,7 +1,9 @@
 #include "server/features/hover.hpp"
 
+#include "documents/document.hpp"
 #include "server/features/schedule.hpp"
 #include "server/workspace/paths.hpp"
+#include "snapshot/documents.hpp"
 
 #include <algorithm>
 #include <set>
@@ -181,6 +183,16 @@ std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis
 
 } // namespace
 
+std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup, const Link& link) {
+  Writer out(markup);
+  for (const snapshot::Fact& fact : analysis.result.facts) {
+    if (!fact.is_assignment || fact.span.end != end) continue;
+    write_fact(out, analysis, fact, link);
+    break;
+  }
+  return out.take();
+}
+
 std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link,
                            bool pages) {
   Writer out(markup);
@@ -196,6 +208,12 @@ std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Marku
     span = fact->span;
   }
   if (const auto name = write_schedule(out, analysis, offset); name && !span) span = name;
+  if (analysis.module && documents::language_of(analysis.path, analysis.module->text->bytes()) != documents::Language::none)
+    if (const auto key = snapshot::hover_key(analysis.path, *analysis.module, offset)) {
+      out.paragraph();
+      out.raw(key->markdown);
+      if (!span) span = key->span;
+    }
   std::string text = out.take();
   if (text.empty()) return std::nullopt;
   return Hover{*span, std::move(text)};

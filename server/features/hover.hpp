@@ -27,4 +27,7 @@ using Link = std::function<std::string(const rules::Location&, std::uint32_t lin
 std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link,
                            bool pages = false);
 
+// What is known of the name that ends at the offset: its value, and where its sizes come from. Empty if nothing is.
+std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup, const Link& link);
+
 } // namespace stepzero::server

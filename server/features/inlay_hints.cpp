@@ -46,10 +46,11 @@ std::vector<Hint> inlay_hints(const std::vector<snapshot::Fact>& facts, syntax::
     if (!worth_saying(fact.value) || (fact.value.kind == "int" && fact.value.value == fact.name) ||
         (wanted == InlayHints::named && !has_named_dim(fact.value))) continue;
     std::string text = ": " + fact.value.short_text();
-    Hint hint{fact.span.end, {}, {}};
+    Hint hint{fact.span.end, {}, {}, fact.origins && !fact.origins->empty()};
     if (text.size() > longest_label) {
       hint.label = shortened(text, longest_label);
       hint.whole = text.substr(2);
+      hint.more = true;
     } else {
       hint.label = std::move(text);
     }

@@ -29,13 +29,17 @@ std::size_t width(const std::string& text) {
 }
 std::string padded(const std::string& text, std::size_t to) { return text + std::string(to - std::min(to, width(text)), ' '); }
 
+std::string spot_text(const Spot& spot, const std::string& path, const PathName& name) { return (spot.path == path ? "" : name(spot.path) + ":") + std::to_string(spot.line); }
+
 std::string list(const std::vector<int>& numbers) {
   std::string text;
   for (const int number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
   return "[" + text + "]";
 }
 
-std::string cell(const Communication& call) {
+} // namespace
+
+std::string call_text(const Communication& call) {
   std::string text = call.name;
   if (call.what == Communication::What::wait) return text;
   if (!call.made.empty()) text += " " + list(call.made);
@@ -49,6 +53,40 @@ std::string cell(const Communication& call) {
   return shortened(text, widest_cell);
 }
 
+std::string part_title(const SchedulePart& part) {
+  if (part.function.empty()) return "as it runs";
+  return part.function + " (line " + std::to_string(part.where.line) + "), which nobody here calls";
+}
+
+std::string block_text(const ScheduleNode& node) {
+  switch (node.kind) {
+  case Kind::loop: {
+    const bool told = !node.body.empty() && node.body.front().kind == Kind::round;
+    return node.text + ":  (" + (!node.times ? "each round" : (node.fewer ? "up to " : "") + std::to_string(*node.times) + (*node.times == 1 ? " round" : " rounds") + (told ? "" : " alike")) + ")";
+  }
+  case Kind::round: return (node.last > *node.times ? "rounds " + std::to_string(*node.times) + "-" + std::to_string(node.last) : "round " + std::to_string(*node.times)) + ":";
+  case Kind::choice: return (node.holds ? "if " : "unless ") + node.text + ":" + (node.local ? "  (each rank decides for itself)" : "");
+  case Kind::handler: return "where this try fails:";
+  case Kind::unreached: return "never reached:";
+  default: return {};
+  }
+}
+
+std::string standing_text(const ScheduleNode& node, const std::string& path, const PathName& name) {
+  std::vector<std::pair<std::string, std::vector<int>>> places;
+  for (const Communication& call : node.calls) {
+    const std::string where = call.name + " (line " + spot_text(call.where, path, name) + ")";
+    if (const auto same = std::find_if(places.begin(), places.end(), [&](const auto& each) { return each.first == where; }); same != places.end()) same->second.push_back(call.rank);
+    else places.push_back({where, {call.rank}});
+  }
+  std::string text;
+  for (const auto& [where, ranks] : places) text += (text.empty() ? "" : "; ") + ranks_text(ranks) + (ranks.size() == 1 ? " waits in " : " wait in ") + where;
+  if (!node.ended.empty()) text += "; " + ranks_text(node.ended) + (node.ended.size() == 1 ? " has" : " have") + " ended or gone on without it";
+  return text;
+}
+
+namespace {
+
 class Table {
 public:
   Table(int world, const std::string& path, const PathName& name) : world_(world), path_(path), name_(name) {}
@@ -60,22 +98,18 @@ public:
         row(node, depth);
         if (!node.text.empty()) note(depth, ">> wrong: " + node.text);
         break;
-      case Kind::loop: {
-        const bool told = !node.body.empty() && node.body.front().kind == Kind::round;
-        block(node, depth, node.text + ":  (" + (!node.times ? "each round" : (node.fewer ? "up to " : "") + std::to_string(*node.times) + (*node.times == 1 ? " round" : " rounds") + (told ? "" : " alike")) + ")");
-        break;
-      }
-      case Kind::round: block(node, depth, (node.last > *node.times ? "rounds " + std::to_string(*node.times) + "-" + std::to_string(node.last) : "round " + std::to_string(*node.times)) + ":"); break;
-      case Kind::choice: block(node, depth, (node.holds ? "if " : "unless ") + node.text + ":" + (node.local ? "  (each rank decides for itself)" : "")); break;
-      case Kind::handler: block(node, depth, "where this try fails:"); break;
+      case Kind::loop:
+      case Kind::round:
+      case Kind::choice:
+      case Kind::handler: block(node, depth, block_text(node)); break;
       case Kind::unreached:
-        note(depth, "never reached:");
+        note(depth, block_text(node));
         add(node.body, depth + 1);
         break;
       case Kind::hang:
       case Kind::unmatched:
         row(node, depth);
-        note(depth, (node.kind == Kind::hang ? std::string(">> hangs") + (node.holds ? ": " : " unless the network buffers the messages: ") : std::string(">> not answered here: ")) + standing(node));
+        note(depth, (node.kind == Kind::hang ? std::string(">> hangs") + (node.holds ? ": " : " unless the network buffers the messages: ") : std::string(">> not answered here: ")) + standing_text(node, path_, name_));
         break;
       }
     }
@@ -139,7 +173,7 @@ private:
     const auto found = line.cells.find(rank);
     return found == line.cells.end() ? "-" : found->second;
   }
-  std::string place(const Spot& spot) const { return (spot.path == path_ ? "" : name_(spot.path) + ":") + std::to_string(spot.line); }
+  std::string place(const Spot& spot) const { return spot_text(spot, path_, name_); }
 
   void note(std::size_t depth, std::string text, const Spot& where = {}) {
     Line line;
@@ -161,26 +195,12 @@ private:
     line.function = first.callers.empty() ? "" : shortened(first.callers.front().function, widest_cell / 2);
     line.same = node.kind == Kind::step && static_cast<int>(node.calls.size()) == world_;
     for (const Communication& call : node.calls) {
-      line.cells[call.rank] = cell(call) + (call.where == first.where ? "" : " (line " + place(call.where) + ")");
+      line.cells[call.rank] = call_text(call) + (call.where == first.where ? "" : " (line " + place(call.where) + ")");
       line.same = line.same && line.cells[call.rank] == line.cells.begin()->second;
     }
     for (const int rank : node.open) line.cells[rank] = "?";
     if (line.same) line.text = line.cells.begin()->second;
     lines_.push_back(std::move(line));
-  }
-
-  // "rank 0 waits in broadcast (line 41); ranks 1-3 wait in barrier (line 47)".
-  std::string standing(const ScheduleNode& node) const {
-    std::vector<std::pair<std::string, std::vector<int>>> places;
-    for (const Communication& call : node.calls) {
-      const std::string where = call.name + " (line " + place(call.where) + ")";
-      if (const auto same = std::find_if(places.begin(), places.end(), [&](const auto& each) { return each.first == where; }); same != places.end()) same->second.push_back(call.rank);
-      else places.push_back({where, {call.rank}});
-    }
-    std::string text;
-    for (const auto& [where, ranks] : places) text += (text.empty() ? "" : "; ") + ranks_text(ranks) + (ranks.size() == 1 ? " waits in " : " wait in ") + where;
-    if (!node.ended.empty()) text += "; " + ranks_text(node.ended) + (node.ended.size() == 1 ? " has" : " have") + " ended or gone on without it";
-    return text;
   }
 
   // Ranks that do the same in all lines share a column.
@@ -213,11 +233,6 @@ std::string table(const Schedule& schedule, const std::string& path, const PathN
   Table made(schedule.world, path, name);
   made.add(nodes, 0);
   return made.take(lines);
-}
-
-std::string part_title(const SchedulePart& part) {
-  if (part.function.empty()) return "as it runs";
-  return part.function + " (line " + std::to_string(part.where.line) + "), which nobody here calls";
 }
 
 constexpr std::string_view not_followed = "  there are more ways through it than are followed\n";

@@ -26,6 +26,18 @@ std::string schedule_of_job(const snapshot::Schedule& schedule, const std::strin
 // "3 collectives, all ranks", "2 collectives, 1 only on rank 0; 1 send".
 std::string summary(const snapshot::FunctionCommunication& function, int world);
 
+// The head of a loop, a round, a condition or a handler: "for x in y:  (10 rounds alike)"; empty for what is none.
+std::string block_text(const snapshot::ScheduleNode& node);
+
+// "all_reduce float32[3] from rank 0 among [0, 1]"; shortened.
+std::string call_text(const snapshot::Communication& call);
+
+// Of a hang: "rank 0 waits in broadcast (line 41); ranks 1-3 wait in barrier (line 47)".
+std::string standing_text(const snapshot::ScheduleNode& node, const std::string& path, const PathName& name);
+
+// "as it runs", "train (line 12), which nobody here calls".
+std::string part_title(const snapshot::SchedulePart& part);
+
 // "rank 0", "ranks 1-3", "ranks 0, 2".
 std::string ranks_text(const std::vector<int>& ranks);
 

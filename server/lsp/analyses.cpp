@@ -1,5 +1,6 @@
 #include "server/lsp/analyses.hpp"
 
+#include "documents/document.hpp"
 #include "protocol/uri.hpp"
 #include "server/features/code_lens.hpp"
 #include "server/features/inlay_hints.hpp"
@@ -86,7 +87,7 @@ void Analyses::publish_open() {
   auto outlook = std::make_shared<Outlook>(*outlook_);
   outlook->uris.clear();
   for (const auto& [uri, document] : documents_) {
-    if (document->python && document->draft) open->emplace(document->path, document->parsed);
+    if (document->analysed && document->draft) open->emplace(document->path, document->parsed);
     outlook->uris.emplace(document->path, uri);
   }
   auto world = std::make_shared<World>(*world_);
@@ -102,12 +103,13 @@ OpenDocument& Analyses::open(const std::string& uri, const std::string& language
   // Two spellings of one file are two documents; the second has a name of its own.
   while (outlook_->uris.contains(path)) path += '#';
   const bool python = is_python(language, path);
+  const bool analysed = python || documents::language_of(path, text) != documents::Language::none;
   auto& document =
-      *(documents_[uri] = std::make_unique<OpenDocument>(uri, path, version, std::move(text), python, cells));
+      *(documents_[uri] = std::make_unique<OpenDocument>(uri, path, version, std::move(text), python, analysed, cells));
   keep_cells(document, std::move(cells));
   publish_open();
   touched(path);
-  if (python) start(document, Urgency::typing);
+  if (analysed) start(document, Urgency::typing);
   return document;
 }
 
@@ -129,9 +131,12 @@ std::string Analyses::change(OpenDocument& document, int version, const std::vec
   }
   Draft::Outcome outcome = document.draft->apply(rest, outlook_->encoding());
   if (outcome.refused.empty()) {
+    document.hints.edited(outcome.edits);
+    document.typing = true;
+    document.hints_settle.reset();
     document.parsed->edit(std::move(outcome.edits), version, document.cells);
     touched(document.path);
-    if (document.python) start(document, Urgency::typing);
+    if (document.analysed) start(document, Urgency::typing);
   } else {
     drop_draft(document);
   }
@@ -140,6 +145,7 @@ std::string Analyses::change(OpenDocument& document, int version, const std::vec
 
 void Analyses::drop_draft(OpenDocument& document) {
   document.draft.reset();
+  document.hints.clear();
   document.view.reset();
   document.fresh = document.findings_fresh = false;
   scheduler_.drop(document.uri);
@@ -159,20 +165,26 @@ void Analyses::close(OpenDocument& document) {
   touched(path);
 }
 
-// What changed at `path` makes the documents that read it stale.
-void Analyses::touched(const std::string& path) {
-  changed_[path] = ++*tick_;
+void Analyses::touched(const std::string& path) { touched(std::set<std::string_view>{path}); }
+
+// What changed at the paths makes the documents that read one of them stale.
+void Analyses::touched(const std::set<std::string_view>& paths) {
+  ++*tick_;
+  for (const std::string_view path : paths) changed_[std::string(path)] = *tick_;
   for (const auto& [uri, document] : documents_) {
-    if (document->path == path || !document->view) continue;
+    if (paths.contains(document->path) || !document->view) continue;
     const auto& read = document->view->analysis->result.read;
-    if (std::find(read.begin(), read.end(), path) != read.end()) start(*document, Urgency::dependent);
+    if (std::any_of(read.begin(), read.end(), [&](const std::string& each) { return paths.contains(each); })) start(*document, Urgency::dependent);
   }
   hooks_.changed();
 }
 
+// A change of branch tells of thousands at once.
 void Analyses::files_changed(const std::vector<std::string>& paths) {
+  std::set<std::string_view> closed;
   for (const std::string& path : paths)
-    if (!world_->open->contains(path)) touched(path);
+    if (!world_->open->contains(path)) closed.insert(path);
+  if (!closed.empty()) touched(closed);
 }
 
 void Analyses::world_changed(const std::function<void(World&)>& change) {
@@ -211,7 +223,7 @@ void Analyses::start_between() {
 
 void Analyses::start_all() {
   for (const auto& [uri, document] : documents_)
-    if (document->python && document->draft)
+    if (document->analysed && document->draft)
       start(*document, document->view ? Urgency::dependent : Urgency::typing);
 }
 
@@ -301,7 +313,7 @@ void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer, Nee
   OpenDocument* document = find_for(uri);
   if (stopped_)
     answer(nullptr, Unanswered::stopping);
-  else if (!document || !document->python || !document->draft)
+  else if (!document || !document->analysed || !document->draft)
     answer(nullptr, Unanswered::nothing);
   else if (document->fresh || (needs == Needs::findings && document->findings_fresh))
     answer(document->view, Unanswered::nothing);

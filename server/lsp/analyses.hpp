@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stepzero::server {
@@ -79,6 +80,7 @@ private:
   void start(OpenDocument& document, Urgency urgency);
   void start_all();
   void touched(const std::string& path);
+  void touched(const std::set<std::string_view>& paths);
   void accept_findings(const std::string& uri, std::shared_ptr<const View> view, Tick started);
   void accept(const std::string& uri, std::shared_ptr<const View> view, Tick started);
   enum class Which { all, exact, findings };

@@ -1,5 +1,6 @@
 #include "server/lsp/code_actions.hpp"
 
+#include "documents/document.hpp"
 #include "server/features/fixes.hpp"
 #include "server/features/suppress.hpp"
 
@@ -88,7 +89,8 @@ public:
     action.is_preferred = preferred && source_.outlook.client.code_action_preferred;
     const std::vector<rules::TextEdit> edits = edits_of(source_, deed);
     if (edits.empty()) return;
-    if (source_.outlook.client.code_action_resolve_edit && source_.outlook.client.code_action_data) {
+    const lsp::ClientFlags& client = source_.outlook.client;
+    if (!client.code_action_literals || (client.code_action_resolve_edit && client.code_action_data)) {
       action.data = data_of(source_, deed);
     } else {
       action.edit = workspace_edit(*source_.view.analysis, edits, source_.outlook, source_.versions);
@@ -163,7 +165,9 @@ std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp:
   if (offer.wants(fix_all_kind))
     offer.add("Fix all that stepzero can fix for certain", fix_all_kind, {Deed::Kind::fix_all, 0, 0}, false,
               {});
-  if (offer.wants(lsp::code_action_kind::quick_fix)) offer_comments(offer, source, near);
+  // A comment that silences is Python's; JSON has none that every reader takes.
+  const bool python = documents::language_of(analysis.path, analysis.module->text->bytes()) == documents::Language::none;
+  if (python && offer.wants(lsp::code_action_kind::quick_fix)) offer_comments(offer, source, near);
   return offer.take();
 }
 
@@ -182,17 +186,74 @@ std::string uri_of_action(const lsp::CodeAction& action) {
   return data ? (*data)["uri"] : std::string();
 }
 
+std::vector<lsp::CommandOrCodeAction> offered(std::vector<lsp::CodeAction> actions, const Outlook& outlook) {
+  std::vector<lsp::CommandOrCodeAction> made;
+  for (lsp::CodeAction& action : actions) {
+    if (outlook.client.code_action_literals)
+      made.emplace_back(std::move(action));
+    else
+      made.emplace_back(lsp::Command{std::move(action.title), std::string(fix_command), {std::move(action.data)}});
+  }
+  return made;
+}
+
+namespace {
+
+using Shared = std::shared_ptr<protocol::Reply<protocol::Any>>;
+
+// A client that cannot be asked to apply an edit gets it as the command's result.
+void apply(Session& session, lsp::WorkspaceEdit edit, const Shared& reply) {
+  if (!session.editor.client.apply_edit) {
+    (*reply)(protocol::to_any(edit));
+    return;
+  }
+  session.editor.connection().request(
+      lsp::method::apply_edit, {"stepzero", std::move(edit)},
+      [reply](const protocol::Outcome<lsp::ApplyWorkspaceEditResult>& outcome) {
+        if (outcome && outcome.result->applied)
+          (*reply)(protocol::Any::parse("null"));
+        else
+          reply->error(protocol::error_code::request_failed,
+                       "the editor did not apply the fix: " +
+                           (outcome ? outcome.result->failure_reason.value_or("it gave no reason") : outcome.error.message));
+      });
+}
+
+} // namespace
+
+void run_fix_command(Session& session, const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply) {
+  lsp::CodeAction action;
+  if (!params.arguments.empty()) action.data = params.arguments.front();
+  const std::string uri = uri_of_action(action);
+  if (uri.empty()) {
+    reply.error(protocol::error_code::invalid_params,
+                std::string(fix_command) + ": the argument is that of a command which textDocument/codeAction gave");
+    return;
+  }
+  const Shared shared = std::make_shared<protocol::Reply<protocol::Any>>(std::move(reply));
+  session.analyses.when_fresh(uri, true, [&session, uri, shared, action = std::move(action)](const std::shared_ptr<const View>& view, Unanswered) {
+    const auto versions = session.analyses.versions();
+    std::optional<lsp::WorkspaceEdit> edit;
+    if (view) edit = resolve({uri, *view, *session.analyses.outlook(), versions}, action);
+    if (edit)
+      apply(session, std::move(*edit), shared);
+    else
+      shared->error(protocol::error_code::content_modified, "the document changed");
+  });
+}
+
 void serve_code_actions(Session& session) {
   session.editor.connection().on(
       lsp::method::code_action,
       [&session](lsp::CodeActionParams params,
-                 protocol::Reply<std::optional<std::vector<lsp::CodeAction>>> reply) {
+                 protocol::Reply<std::optional<std::vector<lsp::CommandOrCodeAction>>> reply) {
         const std::string uri = params.text_document.uri;
-        answer_from_view<std::vector<lsp::CodeAction>>(
+        answer_from_view<std::vector<lsp::CommandOrCodeAction>>(
             session, uri, true, std::move(reply),
             [&session, params = std::move(params)](const OpenDocument&, const View& view) {
               const auto versions = session.analyses.versions();
-              return code_actions({params.text_document.uri, view, *session.analyses.outlook(), versions}, params);
+              const auto outlook = session.analyses.outlook();
+              return offered(code_actions({params.text_document.uri, view, *outlook, versions}, params), *outlook);
             });
       });
   session.editor.connection().on(

@@ -27,8 +27,15 @@ std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp:
 // The edit of an action that was sent without; nothing if the action is not of this view.
 std::optional<lsp::WorkspaceEdit> resolve(const ActionSource& source, const lsp::CodeAction& action);
 
+// As the client takes them: literals, or commands for clients that know no others.
+std::vector<lsp::CommandOrCodeAction> offered(std::vector<lsp::CodeAction> actions, const Outlook& outlook);
+
 // The URI that an action's data names; empty if it is none of ours.
 std::string uri_of_action(const lsp::CodeAction& action);
+
+// For clients without literals: applies the action whose data is its argument.
+inline constexpr std::string_view fix_command = "stepzero.fix";
+void run_fix_command(Session& session, const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply);
 
 void serve_code_actions(Session& session);
 

@@ -2,11 +2,13 @@
 // the loop's thread; only `parsed` and `view` are shared.
 #pragma once
 
+#include "protocol/event_loop.hpp"
 #include "protocol/lsp/diagnostics.hpp"
 #include "server/documents/analysis.hpp"
 #include "server/documents/draft.hpp"
 #include "server/documents/parsed_draft.hpp"
 #include "server/documents/publish_gate.hpp"
+#include "server/features/steady_hints.hpp"
 
 #include <functional>
 #include <map>
@@ -45,15 +47,15 @@ enum class Unanswered {
 using Answer = std::function<void(std::shared_ptr<const View> view, Unanswered why)>;
 
 struct OpenDocument {
-  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python,
+  OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python, bool is_analysed,
                std::shared_ptr<const Cells> its_cells)
-      : uri(std::move(its_uri)), path(std::move(its_path)), python(its_python), version(its_version),
+      : uri(std::move(its_uri)), path(std::move(its_path)), analysed(is_analysed), version(its_version),
         draft(std::in_place, std::move(text)), cells(std::move(its_cells)),
-        parsed(std::make_shared<ParsedDraft>(draft->bytes(), version, cells)) {}
+        parsed(std::make_shared<ParsedDraft>(draft->bytes(), version, cells, its_python)) {}
 
   const std::string uri;
   const std::string path; // what the analysis calls it
-  const bool python;
+  const bool analysed; // Python, a configuration or a script of the shell
   int version;
   std::optional<Draft> draft; // nothing after a change that could not be applied
   std::shared_ptr<const Cells> cells; // null if it is no notebook
@@ -65,6 +67,10 @@ struct OpenDocument {
   bool findings_fresh = false;      // whether the view's diagnostics are of now; its facts may still be missing
   bool fresh = false;               // whether `view` is of the present version and of all that it read
   bool edited = true;               // the client knows that a new result is to come: it changed the text
+
+  SteadyHints hints;
+  bool typing = false;          // the text changed, and there was no pause yet
+  protocol::Timer hints_settle; // ends it
 
   struct Waiter {
     bool exact;    // of no use after a change

@@ -74,6 +74,23 @@ syntax::Span Outlook::span(const Analysis& analysis, const std::string& asked, c
   return {offset(analysis, asked, range.start), offset(analysis, asked, range.end)};
 }
 
+namespace {
+
+// What an editor strikes through, and what it fades: the code where such a rule finds something runs, and would run the same
+// without it.
+struct Tagged {
+  std::string_view rule;
+  lsp::DiagnosticTag tag;
+  bool lsp::ClientFlags::*known;
+};
+constexpr Tagged tagged[] = {
+    {"amp/deprecated-api", lsp::DiagnosticTag::deprecated, &lsp::ClientFlags::diagnostic_tag_deprecated},
+    {"amp/scaler-with-bf16", lsp::DiagnosticTag::unnecessary, &lsp::ClientFlags::diagnostic_tag_unnecessary},
+    {"memory/retain-graph-flag", lsp::DiagnosticTag::unnecessary, &lsp::ClientFlags::diagnostic_tag_unnecessary},
+};
+
+} // namespace
+
 lsp::Diagnostic diagnostic(const rules::Finding& finding, const syntax::Text& text, const Outlook& outlook) {
   lsp::Diagnostic made;
   made.range = outlook.range(text, finding.where.span);
@@ -81,6 +98,8 @@ lsp::Diagnostic diagnostic(const rules::Finding& finding, const syntax::Text& te
   made.code = std::string(finding.rule);
   made.source = "stepzero";
   made.message = finding.message;
+  for (const Tagged& each : tagged)
+    if (each.rule == finding.rule && outlook.client.*each.known) made.tags.push_back(each.tag);
   if (outlook.client.code_description)
     if (auto page = outlook.pages->uri(finding.rule)) made.code_description = lsp::CodeDescription{*page};
   if (outlook.client.diagnostic_data && !finding.fixes.empty()) {

@@ -9,6 +9,10 @@
 namespace stepzero::server {
 namespace {
 
+// What came together with the news of a process that is gone already is still answered.
+constexpr std::chrono::milliseconds first_look{300};
+constexpr std::chrono::milliseconds between_looks{1000};
+
 int open_process([[maybe_unused]] int process) {
 #ifdef SYS_pidfd_open
   return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
@@ -19,9 +23,9 @@ int open_process([[maybe_unused]] int process) {
 
 } // namespace
 
-ParentWatch::ParentWatch(protocol::EventLoop& loop, int process, std::function<void()> gone)
-    : loop_(loop), process_(process), descriptor_(open_process(process)), gone_(std::move(gone)) {
-  look();
+ParentWatch::ParentWatch(protocol::EventLoop& loop, int process, std::function<void(bool was_there)> gone)
+    : loop_(loop), process_(process), descriptor_(open_process(process)), gone_(std::move(gone)), was_there_(alive()) {
+  timer_ = loop_.after(first_look, [this] { look(); });
 }
 
 ParentWatch::~ParentWatch() {
@@ -38,9 +42,9 @@ bool ParentWatch::alive() const {
 
 void ParentWatch::look() {
   if (alive())
-    timer_ = loop_.after(std::chrono::seconds(1), [this] { look(); });
+    timer_ = loop_.after(between_looks, [this] { look(); });
   else
-    gone_();
+    gone_(was_there_);
 }
 
 } // namespace stepzero::server

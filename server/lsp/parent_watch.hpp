@@ -10,8 +10,8 @@ namespace stepzero::server {
 
 class ParentWatch {
 public:
-  // Looks once a second; `gone` runs once.
-  ParentWatch(protocol::EventLoop& loop, int process, std::function<void()> gone);
+  // Looks once a second, the first time a moment later; `gone` runs once.
+  ParentWatch(protocol::EventLoop& loop, int process, std::function<void(bool was_there)> gone);
   ~ParentWatch();
   ParentWatch(const ParentWatch&) = delete;
   ParentWatch& operator=(const ParentWatch&) = delete;
@@ -23,7 +23,8 @@ private:
   protocol::EventLoop& loop_;
   int process_;
   int descriptor_; // of the process; -1 where the system has none
-  std::function<void()> gone_;
+  std::function<void(bool was_there)> gone_;
+  bool was_there_;
   protocol::Timer timer_;
 };
 

@@ -51,7 +51,7 @@ int run_language_server(const LspOptions& options) {
   }
   int status = 1;
   LanguageServer server(loop, std::move(transport),
-                        {snapshot::analyze, Pool::default_size(), RulePages::installed_folder(), warm_up});
+                        {snapshot::analyze, Pool::default_size(), RulePages::installed_folder(), warm_up, options.editor_process});
   server.start([&](int given) {
     status = given;
     loop.stop();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace stepzero::server {
@@ -11,6 +12,7 @@ struct LspOptions {
   Transport transport = Transport::stdio;
   std::uint16_t port = 0; // socket: on the loopback interface
   std::string pipe;       // pipe: the name of a local socket
+  std::optional<int> editor_process; // the server ends with it
 };
 
 // Serves until the client says exit or goes away; the program's exit status.

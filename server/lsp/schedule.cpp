@@ -2,6 +2,7 @@
 
 #include "server/features/code_lens.hpp"
 #include "server/features/schedule_json.hpp"
+#include "server/lsp/code_actions.hpp"
 #include "server/workspace/paths.hpp"
 
 #include <nlohmann/json.hpp>
@@ -101,6 +102,10 @@ void serve_code_lenses(Session& session) {
 void serve_commands(Session& session) {
   session.editor.connection().on(
       lsp::method::execute_command, [&session](const lsp::ExecuteCommandParams& params, protocol::Reply<protocol::Any> reply) {
+        if (params.command == fix_command) {
+          run_fix_command(session, params, std::move(reply));
+          return;
+        }
         if (params.command != schedule_command) {
           reply.error(protocol::error_code::invalid_params, "there is no command " + params.command);
           return;

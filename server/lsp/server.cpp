@@ -1,6 +1,7 @@
 #include "server/lsp/server.hpp"
 
 #include "server/lsp/code_actions.hpp"
+#include "server/lsp/completion.hpp"
 #include "server/lsp/hover.hpp"
 #include "server/lsp/schedule.hpp"
 #include "server/lsp/text_sync.hpp"
@@ -36,10 +37,15 @@ lsp::ServerCapabilities capabilities(const Editor& editor) {
   made.position_encoding = editor.client.encoding();
   made.text_document_sync =
       lsp::TextDocumentSyncOptions{true, lsp::TextDocumentSyncKind::incremental, false, false, true, false};
+  made.completion = lsp::CompletionOptions{{"\""}, false, false};
   made.hover.emplace();
-  made.inlay_hint.emplace();
+  made.inlay_hint.emplace().resolve_provider = editor.client.inlay_hint_resolve_tooltip;
   made.code_lens.emplace();
-  made.execute_command = lsp::ExecuteCommandOptions{{std::string(schedule_command)}, false};
+  auto& commands = made.execute_command.emplace().commands;
+  commands.emplace_back(schedule_command);
+  if (!editor.client.code_action_literals) commands.emplace_back(fix_command);
+  made.document_symbols.emplace();
+  made.workspace_symbols.emplace();
   auto& actions = made.code_action.emplace();
   actions.code_action_kinds = {std::string(lsp::code_action_kind::quick_fix), std::string(fix_all_kind)};
   actions.resolve_provider = editor.client.code_action_resolve_edit && editor.client.code_action_data;
@@ -83,14 +89,16 @@ LanguageServer::LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protoc
                                                                                               analyses_,
                                                                                               scheduler_},
       diagnostics_(session_), notebooks_(session_, diagnostics_), configuration_(session_), workspace_(session_, configuration_),
-      workspace_diagnostics_(session_), pages_(std::move(parts.pages)) {
+      workspace_diagnostics_(session_), symbols_(session_), pages_(std::move(parts.pages)) {
   serve();
+  if (parts.editor_process) watch(*parts.editor_process);
   if (parts.warm_up && pool_.size() > 1) analyses_.between(std::move(parts.warm_up));
 }
 
 LanguageServer::~LanguageServer() {
   analyses_.stop();
   workspace_diagnostics_.stop();
+  symbols_.stop();
   scheduler_.stop();
 }
 
@@ -99,6 +107,7 @@ void LanguageServer::start(std::function<void(int status)> ended) { connection_.
 bool LanguageServer::stop(std::chrono::milliseconds patience) {
   scheduler_.stop();
   workspace_diagnostics_.stop();
+  symbols_.stop();
   return pool_.stop(patience);
 }
 
@@ -124,10 +133,12 @@ void LanguageServer::serve() {
   serve_text_sync(session_, diagnostics_);
   notebooks_.serve();
   diagnostics_.serve();
+  serve_completion(session_);
   serve_hover(session_);
   serve_inlay_hints(session_);
   serve_code_actions(session_);
   serve_code_lenses(session_);
+  symbols_.serve();
   serve_commands(session_);
   configuration_.serve([this] { answer_idle(); });
   workspace_.serve();
@@ -143,11 +154,15 @@ lsp::InitializeResult LanguageServer::initialize(const lsp::InitializeParams& pa
   });
   workspace_.set_folders(params.folders());
   configuration_.start_with(params.initialization_options);
-  if (params.process_id)
-    parent_.emplace(loop_, *params.process_id,
-                    [this] { connection_.end(1, "the editor's process is gone"); });
+  if (params.process_id) watch(*params.process_id);
   begin_anyway_ = loop_.after(patience_for_settings, [this] { begin(); });
   return {capabilities(editor_), lsp::ProgramInfo{"stepzero", std::string(version())}};
+}
+
+// An editor that was gone before the session began leaves nothing unfinished.
+void LanguageServer::watch(int editor_process) {
+  parent_.emplace(loop_, editor_process,
+                  [this](bool was_there) { connection_.end(was_there ? 1 : 0, "the editor's process is gone"); });
 }
 
 void LanguageServer::initialized() {
@@ -168,6 +183,7 @@ void LanguageServer::answer_idle() {
   if (idle_.empty() || configuration_.waiting() || !analyses_.begun()) return;
   scheduler_.when_idle([this] {
     if (configuration_.waiting()) return;
+    for (const auto& [uri, document] : analyses_.documents()) document->typing = false; // it rests
     for (const auto& reply : std::exchange(idle_, {})) (*reply)({});
   });
 }
@@ -175,6 +191,7 @@ void LanguageServer::answer_idle() {
 void LanguageServer::shutdown() {
   analyses_.stop();
   workspace_diagnostics_.stop();
+  symbols_.stop();
   scheduler_.stop();
   for (const auto& reply : std::exchange(idle_, {})) (*reply)({});
 }

@@ -11,6 +11,7 @@
 #include "server/lsp/notebooks.hpp"
 #include "server/lsp/parent_watch.hpp"
 #include "server/lsp/session.hpp"
+#include "server/lsp/symbols.hpp"
 #include "server/lsp/workspace.hpp"
 #include "server/lsp/workspace_diagnostics.hpp"
 #include "server/scheduler/pool.hpp"
@@ -32,6 +33,7 @@ public:
     std::string pages; // the folder of the rules' pages
     // Done once while no document is to be analysed, on a pool of more than one thread.
     std::function<void(const std::atomic<bool>& cancelled)> warm_up = nullptr;
+    std::optional<int> editor_process; // the server ends with it; `initialize` may name another
   };
 
   LanguageServer(protocol::EventLoop& loop, std::unique_ptr<protocol::Transport> transport, Parts parts);
@@ -49,6 +51,7 @@ private:
   void begin();
   void shutdown();
   void answer_idle();
+  void watch(int editor_process);
   Scheduler::Hooks scheduler_hooks();
   Analyses::Hooks analyses_hooks();
 
@@ -64,6 +67,7 @@ private:
   Configuration configuration_;
   Workspace workspace_;
   WorkspaceDiagnostics workspace_diagnostics_;
+  Symbols symbols_;
   std::string pages_;
   std::optional<ParentWatch> parent_;
   protocol::Timer begin_anyway_;

@@ -21,7 +21,7 @@ struct Session {
   Scheduler& scheduler;
 };
 
-// Answers a question about a document or a cell from its view of now: `make(document, view)`, or null where nothing is
+// Answers a question about a document or a cell from its view of now: `make(OpenDocument&, view)`, or null where nothing is
 // known. A question of a `exact` place is void once the text changes.
 template <class Result, class Make>
 void answer_from_view(Session& session, const std::string& uri, bool exact,

@@ -13,9 +13,9 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ valu
 } // namespace
 
 Sweep::Sweep(std::shared_ptr<const World> world, std::shared_ptr<const Outlook> outlook,
-             std::map<std::string, int> open, std::uint64_t settings, FileReports earlier)
+             std::map<std::string, int> open, std::uint64_t settings, FileReports earlier, Wants wants)
     : world_(std::move(world)), outlook_(std::move(outlook)), open_(std::move(open)), settings_(settings),
-      earlier_(std::move(earlier)) {}
+      earlier_(std::move(earlier)), wants_(wants) {}
 
 void Sweep::find_files() {
   for (const std::string& folder : world_->folders) {
@@ -56,11 +56,15 @@ std::optional<Sweep::Report> Sweep::work() {
     const auto earlier = earlier_.find(path);
     if (earlier != earlier_.end() && earlier->second->fingerprint == fingerprint(path, earlier->second->read))
       return Report{path, earlier->second};
-    const auto analysis = analyse(*world_, path, false, &cancelled);
+    const auto analysis = analyse(*world_, path, wants_ == Wants::symbols, &cancelled);
     if (analysis->result.cancelled) return std::nullopt;
     auto report = std::make_shared<FileReport>();
-    report->diagnostics = diagnostics(*analysis, *outlook_);
-    report->result_id = result_id(report->diagnostics);
+    if (wants_ == Wants::symbols) {
+      report->symbols = symbol_list(*analysis, *outlook_);
+    } else {
+      report->diagnostics = diagnostics(*analysis, *outlook_);
+      report->result_id = result_id(report->diagnostics);
+    }
     report->read = analysis->result.read;
     report->failed_rules = analysis->result.failed_rules;
     report->fingerprint = fingerprint(path, report->read);

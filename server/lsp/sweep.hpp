@@ -1,9 +1,10 @@
-// One pass over all Python files of the workspace: which have what diagnostics now. Its workers run on the
+// One pass over all Python files of the workspace: which have what diagnostics, or symbols, now. Its workers run on the
 // pool and share nothing but this; what is still true of an earlier pass is not analysed again. Knows no
 // connection.
 #pragma once
 
 #include "server/documents/analysis.hpp"
+#include "protocol/lsp/navigation.hpp"
 #include "server/lsp/outlook.hpp"
 
 #include <atomic>
@@ -21,6 +22,7 @@ namespace stepzero::server {
 struct FileReport {
   std::vector<lsp::Diagnostic> diagnostics;
   std::string result_id;
+  std::vector<lsp::SymbolInformation> symbols;
   std::vector<std::string> read;
   std::vector<std::string> failed_rules;
   std::uint64_t fingerprint = 0;
@@ -30,8 +32,9 @@ using FileReports = std::map<std::string, std::shared_ptr<const FileReport>>; //
 
 class Sweep {
 public:
+  enum class Wants : std::uint8_t { diagnostics, symbols };
   Sweep(std::shared_ptr<const World> world, std::shared_ptr<const Outlook> outlook,
-        std::map<std::string, int> open, std::uint64_t settings, FileReports earlier);
+        std::map<std::string, int> open, std::uint64_t settings, FileReports earlier, Wants wants = Wants::diagnostics);
 
   // The workspace's files. Before all work().
   void find_files();
@@ -57,10 +60,14 @@ private:
   const std::map<std::string, int> open_; // versions of open documents, by path
   const std::uint64_t settings_;          // changes when settings or folders do
   const FileReports earlier_;
+  const Wants wants_;
   std::vector<std::string> files_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::unordered_map<std::string, std::uint64_t> states_; // of files, each looked at once in a pass
 };
+
+// The symbols of an analysis in one list, those inside a symbol with its name as their container.
+std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const Outlook& outlook);
 
 } // namespace stepzero::server

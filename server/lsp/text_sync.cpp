@@ -63,7 +63,7 @@ void serve_text_sync(Session& session, Diagnostics& diagnostics) {
     OpenDocument& document =
         session.analyses.open(item.uri, item.language_id, item.version, std::move(item.text));
     diagnostics.opened(document);
-    if (!document.python)
+    if (!document.analysed)
       spdlog::info("{} is not analysed: its language is '{}'", item.uri, item.language_id);
   });
   connection.on_notification<protocol::Any>(

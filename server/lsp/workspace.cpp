@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <functional>
 
 namespace stepzero::server {
 namespace {
@@ -19,20 +20,24 @@ struct Scan {
   std::size_t parsed = 0;
 };
 
-Scan scan_folders(const World& world, const std::atomic<bool>& cancelled) {
+// `report`: so many files of so many are behind it.
+Scan scan_folders(const World& world, const std::atomic<bool>& cancelled, const std::function<void(std::size_t, std::size_t)>& report) {
   Scan scan;
   std::uint64_t bytes = 0;
+  std::vector<std::string> files;
   for (const std::string& folder : world.folders) {
     const Discovery discovery = find_python_files(folder, &cancelled);
-    scan.found += discovery.files.size();
-    for (const std::string& file : discovery.files) {
-      const auto stamp = file_stamp(file);
-      if (!stamp || stamp->size > scanned_bytes - bytes) continue;
-      if (cancelled) return scan;
-      world.cache->module(file);
-      bytes += stamp->size;
-      ++scan.parsed;
-    }
+    files.insert(files.end(), discovery.files.begin(), discovery.files.end());
+  }
+  scan.found = files.size();
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto stamp = file_stamp(files[i]);
+    if (i * 20 / files.size() != (i + 1) * 20 / files.size()) report(i + 1, files.size());
+    if (!stamp || stamp->size > scanned_bytes - bytes) continue;
+    if (cancelled) return scan;
+    world.cache->module(files[i]);
+    bytes += stamp->size;
+    ++scan.parsed;
   }
   return scan;
 }
@@ -66,7 +71,7 @@ void Workspace::watch() {
   std::vector<lsp::Registration> registrations;
   if (session_.editor.client.watched_files_dynamic) {
     lsp::DidChangeWatchedFilesRegistrationOptions options;
-    for (const char* pattern : {"**/*.py", "**/*.json", "**/*.yaml", "**/*.yml", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
+    for (const char* pattern : {"**/*.py", "**/*.json", "**/*.yaml", "**/*.yml", "**/*.sh", "**/*.slurm", "**/*.sbatch", "**/pyproject.toml", "**/stepzero.toml", "**/.gitignore"})
       options.watchers.push_back({std::string(pattern), std::nullopt});
     registrations.push_back({"stepzero-files", std::string(lsp::method::did_change_watched_files.name),
                              protocol::to_any(options)});
@@ -108,8 +113,10 @@ void Workspace::scan() {
   auto progress = WorkDone::of_our_own(session_.editor, "stepzero/scan/" + std::to_string(++scans_));
   progress->begin("stepzero: reading the workspace", false);
   session_.scheduler.request("scan:", Urgency::background,
-                             [world, progress](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
-                               const Scan scan = scan_folders(*world, cancelled);
+                             [world, progress, post = session_.scheduler.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                               const Scan scan = scan_folders(*world, cancelled, [&](std::size_t done, std::size_t all) {
+                                 post([progress, done, all] { progress->report(done, all); });
+                               });
                                return [progress, scan] {
                                  progress->end(std::to_string(scan.found) + " Python files");
                                  spdlog::info("the workspace has {} Python files; {} were parsed", scan.found,

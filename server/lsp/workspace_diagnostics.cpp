@@ -45,7 +45,11 @@ void WorkspaceDiagnostics::serve() {
       [this](lsp::WorkspaceDiagnosticParams params, protocol::Reply<lsp::WorkspaceDiagnosticReport> reply) {
         auto question = std::make_shared<Question>(std::move(reply), std::move(params),
                                                    "sweep:" + std::to_string(++questions_) + ":");
-        question->progress = std::make_shared<WorkDone>(session_.editor, question->params.work_done_token);
+        // The first takes long: it is shown, whether the client asks for that or not.
+        if (questions_ == 1 && !question->params.work_done_token)
+          question->progress = WorkDone::of_our_own(session_.editor, "stepzero/first-check");
+        else
+          question->progress = std::make_shared<WorkDone>(session_.editor, question->params.work_done_token);
         ask(question);
       });
 }
@@ -101,7 +105,7 @@ void WorkspaceDiagnostics::work(const Shared& question) {
 void WorkspaceDiagnostics::ask_open_documents(const Shared& question) {
   std::vector<std::string> uris;
   for (const auto& [uri, document] : session_.analyses.documents())
-    if (document->python && document->draft && !document->cells) uris.push_back(uri); // what cells have is pushed
+    if (document->analysed && document->draft && !document->cells) uris.push_back(uri); // what cells have is pushed
   question->parts += uris.size();
   for (const std::string& uri : uris)
     session_.analyses.when_fresh(

@@ -1,5 +1,6 @@
 #include "server/workspace/discovery.hpp"
 
+#include "documents/document.hpp"
 #include "server/workspace/ignore.hpp"
 #include "server/workspace/notebook.hpp"
 #include "server/workspace/paths.hpp"
@@ -71,14 +72,16 @@ private:
   std::vector<File> files_;
 };
 
+constexpr std::uintmax_t largest_document = 256 << 10;  // larger ones are data
+
 bool is_never_entered(std::string_view name) {
   return name.starts_with('.') || name == "node_modules" || name == "__pycache__";
 }
 
 class Walk {
 public:
-  Walk(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks)
-      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled), notebooks_(notebooks == Notebooks::included) {
+  Walk(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks, Documents documents)
+      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled), notebooks_(notebooks == Notebooks::included), documents_(documents == Documents::included) {
     enter(folder);
     drop_links_to_found();
   }
@@ -120,6 +123,8 @@ private:
       if (ignore_.ignores(path, false)) return;
       if (is_link) links_.insert(path);
       found.files.push_back(path);
+    } else if (documents_ && !is_link && documents::language_of(path) != documents::Language::none && entry.is_regular_file(error)) {
+      if (entry.file_size(error) <= largest_document && !ignore_.ignores(path, false)) found.documents.push_back(path);
     }
   }
 
@@ -143,13 +148,14 @@ private:
   IgnoreFiles ignore_;
   const std::atomic<bool>* cancelled_;
   const bool notebooks_;
+  const bool documents_;
   std::set<std::string> links_;
 };
 
 } // namespace
 
-Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks) {
-  return std::move(Walk(folder, cancelled, notebooks).found);
+Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks, Documents documents) {
+  return std::move(Walk(folder, cancelled, notebooks, documents).found);
 }
 
 bool is_left_out(const std::string& file, const std::string& folder) {

@@ -1,5 +1,6 @@
 #include "server/workspace/files.hpp"
 
+#include "documents/document.hpp"
 #include "server/workspace/data.hpp"
 #include "server/workspace/libraries.hpp"
 
@@ -56,7 +57,7 @@ std::shared_ptr<const syntax::Module> ModuleCache::module(const std::string& pat
         found->module = syntax::parse(std::move(notebook->text), elsewhere_);
       }
     } else if (read.text) {
-      found->module = syntax::parse(std::move(*read.text), elsewhere_);
+      found->module = documents::module_of(path, std::move(*read.text), elsewhere_);
     }
   }
   weigh(path, found, found->module ? found->module->text->size() : 0);
@@ -109,6 +110,9 @@ FileSources::Kind FileSources::kind(const std::string& path) const {
 }
 
 std::shared_ptr<const program::Data> FileSources::data(const std::string& path, program::DataFormat format) const {
+  if (overlay_) {
+    if (const auto open = overlay_->find(path); open != overlay_->end()) return open->second ? read_data(open->second->text->bytes(), format) : nullptr;
+  }
   {
     const std::lock_guard lock(mutex_);
     if (const auto seen = data_.find({path, format}); seen != data_.end()) return seen->second;

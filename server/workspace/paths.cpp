@@ -60,6 +60,8 @@ std::string_view relative_to(std::string_view path, std::string_view folder) {
   return path.size() <= folder.size() ? std::string_view() : path.substr(folder.size() + 1);
 }
 
+std::string seen_from(const std::string& path, const std::string& folder) { return is_inside(path, folder) ? std::string(relative_to(path, folder)) : path; }
+
 std::string package_top(const std::string& file) {
   std::string folder = parent_folder(file);
   std::error_code error;

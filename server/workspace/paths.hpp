@@ -21,6 +21,8 @@ std::string join(const std::string& folder, std::string_view name);
 bool is_inside(std::string_view path, std::string_view folder);
 // `path` as seen from `folder`, which must contain it; empty for the folder itself.
 std::string_view relative_to(std::string_view path, std::string_view folder);
+// The same of any path: one outside of `folder` stays as it is.
+std::string seen_from(const std::string& path, const std::string& folder);
 
 // The first folder above `file` without __init__.py: where the absolute imports of its package start.
 std::string package_top(const std::string& file);

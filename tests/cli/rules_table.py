@@ -14,6 +14,23 @@ HEAD = """# The rules
 
 `stepzero explain RULE` prints a rule's page: why it matters, wrong and right code, the look-alikes that stay silent, the fix. The
 severity is the highest that a rule reports. An error is a proof: every run that gets there fails or hangs.
+
+A rule is one file in the folder of its family: a check that reads the record of a run, and a descriptor with its documentation. A
+descriptor with an empty text does not compile. Files that "know no rule" answer questions that several rules ask; each family's
+README names them. Rules keep no state between analyses, and know no JSON, no protocol and no threads.
+
+| files | what they do |
+| --- | --- |
+| `rule`, `list`, `finding`, `report`, `cause.hpp` | the descriptor; every rule, sorted by id; what a rule reports, and how places of the run become places in the text |
+| `documents/` | the same for rules that read configurations and scripts instead of a run |
+| `walk` | the feasible paths of several processes through a recorded block |
+| `lineage`, `settings`, `noted` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
+| `specialised` | which rule reports a problem that two families could report |
+| `source`, `digits` | syntax behind a place, edits that keep comments and indentation; numbers in messages |
+
+A new rule is a file in its family, its line in `list.hpp` and in `list.cpp` (sorted by id), and cases in `tests/cases/FAMILY`. Then
+run `tests/cli/rules_table.py` for this table and `editors/vscode/scripts/settings.mjs` for the settings of VS Code.
+[CONTRIBUTING.md](../../CONTRIBUTING.md) leads through one rule from its first case to its fix.
 """
 
 

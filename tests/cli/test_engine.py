@@ -215,3 +215,26 @@ def test_library_folders(stepzero, write, setting, found):
     places = stepzero("shapes", "--format", "json", "program/a.py").json["files"][0]["shapes"]
     shapes = [place.get("shape") for place in places if place["name"] == "x"]
     assert shapes == ([[2, 4]] if found else [])
+
+
+CAUSE = "import torch\n\n\ndef widen(x):\n    return torch.ones(2, 3) @ torch.ones(4, 5)\n"
+
+
+def test_one_cause_is_one_finding(stepzero, write):
+    """What files that use a function tell of it is left out where its own file tells it."""
+    write("helper.py", CAUSE)
+    for name in ("a", "b", "c"):
+        write(f"{name}.py", "from helper import widen\n\nwiden(1)\n")
+    found = stepzero("check", "--format", "json", ".").json["diagnostics"]
+    assert [(finding["path"], finding["rule"]) for finding in found] == [("helper.py", "shape/matmul")]
+    # A file by itself is told of what it leads to.
+    found = stepzero("check", "--format", "json", "a.py").json["diagnostics"]
+    assert [finding["path"] for finding in found] == ["a.py"]
+
+
+def test_a_cause_that_its_own_file_cannot_prove_is_told_once(stepzero, write):
+    write("helper.py", "import torch\n\n\ndef widen(x, weight):\n    return x @ weight\n")
+    for name in ("a", "b"):
+        write(f"{name}.py", "import torch\nfrom helper import widen\n\nwiden(torch.ones(2, 3), torch.ones(4, 5))\n")
+    found = stepzero("check", "--format", "json", ".").json["diagnostics"]
+    assert len(found) == 1 and found[0]["severity"] == "error", found

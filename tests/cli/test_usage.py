@@ -18,7 +18,7 @@ def test_version(stepzero):
     assert outcome.err == b""
 
 
-@pytest.mark.parametrize("command", [[], ["lsp"], ["check"], ["shapes"], ["schedule"], ["rules"], ["explain"]])
+@pytest.mark.parametrize("command", [[], ["lsp"], ["check"], ["shapes"], ["schedule"], ["memory"], ["rules"], ["explain"]])
 def test_help(stepzero, command):
     outcome = stepzero(*command, "--help")
     assert outcome.status == 0
@@ -41,7 +41,7 @@ def test_help_names_every_option_of_check(stepzero):
         (["schedule"], "say what to look at"),
         (["schedule", "--world", "0", "a.py"], "--world"),
         (["schedule", "--world", "17", "a.py"], "--world"),
-        (["schedule", "--format", "sarif", "a.py"], "takes text or json"),
+        (["schedule", "--format", "sarif", "a.py"], "takes text, json, svg or mermaid"),
         (["schedule", "--wrold", "2", "a.py"], 'unknown option --wrold (did you mean "--world"?)'),
         (["chek", "."], 'unknown command "chek" (did you mean "check"?)'),
         (["check", "--fxi", "."], 'unknown option --fxi (did you mean "--fix"?)'),

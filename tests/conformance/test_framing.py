@@ -8,7 +8,7 @@ import time
 import pytest
 
 import programs
-from client import INVALID_REQUEST, LIMIT, METHOD_NOT_FOUND, SCALE, frame
+from client import INVALID_REQUEST, LIMIT, METHOD_NOT_FOUND, PARSE_ERROR, SCALE, frame
 
 MEBIBYTE = 1 << 20
 
@@ -104,6 +104,14 @@ def test_two_frames_in_one_write_are_two_messages(lsp):
     assert lsp.error_of("two")["code"] == METHOD_NOT_FOUND
 
 
+@pytest.mark.parametrize("before", [b"", b"Content-Length: "], ids=["first bytes", "digits"])
+def test_a_broken_frame_before_initialize_is_answered_as_well(start, before):
+    client = start()
+    client.send_bytes(before + b"-1\r\n\r\n")
+    assert client.wait_for_exit() == 1
+    assert client.error_without_id()["code"] == PARSE_ERROR
+
+
 @pytest.mark.parametrize("cut", [1, 15, 17, 20, 30])
 def test_a_frame_in_two_writes_is_one_message(lsp, cut):
     data = frame(lsp.note(request("cut")))
@@ -130,15 +138,24 @@ BROKEN = {
     "line without a colon": b"Content-Length 2\r\n\r\n{}",
     "header block over 8 KiB": b"X-Filler: " + b"a" * 8192 + b"\r\nContent-Length: 2\r\n\r\n{}",
     "header that never ends": b"a" * 100_000,
+    # … nothing of which is a whole line: more could come, and could not mend it.
+    "length that never ends": b"Content-Length: " + b"7" * 1000,
+    "length of zeros that never ends": b"Content-Length: " + b"0" * 100_000,
+    "negative length that never ends": b"Content-Length: -",
+    "body without a header or an end": b'{"jsonrpc":"2.0","id":1,"method":"shutdown"}',
+    "body longer than its length": b'Content-Length: 2\r\n\r\n{} {"jsonrpc":"2.0"}',
 }
 
 
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_broken_frame_is_logged_and_ends_the_connection_with_status_1(lsp, case):
+def test_a_broken_frame_is_answered_and_logged_and_ends_the_connection_with_status_1(lsp, case):
     """… without waiting for more input, and before anything is allocated."""
     before = memory_peak(lsp)
     lsp.send_bytes(BROKEN[case])
     assert lsp.wait_for_exit() == 1
+    errors = [lsp.error_without_id() for _ in lsp.errors_without_id()]
+    assert [e["code"] for e in errors if e["code"] == PARSE_ERROR] == [PARSE_ERROR]
+    assert len(errors) == (2 if case == "body longer than its length" else 1)  # {} is no request
     assert lsp.errors().strip(), "nothing was logged"
     assert before < 512 * MEBIBYTE
 
@@ -156,6 +173,7 @@ def test_an_oversized_length_is_refused_before_allocating(start, length):
         except (FileNotFoundError, ProcessLookupError, StopIteration):
             break
     assert client.wait_for_exit() == 1
+    assert client.error_without_id()["code"] == PARSE_ERROR
     assert peak - before < 16 * MEBIBYTE
 
 
@@ -214,6 +232,7 @@ def test_end_of_input_inside_a_frame_exits_1_and_0_after_shutdown(lsp, rest, aft
     lsp.send_bytes(rest)
     lsp.close_input()
     assert lsp.wait_for_exit() == (0 if after_shutdown else 1)
+    assert [lsp.error_without_id()["code"] for _ in lsp.errors_without_id()] == ([] if after_shutdown else [PARSE_ERROR])
 
 
 @pytest.mark.parametrize("after_shutdown", [False, True], ids=["running", "after shutdown"])

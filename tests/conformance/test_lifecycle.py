@@ -159,8 +159,36 @@ def test_a_process_id_that_is_dead_already_ends_the_server(start, editor):
     client = start()
     editor.kill()
     editor.wait()
-    client.request("initialize", {"processId": editor.pid, "rootUri": None, "capabilities": {}})
+    id = client.request("initialize", {"processId": editor.pid, "rootUri": None, "capabilities": {}})
+    assert client.result(id)["serverInfo"]["name"] == "stepzero"
+    assert client.wait_for_exit(5 * SCALE) == 0
+
+
+@pytest.mark.parametrize("spelled", ["--clientProcessId={}", "--clientProcessId {}"])
+def test_a_process_of_the_command_line_is_watched_like_one_of_initialize(start, editor, spelled):
+    client = start(arguments=["lsp", "--stdio", *spelled.format(editor.pid).split()])
+    client.initialize(processId=None)
+    client.open(URI, programs.MATMUL)
+    assert client.diagnostics(URI, 1)
+    editor.kill()
+    editor.wait()
     assert client.wait_for_exit(5 * SCALE) == 1
+
+
+def test_a_process_of_the_command_line_that_is_dead_already_ends_the_server(start, editor):
+    editor.kill()
+    editor.wait()
+    client = start(arguments=["lsp", "--stdio", "--clientProcessId", str(editor.pid)])
+    assert client.wait_for_exit(5 * SCALE) == 0
+
+
+def test_the_process_of_initialize_counts_where_the_command_line_names_another(start, editor):
+    client = start(arguments=["lsp", "--stdio", "--clientProcessId", str(editor.pid)])
+    client.initialize(processId=os.getpid())
+    editor.kill()
+    editor.wait()
+    client.open(URI, programs.MATMUL)
+    assert client.diagnostics(URI, 1)
 
 
 @pytest.mark.parametrize("params", [

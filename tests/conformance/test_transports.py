@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import programs
-from client import LIMIT, METHOD_NOT_FOUND, PROGRAM
+from client import LIMIT, METHOD_NOT_FOUND, PARSE_ERROR, PROGRAM
 
 URI = "untitled:train.py"
 
@@ -43,6 +43,7 @@ def test_a_broken_frame_ends_the_server(start, transport):
     client.initialize()
     client.send_bytes(b"Content-Length: -1\r\n\r\n")
     assert client.wait_for_exit() == 1
+    assert client.error_without_id()["code"] == PARSE_ERROR
 
 
 def test_stdio_is_the_default(start):

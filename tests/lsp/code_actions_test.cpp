@@ -24,6 +24,14 @@ lsp::CodeActionParams asking(lsp::Range range, std::optional<std::vector<std::st
   return params;
 }
 
+std::vector<lsp::CodeAction> actions_at(Wire& wire, const lsp::CodeActionParams& params) {
+  const auto outcome = wire.ask(method::code_action, params);
+  REQUIRE(outcome);
+  std::vector<lsp::CodeAction> found;
+  for (const auto& each : **outcome.result) found.push_back(std::get<lsp::CodeAction>(each));
+  return found;
+}
+
 std::vector<std::string> titles(const std::vector<lsp::CodeAction>& actions) {
   std::vector<std::string> found;
   for (const auto& action : actions) found.push_back(action.title);
@@ -49,7 +57,7 @@ TEST_CASE("actions of a finding: its fixes, all fixes, and the comments") {
   wire.flags.code_action_preferred = true;
   wire.start();
   wire.open(uri, "y = BUG\nz = BUG\n", 4);
-  const auto actions = *wire.ask(method::code_action, asking({{0, 4}, {0, 4}})).result->operator->();
+  const auto actions = actions_at(wire, asking({{0, 4}, {0, 4}}));
   CHECK(titles(actions) == std::vector<std::string>{"Mend it", "Hide it",
                                                     "Fix all that stepzero can fix for certain",
                                                     "Ignore test/bug here", "Ignore test/bug in this file"});
@@ -71,7 +79,7 @@ TEST_CASE("actions are filtered by kind") {
   wire.open(uri, "BUG\n");
   const lsp::Range range{{0, 0}, {0, 0}};
   const auto of = [&](const std::string& kind) {
-    return titles(*wire.ask(method::code_action, asking(range, {{kind}})).result->operator->());
+    return titles(actions_at(wire, asking(range, {{kind}})));
   };
   CHECK(of("quickfix").size() == 4);
   CHECK(of("source") == std::vector<std::string>{"Fix all that stepzero can fix for certain"});
@@ -85,7 +93,7 @@ TEST_CASE("edits name the version where the client takes it, and are made late w
   wire.flags.document_changes = wire.flags.code_action_data = wire.flags.code_action_resolve_edit = true;
   wire.start();
   wire.open(uri, "BUG\n", 4);
-  const auto actions = *wire.ask(method::code_action, asking({{0, 0}, {0, 0}})).result->operator->();
+  const auto actions = actions_at(wire, asking({{0, 0}, {0, 0}}));
   CHECK_FALSE(actions[0].edit.has_value());
   const auto resolved = wire.ask(method::resolve_code_action, actions[0]);
   REQUIRE(resolved);
@@ -94,6 +102,47 @@ TEST_CASE("edits name the version where the client takes it, and are made late w
   wire.change(uri, 5, "\nBUG\n");
   const auto late = wire.ask(method::resolve_code_action, actions[0]);
   CHECK(late.error.code == protocol::error_code::content_modified);
+}
+
+TEST_CASE("a client without literals gets commands, which apply the fix") {
+  Wire wire;
+  wire.flags.code_action_literals = false;
+  wire.flags.apply_edit = wire.flags.document_changes = GENERATE(true, false);
+  const auto capabilities = wire.start().capabilities;
+  CHECK(capabilities.execute_command->commands == std::vector<std::string>{"stepzero.schedule", "stepzero.fix"});
+  std::vector<lsp::ApplyWorkspaceEditParams> applied;
+  bool agrees = true;
+  wire.client->on(method::apply_edit, [&](lsp::ApplyWorkspaceEditParams params, protocol::Reply<lsp::ApplyWorkspaceEditResult> reply) {
+    applied.push_back(std::move(params));
+    reply({agrees, agrees ? std::nullopt : std::optional<std::string>("the file is locked"), std::nullopt});
+  });
+  wire.open(uri, "y = BUG\n", 4);
+  const auto outcome = wire.ask(method::code_action, asking({{0, 4}, {0, 4}}));
+  REQUIRE(outcome);
+  const auto& offered = **outcome.result;
+  REQUIRE(offered.size() == 5);
+  std::vector<lsp::Command> commands;
+  for (const auto& each : offered) commands.push_back(std::get<lsp::Command>(each));
+  CHECK(commands[0].title == "Mend it");
+  const auto run = [&](const lsp::Command& command) {
+    return wire.ask(method::execute_command, {command.command, command.arguments, std::nullopt});
+  };
+  const auto done = run(commands[0]);
+  REQUIRE(done);
+  if (wire.flags.apply_edit) {
+    REQUIRE(applied.size() == 1);
+    const auto edit = std::get<lsp::TextDocumentEdit>(applied[0].edit.document_changes->at(0));
+    CHECK(edit.text_document == lsp::OptionalVersionedTextDocumentIdentifier{uri, 4});
+    CHECK(edit.edits == std::vector<lsp::TextEdit>{{{{0, 4}, {0, 7}}, "OK", std::nullopt}});
+    agrees = false;
+    CHECK_THAT(run(commands[1]).error.message, Catch::Contains("the file is locked"));
+  } else {
+    CHECK(applied.empty());
+    CHECK(protocol::from_any<lsp::WorkspaceEdit>(*done.result).changes->at(uri)[0].new_text == "OK");
+  }
+  wire.change(uri, 5, "\ny = BUG\n");
+  CHECK(run(commands[0]).error.code == protocol::error_code::content_modified);
+  CHECK(wire.ask(method::execute_command, {"stepzero.fix", {}, std::nullopt}).error.code == protocol::error_code::invalid_params);
 }
 
 TEST_CASE("fixes that do not go together are not applied together") {

@@ -167,7 +167,7 @@ TEST_CASE("hover, inlay hints and quick-fixes speak of places in their cell") {
 
   const auto actions = wire.ask(method::code_action, actions_at(3, {{1, 1}, {1, 1}}));
   REQUIRE(!(**actions.result).empty());
-  const lsp::CodeAction& first = (**actions.result)[0];
+  const auto& first = std::get<lsp::CodeAction>((**actions.result)[0]);
   CHECK(first.title == "Mend it");
   REQUIRE(first.edit.has_value());
   REQUIRE(first.edit->document_changes.has_value());

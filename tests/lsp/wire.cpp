@@ -64,6 +64,7 @@ AnalyzeFunction Gatekeeper::function() {
 }
 
 Wire::Wire(AnalyzeFunction analyze, std::function<void(const std::atomic<bool>&)> warm_up) {
+  flags.code_action_literals = true; // as every editor of these days
   auto [ours, theirs] = protocol::memory_transport(loop);
   LanguageServer::Parts parts;
   parts.analyze = std::move(analyze);

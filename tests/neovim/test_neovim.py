@@ -131,3 +131,53 @@ def test_keys_typed_one_by_one_bring_diagnostics(name, tmp_path, capsys):
     assert len(times) == 12
     with capsys.disabled():
         print(f"\nlatency: Neovim ({name}), key to diagnostics: median {times[6]:.0f} ms, worst {times[-1]:.0f} ms of 12")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_program_of_an_active_environment_is_found(name, tmp_path):
+    """`pip install stepzero` into an environment needs no setting."""
+    editor = start_of(name)
+    (tmp_path / "environment/bin").mkdir(parents=True)
+    program = tmp_path / "environment/bin/stepzero"
+    program.symlink_to(neovim.PROGRAM)
+    command, variables = editor
+    plugin = neovim.SOURCE / "editors/neovim/lsp/stepzero.lua"
+    for environment, expected in (({"VIRTUAL_ENV": str(tmp_path / "environment")}, str(program)), ({"VIRTUAL_ENV": str(tmp_path)}, "stepzero")):
+        done = subprocess.run([*command, "--clean", "--headless", "-c", f"lua io.stdout:write(dofile('{plugin}').cmd[1])", "-c", "qa"],
+                              env={**neovim.environment_of(editor, tmp_path), **environment}, capture_output=True, text=True, timeout=60)
+        assert done.stdout == expected, done
+
+
+PROGRAM_OF_DEEPSPEED = """\
+import deepspeed
+import torch
+from torch import nn
+
+model = nn.Linear(4, 4)
+engine, _, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config="ds_config.json")
+loss = engine(torch.randn(2, 4)).pow(2).mean()
+engine.backward(loss)
+engine.step()
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_misspelt_key_is_fixed_and_the_program_is_told_no_more(name, tmp_path):
+    editor = start_of(name)
+    (tmp_path / "pyproject.toml").write_text("")
+    script, configuration = tmp_path / "train.py", tmp_path / "ds_config.json"
+    script.write_text(PROGRAM_OF_DEEPSPEED)
+    text = '{\n  "train_batch_size": 2,\n  "optimiser": {"type": "AdamW"},\n  "zero_optimization": {"stage": 2}\n}\n'
+    configuration.write_text(text)
+    home = tmp_path / "home"
+    home.mkdir()
+
+    seen = neovim.session(editor, home, script, "Rename to optimizer", script="configuration.lua", CONFIGURATION=str(configuration))
+
+    assert seen["errors"] == [], seen["output"]
+    assert [(found["code"], found["line"]) for found in seen["program"]] == [("deepspeed/engine", 8)]
+    assert seen["configuration"] == [{"code": "deepspeed/unknown-key", "severity": "WARN", "line": 3, "column": 3, "end_column": 14}]
+    assert seen["modified"]
+    assert seen["text"] + "\n" == text.replace("optimiser", "optimizer")
+    assert configuration.read_text() == text
+    assert "optimizer that DeepSpeed makes" in seen["hover"]

@@ -79,6 +79,9 @@ TEST_CASE("a broken header is refused, however it arrives") {
       {"Content-Length: 2\r\nContent-Type: a; charset=utf-16\r\n\r\n{}", "unknown charset"},
       {"X: " + std::string(8192, 'a') + "\r\nContent-Length: 2\r\n\r\n{}", "longer than 8192"},
       {std::string(100'000, 'a'), "longer than 8192"},
+      {"Content-Length: 67108865", "above the limit"},
+      {"Content-Length: 2\r\nContent-Length: -", "not a number"},
+      {"{\"jsonrpc\"", "not a header field"},
   };
   for (const auto& [stream, reason] : broken)
     for (const std::size_t portion : {std::size_t{1}, std::size_t{5}, stream.size()}) {
