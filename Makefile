@@ -8,7 +8,7 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build documents test test-asan test-tsan test-editors bench precision install package vsix pictures oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench precision install package wheel site vsix pictures oracle format clean help
 
 SAY := printf '\n%s\n\n'
 run: build
@@ -96,9 +96,19 @@ package: build documents
 	@cmake/install-dependencies package
 	@cd build && cpack -G 'TGZ;DEB' -B ../dist $(QUIET) && rm -rf ../dist/_CPack_Packages && ls ../dist/stepzero*
 
+# dist/: what `pip install` takes, for every Linux of this processor.
+wheel: documents
+	@$(BUILD) release --target stepzero_portable -- -j$(JOBS)
+	@packaging/wheel build dist
+
 # dist/: the extension of VS Code with the program inside. Its settings are made from the rules of that program.
 vsix: build documents
 	@editors/vscode/scripts/package build dist/stepzero-linux-x64.vsix && ls dist/*.vsix
+
+# dist/site/: the website, from the rules, the guides and the READMEs (documentation/).
+site: build
+	@cmake/install-dependencies site
+	@documentation/make-site build/stepzero dist/site
 
 format:
 	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format -i
@@ -117,6 +127,8 @@ help:
 	@echo 'make oracle        install PyTorch for the tests'
 	@echo 'make install       into PREFIX (/usr/local), below DESTDIR'
 	@echo 'make package       a relocatable tarball and a .deb in dist/'
+	@echo 'make wheel         what pip installs, in dist/'
+	@echo 'make site          the website in dist/site'
 	@echo 'make vsix          the extension of VS Code, with the program inside, in dist/'
 	@echo 'make pictures      the pictures of README.md, from the last run of test-editors'
 	@echo 'make format        clang-format over the sources'

@@ -11,17 +11,25 @@ find_package(Threads REQUIRED)
 # nothing to look for on the machine that it is copied to but the C library.
 set_property(TARGET spdlog::spdlog_header_only PROPERTY INTERFACE_LINK_LIBRARIES Threads::Threads fmt::fmt-header-only)
 
-find_library(YAML libyaml.a REQUIRED)
-
 stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads)
-stepzero_floor(server USES protocol snapshot rules program syntax
-               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 ${YAML} Threads::Threads)
+stepzero_floor(server USES protocol snapshot footprint rules documents program syntax
+               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 Threads::Threads)
 
 set(TRAINING_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/examples/train_ddp.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TRAINING_SCRIPT_FILE})
 file(READ ${TRAINING_SCRIPT_FILE} TRAINING_SCRIPT)
 configure_file(server/lsp/training_script.hpp.in ${PROJECT_BINARY_DIR}/generated/server/lsp/training_script.hpp @ONLY)
 set_source_files_properties(server/lsp/warm_up.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
+
+# The report's page.
+foreach(part HTML.page.html STYLE.page.css SCRIPT.page.js)
+  string(REGEX MATCH "^([A-Z]+)\\.(.*)$" matched ${part})
+  set(PAGE_FILE ${PROJECT_SOURCE_DIR}/server/command_line/page/${CMAKE_MATCH_2})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PAGE_FILE})
+  file(READ ${PAGE_FILE} PAGE_${CMAKE_MATCH_1})
+endforeach()
+configure_file(server/command_line/page.hpp.in ${PROJECT_BINARY_DIR}/generated/server/command_line/page.hpp @ONLY)
+set_source_files_properties(server/command_line/report_page.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
 
 set_source_files_properties(server/version.cpp PROPERTIES COMPILE_DEFINITIONS STEPZERO_VERSION="${PROJECT_VERSION}")
 
@@ -33,4 +41,13 @@ if(NOT STEPZERO_SANITIZE)
   # A run makes very many small objects and frees them together: jemalloc takes a sixth off an analysis.
   find_library(JEMALLOC libjemalloc.a REQUIRED)
   target_link_libraries(stepzero PRIVATE ${JEMALLOC})
+endif()
+
+# The same program with the C library inside: one file for every Linux of its processor (packaging/wheel).
+if(NOT STEPZERO_SANITIZE)
+  add_executable(stepzero_portable EXCLUDE_FROM_ALL server/main.cpp)
+  set_target_properties(stepzero_portable PROPERTIES OUTPUT_NAME stepzero RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/portable)
+  stepzero_uses(stepzero_portable server)
+  target_link_libraries(stepzero_portable PRIVATE stepzero_options ${JEMALLOC})
+  target_link_options(stepzero_portable PRIVATE -static)
 endif()
