@@ -171,7 +171,7 @@ public:
       if (seen.what == Communication::What::receive) ++function.receives;
       if (seen.what != Communication::What::collective) continue;
       ++function.collectives;
-      // Who waits for ever elsewhere would have come, too.
+      // Who waits forever elsewhere would have come, too.
       std::vector<int> partly = seen.partly;
       if (partly.empty() && !seen.apart.empty() && !std::includes(seen.apart.begin(), seen.apart.end(), seen.members.begin(), seen.members.end())) partly.assign(seen.apart.begin(), seen.apart.end());
       if (partly.empty()) continue;

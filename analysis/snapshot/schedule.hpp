@@ -1,4 +1,4 @@
-// The communication schedule of a file: what each rank of a small job enters, in order, and where a rank waits for ever.
+// The communication schedule of a file: what each rank of a small job enters, in order, and where a rank waits forever.
 // Plain values, ready to be shown.
 #pragma once
 

@@ -25,7 +25,7 @@ private:
   std::vector<std::vector<bool>> complete_;
 };
 
-// By rank: the act that it waits in for ever, or the number of its acts. With `buffering`, messages that are not large need no receiver.
+// By rank: the act that it waits in forever, or the number of its acts. With `buffering`, messages that are not large need no receiver.
 std::vector<std::size_t> stall(const rules::World& run, const Partners& partners, bool buffering);
 
 } // namespace stepzero::snapshot

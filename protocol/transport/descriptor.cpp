@@ -61,7 +61,7 @@ struct Shared : std::enable_shared_from_this<Shared> {
   const int in, out;
   const TransportLimits limits;
   bool out_is_socket = false;
-  int wake[2] = {-1, -1}; // readable once stopping, for ever: both threads poll it
+  int wake[2] = {-1, -1}; // readable once stopping, forever: both threads poll it
 
   Incoming incoming; // on the loop's thread
 

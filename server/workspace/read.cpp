@@ -52,7 +52,7 @@ ReadText read_text(const std::string& path) {
   if (path.find('\0') != std::string::npos) return {std::nullopt, "no such file or folder"};
   if (::stat(path.c_str(), &status) != 0) return {std::nullopt, error_text(errno)};
   if (S_ISDIR(status.st_mode)) return {std::nullopt, "is a folder"};
-  // Opening a pipe or a device could wait for ever.
+  // Opening a pipe or a device could wait forever.
   if (!S_ISREG(status.st_mode)) return {std::nullopt, "not a regular file (use `-` to read standard input)"};
   if (static_cast<std::uint64_t>(status.st_size) > largest_file) return {std::nullopt, "larger than 50 MiB"};
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);

@@ -76,7 +76,8 @@ print("ANSWERS" + json.dumps(answers))
 
 
 # What DeepSpeed never gets to see as it stands there.
-NOT_ASKED = ("A disk without a folder", "Configurations that somebody fills in", "Another program's configuration with parts of DeepSpeed's")
+NOT_ASKED = ("A disk without a folder", "Configurations that somebody fills in", "Another program's configuration with parts of DeepSpeed's",
+             "A file that is just being written")
 
 
 def test_deepspeed_reads_the_configurations_as_the_cases_say(tmp_path):

@@ -418,7 +418,7 @@ def softmax_before_cross_entropy_slows():
 
 @effect("loop/double-softmax", about=True)
 def logits_into_nll_loss():
-    """The loss has no lower bound: it says nothing, and falls for ever."""
+    """The loss has no lower bound: it says nothing, and falls forever."""
     model, x, y = small()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(200):

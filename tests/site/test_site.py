@@ -31,10 +31,10 @@ def rules():
     return [rule["id"] for rule in json.loads(done.stdout)["rules"]]
 
 
-def found(code, tmp_path):
-    """The rules of what is found in a program by itself, hints included."""
-    (tmp_path / "main.py").write_text(code)
-    done = subprocess.run([PROGRAM, "check", "--format", "json", "main.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+def found(code, tmp_path, name="main.py"):
+    """The rules of what is found in a file by itself, hints included."""
+    (tmp_path / name).write_text(code)
+    done = subprocess.run([PROGRAM, "check", "--format", "json", name], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode in (0, 1), done.stderr
     return {finding["rule"] for finding in json.loads(done.stdout)["diagnostics"]}
 
@@ -52,13 +52,13 @@ def test_each_rule_has_a_page_with_an_example_that_is_found(site, tmp_path):
     without = []
     for rule in rules():
         page = (site / "rules" / f"{rule}.html").read_text()
-        example = re.search(r'<h2 id="example">.*?<pre[^>]*><code>(.*?)</code></pre>', page, re.S)
+        example = re.search(r'<h2 id="example">.*?<p>stepzero marks the line(?: of <code>(.*?)</code>)?:</p>.*?<pre[^>]*><code>(.*?)</code></pre>', page, re.S)
         if not example:
             without.append(rule)
             continue
-        assert 'class="marked"' in example[1], rule
-        code = html.unescape(re.sub(r"<[^>]+>", "", example[1])) + "\n"
-        assert found(code, tmp_path) == {rule}, f"{rule}: {code}"
+        assert 'class="marked"' in example[2], rule
+        code = html.unescape(re.sub(r"<[^>]+>", "", example[2])) + "\n"
+        assert found(code, tmp_path, example[1] or "main.py") == {rule}, f"{rule}: {code}"
     assert len(without) <= 3, without  # those whose findings need several files
 
 

@@ -213,7 +213,7 @@ bool root_of_own_data(const Story& story, Mismatch& mismatch) {
     mismatch.certain = false;
     mismatch.by_surprise = true;
     story.place(mismatch, act);
-    mismatch.text = "Each rank finds the root of this " + mismatch.name + " by data of its own: where they come to different ranks, nobody receives what is sent, and they wait for ever. Let the ranks agree on it first.";
+    mismatch.text = "Each rank finds the root of this " + mismatch.name + " by data of its own: where they come to different ranks, nobody receives what is sent, and they wait forever. Let the ranks agree on it first.";
     return true;
   }
   return false;

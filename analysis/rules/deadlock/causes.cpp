@@ -42,7 +42,7 @@ public:
       const Act& act = story_.trace(rank).acts[at];
       story_.place(mismatch, act);
       mismatch.cause = Cause::order;
-      mismatch.text = "Rank " + std::to_string(rank) + " waits in " + std::string(act.name) + " here for ever:";
+      mismatch.text = "Rank " + std::to_string(rank) + " waits in " + std::string(act.name) + " here forever:";
       for (const int member : player_.members(group))
         if (!there.contains(member)) {
           mismatch.text += " " + story_.doing(member, stop_.at) + ", and comes to it only behind that.";
@@ -180,7 +180,7 @@ private:
       mismatch.by_surprise = surprise || by_own_data;
       story_.place(mismatch, act);
       std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
-      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it for ever."
+      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it forever."
                                  : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
                                        (next ? "goes on to " + std::string(next->name) + story_.at_line(next->place) : std::string("never enters it")) + ".";
       mismatch.related.push_back({guard->place, "the try"});
@@ -216,7 +216,7 @@ private:
       mismatch.place = loop->place;
       mismatch.calls = loop->calls;
       mismatch.text = "Rank " + std::to_string(owner) + " makes more rounds than rank " + std::to_string(other) + ", which makes " + std::to_string(loop->rounds) +
-                      ": in the next one it waits in " + mismatch.name + story_.at_line(act.place) + " for ever, and " + story_.doing(other, stop_.at) + ".";
+                      ": in the next one it waits in " + mismatch.name + story_.at_line(act.place) + " forever, and " + story_.doing(other, stop_.at) + ".";
       mismatch.event = story_.of_main(act);
       mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
       return true;
@@ -254,7 +254,7 @@ private:
         mismatch.guard_side = guard->yes;
       }
       if (next) mismatch.next_of_others = story_.of_main(*next);
-      mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " for ever: " +
+      mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " forever: " +
                       (next && next->place == act.place ? other_words + " enters it once less"
                        : next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(without_article(act.name)) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
       break;
@@ -277,7 +277,7 @@ private:
       }
       const Act* theirs = swapped ? &story_.trace(other).acts[swapped->act] : next;
       mismatch.text = "The ranks enter collectives in different orders: " + owner_words + " enters " + mismatch.name + " here" +
-                      (next ? ", where " + other_words + " enters " + std::string(next->name) + story_.at_line(next->place) : std::string()) + ". They wait for each other for ever, or exchange garbage.";
+                      (next ? ", where " + other_words + " enters " + std::string(next->name) + story_.at_line(next->place) : std::string()) + ". They wait for each other forever, or exchange garbage.";
       if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words + " enters " + std::string(theirs->name) + " here"});
       break;
     }
@@ -422,7 +422,7 @@ private:
     mismatch.event = story_.of_main(act);
     const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural), wait = ranks_do(waiting, story_.size(), "waits", "wait");
     mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " until the launcher ends the job. Tell all ranks, and raise on all of them."
-                               : leave + " here" + (all && round > 0 ? " in round " + std::to_string(round) : std::string()) + ", and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " for ever.";
+                               : leave + " here" + (all && round > 0 ? " in round " + std::to_string(round) : std::string()) + ", and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " forever.";
     mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
     if (mismatch.condition) mismatch.related.push_back({mismatch.condition, "by this condition"});
     mismatch.related.push_back({act.place, wait + " here"});
@@ -436,7 +436,7 @@ private:
     mismatch.calls = calls;
     mismatch.condition = condition;
     mismatch.text = "Each rank decides this by data of its own: where rank " + std::to_string(owner) + " enters " + mismatch.name + (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " + std::to_string(other) +
-                    " does not, it waits for ever. Let the ranks agree first: all_reduce what decides.";
+                    " does not, it waits forever. Let the ranks agree first: all_reduce what decides.";
     if (!(condition == where)) mismatch.related.push_back({condition, "this condition may differ among the ranks"});
     if (!(act.place == where)) mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
     return true;

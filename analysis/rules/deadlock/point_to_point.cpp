@@ -105,7 +105,7 @@ bool never_received(const Story& story, const Player& player, Mismatch& mismatch
   mismatch.certain = false;
   mismatch.cause = Cause::message;
   story.place(mismatch, *act);
-  mismatch.text = "Rank " + std::to_string(rank) + " sends to rank " + std::to_string(act->peer) + " here, which never receives it: the message is lost, or the sender waits for ever.";
+  mismatch.text = "Rank " + std::to_string(rank) + " sends to rank " + std::to_string(act->peer) + " here, which never receives it: the message is lost, or the sender waits forever.";
   return true;
 }
 

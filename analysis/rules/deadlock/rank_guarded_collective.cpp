@@ -249,7 +249,7 @@ private:
       const bool one = seen.guarded.ranks.size() == 1;
       message = seen.jobs + condition_of(event);
       message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
-                " for ever: the other ranks ";
+                " forever: the other ranks ";
       if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : std::string(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
@@ -264,11 +264,11 @@ private:
                    (seen.guarded.on_yes ? "" : "the other side of ") + std::string(seen.guarded.on_yes ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") + " on from here" : "this condition: " + who));
     if (!(place == event.place)) report_.relate(*finding, event.place, name + " is entered here");
     if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
-    if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
-    else if (hangs) finding->fixes = fixes_for(record_, seen.guarded);
     // What each rank gives to a call of any arguments is its own: the others may have to give something else.
     const bool gives_its_own = event.expr && event.row->takes_rest && event.row->positional == 0 && !event.expr->arguments.empty();
-    for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed && !gives_its_own;
+    if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);
+    else if (hangs && !gives_its_own) finding->fixes = fixes_for(record_, seen.guarded);
+    for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed;
   }
 
   // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop around the guard.

@@ -46,7 +46,7 @@ bool uneven(const Story& story, Mismatch& mismatch) {
           mismatch.place = mine->place;
           mismatch.calls = mine->calls;
           mismatch.text = "Rank " + std::to_string(rank) + " makes " + std::to_string(*mine->count) + " rounds of this loop, and rank " + std::to_string(other) + " makes " +
-                          std::to_string(*theirs->count) + ": behind its last one rank " + std::to_string(rank) + " waits in " + mismatch.name + story.at_line(act.place) + " for ever.";
+                          std::to_string(*theirs->count) + ": behind its last one rank " + std::to_string(rank) + " waits in " + mismatch.name + story.at_line(act.place) + " forever.";
           mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
           return true;
         }
@@ -105,7 +105,7 @@ bool uneven_for_some(const Story& story, Mismatch& mismatch) {
             mismatch.event = story.of_main(act);
             mismatch.text = "The ranks may make different numbers of rounds: where " + sizes_of(*mine->counts, n) + ", rank " + std::to_string(rank) + " makes " + std::to_string(more) + " and rank " +
                             std::to_string(other) + " makes " + std::to_string(fewer) + ", and rank " + std::to_string(rank) + " waits in " + mismatch.name + story.at_line(act.place) +
-                            " for ever. Drop what is left over, or pad the shards.";
+                            " forever. Drop what is left over, or pad the shards.";
             mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
             return true;
           }

@@ -635,7 +635,7 @@ private:
   std::unordered_map<Cond, bool> taken_for_;
   bool fails_ = false;                  // the next thing that may fail in this process does
   int nesting_ = 0;
-  bool waits_ = false;                  // for ever, for a message
+  bool waits_ = false;                  // forever, for a message
   bool ends_well_ = false;              // the call that ends the process, at which it is, tells its caller of no failure
   bool started_ = false;                // the default process group was made
   bool ended_well_ = false;             // the last way out was such an end
