@@ -106,10 +106,9 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
 }
 
 void each_method(const values::Class& cls, const std::function<void(const FunctionStmt&)>& look) {
-  const auto is_static = [](const Expr* decorator) { return decorator->kind == ExprKind::name && as<NameExpr>(*decorator).id.text() == "staticmethod"; };
   std::unordered_set<const FunctionStmt*> seen;
   const auto meet = [&](const FunctionStmt* method) {
-    if (!seen.insert(method).second || method->parameters->list.empty() || std::any_of(method->decorators.begin(), method->decorators.end(), is_static)) return;
+    if (!seen.insert(method).second || method->parameters->list.empty()) return;
     look(*method);
   };
   const auto in_block = [&](const auto& each, syntax::Block block) -> void {

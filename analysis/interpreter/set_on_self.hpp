@@ -18,7 +18,8 @@ struct Changes {
   syntax::Name cls;  // the class as its methods may name it
 };
 void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
-// Those that its text defines, whatever decorators make of them, and those that the program put in it; without static ones and those of its bases.
+// Those that its text defines, whatever decorators make of them, and those that the program put in it; without those of its bases. A static one
+// may be handed an object of the class: a hook that is registered with its state.
 void each_method(const values::Class& cls, const std::function<void(const syntax::FunctionStmt&)>& look);
 // What all its methods set but the constructors, those of its bases included.
 Changes set_by_methods(const values::Class& cls);

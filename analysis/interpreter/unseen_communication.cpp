@@ -40,10 +40,24 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
 
 void Interpreter::note_unseen_communication(Value function, const Arguments& arguments, Place where) {
   if (rehearsals_ > 0) return;
+  int depth = 0;  // of functions that hold functions
   const std::function<bool(Value)> may = [&](Value value) {
     value = resolve(value);
     switch (value.kind) {
-    case Kind::function: return may_communicate(*value.as<values::Function>());
+    case Kind::function: {
+      const auto& held = *value.as<values::Function>();
+      if (may_communicate(held)) return true;
+      // A wrapper calls what the function around it was given.
+      if (++depth > deepest) return --depth, false;
+      bool any = false;
+      for (const values::Scope* scope = held.closure; scope && scope->parent && !any; scope = scope->parent)
+        any = !scope->is_class && std::ranges::any_of(scope->names.entries(), [&](const auto& entry) {
+          const Value inside = entry.second->value;
+          return (inside.is(Kind::function) || inside.is(Kind::bound) || inside.is(Kind::partial)) && !(inside == value) && may(inside);
+        });
+      --depth;
+      return any;
+    }
     case Kind::bound: return may(value.as<values::Bound>()->function);
     case Kind::partial: return may(value.as<values::Partial>()->function);
     case Kind::instance: {

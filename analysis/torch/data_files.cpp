@@ -277,6 +277,30 @@ Value item_or(Call& call) {
   if (!found) found = missing_field(call);
   return found && !found.is(Kind::none) ? found : call.at(1);
 }
+// Of what the configuration has nothing is known from here on.
+void lose_fields(Call& call) {
+  const Value fields = kept(call, "$fields");
+  if (fields.is(Kind::dict))
+    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(fields)->items)) keep(call, key.text(), not_seen(call));
+  keep(call, "$fields", Value::none());
+  object(call).open = true;
+}
+Value changed_unseen(Call& call) {
+  lose_fields(call);
+  return not_seen(call);
+}
+Value pop_item(Call& call) {
+  const Value key = call.run.resolve(call.at(0)), fields = kept(call, "$fields");
+  if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open) return changed_unseen(call);
+  Value found = kept(call, key.text());
+  if (!found) found = missing_field(call);
+  std::vector<std::pair<Value, Value>> others;
+  for (const auto& [name, field] : values::Heap::dict_state(fields)->items)
+    if (name.text() != key.text()) others.emplace_back(name, field);
+  keep(call, "$fields", call.run.heap().dict(std::move(others)));
+  keep(call, key.text(), Value{});
+  return found ? found : not_seen(call);
+}
 Value set_item(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   if (key.is(Kind::string)) keep(call, key.text(), call.at(1));
@@ -318,6 +342,13 @@ std::vector<Row> data_file_rows() {
       row("omegaconf.DictConfig.__getattr__", method, "key", missing_field),
       row("omegaconf.DictConfig.__getitem__", method, "key", item),
       row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
+      row("omegaconf.DictConfig.pop", method, "key, default=None", pop_item),
+      row("omegaconf.DictConfig.__delitem__", method, "key", pop_item),
+      row("omegaconf.DictConfig.update", method, "*others, **fields", changed_unseen),
+      row("omegaconf.DictConfig.merge_with", method, "*others, **options", changed_unseen),
+      row("omegaconf.DictConfig.setdefault", method, "key, default_value=None", changed_unseen),
+      row("omegaconf.DictConfig.clear", method, "", changed_unseen),
+      row("omegaconf.DictConfig.popitem", method, "", changed_unseen),
       row("omegaconf.DictConfig.get", method, "key, default_value=None", item_or),
   };
 }

@@ -51,7 +51,8 @@ Value grid_sample(Op& op) {
 // theta [N, 2, 3] and size (N, C, H, W): [N, H, W, 2].
 Value affine_grid(Op& op) {
   const TensorState* theta = op.expect("theta");
-  const auto size = op.sizes("size");
+  // A sequence, of which nothing may be known.
+  const auto size = op.argument("size").is(values::Kind::unknown) ? std::nullopt : op.sizes("size");
   if (!theta) return op.unknown();
   if (is_integral(theta->dtype))
     return op.fail(ProblemKind::dtype, "affine_grid takes floats, and " + op.name("theta") + " is " + std::string(values::name(theta->dtype)));

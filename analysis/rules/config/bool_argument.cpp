@@ -41,7 +41,7 @@ void check(const Record& record, Report& report) {
         ++others;
         related.push_back({found[i].where, "so is this one"});
       }
-    if (others > 0) message += " So are " + std::to_string(others) + (others == 1 ? " other argument" : " other arguments") + " of " + parsers[first] + " read.";
+    if (others > 0) message += (others == 1 ? " So is " : " So are ") + std::to_string(others) + (others == 1 ? " other argument" : " other arguments") + " of " + parsers[first] + " read.";
     if (Finding* finding = report.add(found[first].severity, problems[first]->place, problems[first]->calls, std::move(message))) finding->related = std::move(related);
   }
 }

@@ -52,7 +52,7 @@ constexpr KnownVariable all[] = {
     {"TORCH_CUDA_ARCH_LIST", "", "", ""}, {"TORCH_EXTENSIONS_DIR", "", "", ""}, {"TORCH_HOME", "", "", ""}, {"TORCH_LOGS", "", "", ""}, {"TORCH_LOGS_OUT", "", "", ""}, {"TORCH_LOGS_FORMAT", "", "", ""}, {"TORCH_TRACE", "", "", ""},
     {"TORCH_USE_CUDA_DSA", "", "", ""}, {"TORCH_COMPILE_DEBUG", "", "", ""}, {"TORCH_COMPILE_DISABLE", "", "", ""}, {"TORCHINDUCTOR_CACHE_DIR", "", "", ""}, {"TORCHDYNAMO_DISABLE", "", "", ""}, {"TORCHDYNAMO_VERBOSE", "", "", ""},
     {"PYTORCH_CUDA_ALLOC_CONF", "", "", ""}, {"PYTORCH_ALLOC_CONF", "", "", ""}, {"PYTORCH_HIP_ALLOC_CONF", "", "", ""}, {"PYTORCH_NO_CUDA_MEMORY_CACHING", "", "", "every tensor is then allocated by the driver"}, {"PYTORCH_NVML_BASED_CUDA_CHECK", "", "", ""},
-    {"PYTORCH_ENABLE_MPS_FALLBACK", "", "", ""}, {"PYTORCH_JIT", "", "", ""}, {"GLOO_SOCKET_IFNAME", "", "", ""},
+    {"PYTORCH_ENABLE_MPS_FALLBACK", "", "", ""}, {"PYTORCH_ENABLE_XPU_FALLBACK", "", "", ""}, {"PYTORCH_DEBUG_XPU_FALLBACK", "", "", ""}, {"PYTORCH_JIT", "", "", ""}, {"GLOO_SOCKET_IFNAME", "", "", ""},
     {"HF_HOME", "", "", ""}, {"HF_HUB_OFFLINE", "", "", ""}, {"HF_HUB_CACHE", "", "", ""}, {"HF_TOKEN", "", "", ""}, {"HF_DATASETS_CACHE", "", "", ""}, {"HF_DATASETS_OFFLINE", "", "", ""}, {"HF_ENDPOINT", "", "", ""},
     {"HF_HUB_ENABLE_HF_TRANSFER", "", "", ""}, {"HF_HUB_DISABLE_TELEMETRY", "", "", ""}, {"HF_HUB_DOWNLOAD_TIMEOUT", "", "", ""}, {"HF_MODULES_CACHE", "", "", ""}, {"HF_EVALUATE_OFFLINE", "", "", ""},
     {"TRANSFORMERS_CACHE", "", "HF_HOME", ""}, {"TRANSFORMERS_OFFLINE", "", "", ""}, {"TRANSFORMERS_VERBOSITY", "", "", ""}, {"TOKENIZERS_PARALLELISM", "", "", ""},
