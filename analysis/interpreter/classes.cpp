@@ -126,6 +126,15 @@ Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Plac
     bound->function = found;
     return Value::of(Kind::bound, bound);
   }
+  // Of `functools.partialmethod` the object comes before what is given already.
+  if (found.is(Kind::partial) && self && found.as<values::Partial>()->function == library_symbol("functools.$method")) {
+    const auto* given = found.as<values::Partial>();
+    auto* made = heap().make<values::Partial>();
+    made->function = bind_method(given->arguments.front(), self, cls, where);
+    made->arguments.assign(given->arguments.begin() + 1, given->arguments.end());
+    made->keywords = given->keywords;
+    return Value::of(Kind::partial, made);
+  }
   if (!found.is(Kind::function)) return found_outside(found);
   auto* function = found.as<values::Function>();
   if (function->is_static) return found;

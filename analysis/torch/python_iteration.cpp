@@ -30,6 +30,17 @@ Value partial(Call& call) {
   made->keywords = call.options;
   return Value::of(Kind::partial, made);
 }
+// Called with the object first, which the lookup through an object hands on: see bind_method.
+Value partial_method(Call& call) {
+  if (call.spread) return call.run.heap().external("", call.place);
+  auto* made = call.run.heap().make<values::Partial>();
+  made->function = call.run.library_symbol("functools.$method");
+  made->arguments = {call.run.resolve(call.at(0))};
+  made->arguments.insert(made->arguments.end(), call.rest.begin(), call.rest.end());
+  made->keywords = call.options;
+  return Value::of(Kind::partial, made);
+}
+Value method_of_partial(Call& call) { return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place, call.expr); }
 Value wraps(Call& call) {
   auto* made = call.run.heap().make<values::Partial>();
   made->function = call.run.library_symbol("functools.$wrapped");
@@ -261,7 +272,8 @@ std::vector<Row> python_iteration_rows() {
   using enum RowKind;
   return {
       row("functools.partial", function, "function, *arguments, **keywords", partial),
-      row("functools.partialmethod", function, "function, *arguments, **keywords", partial),
+      row("functools.partialmethod", function, "function, *arguments, **keywords", partial_method),
+      row("functools.$method", function, "function, *arguments, **keywords", method_of_partial),
       row("functools.wraps", function, "wrapped, **options", wraps),
       row("functools.$wrapped", function, "wrapped, wrapper", wrapped),
       row("functools.update_wrapper", function, "wrapper, wrapped, **options", first_argument),
