@@ -14,7 +14,7 @@ using values::Operation;
 
 namespace {
 
-constexpr std::size_t most_acts = 600;       // of one process
+constexpr std::size_t most_acts = 1200;      // of one process
 
 Value argument(const OperationEvent& event, int index) {
   return index >= 0 && static_cast<std::size_t>(index) < event.arguments.size() ? event.arguments[static_cast<std::size_t>(index)] : Value{};

@@ -7,7 +7,7 @@
 namespace stepzero::rules {
 
 namespace {
-constexpr std::size_t longest_aligned = 300;
+constexpr std::size_t most_compared = 300 * 300;  // acts of one with acts of the other, where they differ first and behind that
 } // namespace
 
 std::vector<Extra> extras(const Trace& first, const Trace& second, const std::string& group) {
@@ -17,10 +17,8 @@ std::vector<Extra> extras(const Trace& first, const Trace& second, const std::st
       if (trace.acts[i].what == Act::What::collective && trace.acts[i].group == group) acts.push_back(i);
     return acts;
   };
-  const auto a = of_group(first), b = of_group(second);
-  if (a.size() > longest_aligned || b.size() > longest_aligned) return {};
+  auto a = of_group(first), b = of_group(second);
   constexpr int alone = 7, elsewhere = 2, other_round = 1, never = 1 << 20;
-  std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1, 0));
   const auto pair_cost = [&](std::size_t i, std::size_t j) {
     const Act &x = first.acts[a[i]], &y = second.acts[b[j]];
     if (!same_kind(x, y)) return never;
@@ -28,6 +26,13 @@ std::vector<Extra> extras(const Trace& first, const Trace& second, const std::st
     const bool same_round = std::equal(x.rounds.begin(), x.rounds.end(), y.rounds.begin(), y.rounds.end(), [](const Round& one, const Round& other) { return one.round == other.round; });
     return same_round ? 0 : other_round;
   };
+  // What both begin with alike costs nothing and belongs together, however long it is.
+  std::size_t alike = 0;
+  while (alike < a.size() && alike < b.size() && pair_cost(alike, alike) == 0) ++alike;
+  a.erase(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(alike));
+  b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(alike));
+  if (a.size() * b.size() > most_compared) return {};
+  std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1, 0));
   for (std::size_t i = a.size() + 1; i-- > 0;)
     for (std::size_t j = b.size() + 1; j-- > 0;) {
       if (i == a.size() && j == b.size()) continue;

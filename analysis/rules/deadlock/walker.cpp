@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
 constexpr int enough_rounds = 8;             // of a loop that goes on where another rank has left it
 constexpr int most_rounds_deep = 64;         // blocks in blocks
+constexpr int surprising_rounds = 3;         // of a try in a loop: a later one fails as these do
 
 enum class Left : std::uint8_t { no, round, loop, call, process };
 
@@ -509,12 +510,14 @@ private:
     const bool handles = !attempt.handlers.empty();
     const std::size_t decision = trace_.decisions.size();
     const int site = runs_.site(own_, attempt.place, attempt.calls);
-    trace_.decisions.push_back({site, times_[site]++, true, false, false, false, false, true, nullptr, runs_.translate(own_, attempt.place), attempt.calls});
+    const int nth = times_[site]++;
+    trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr, runs_.translate(own_, attempt.place), attempt.calls});
     // The other run, in which a file of this rank cannot be read or written, is of interest where that leads past communication.
-    const Block* const of_files = attempt.raised && !fails_ ? handler_of_files(attempt) : nullptr;
+    const bool may_surprise = attempt.raised && !fails_ && nth < surprising_rounds;
+    const Block* const of_files = may_surprise ? handler_of_files(attempt) : nullptr;
     const bool may_fail = of_files && fails_in(attempt.body) && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files));
     // … or runs out of memory, which the program itself says.
-    const Block* const exhausted = attempt.raised && attempt.exhausted >= 0 && !fails_ && !may_fail ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)] : nullptr;
+    const Block* const exhausted = may_surprise && attempt.exhausted >= 0 && !may_fail ? &attempt.handlers[static_cast<std::size_t>(attempt.exhausted)] : nullptr;
     const bool may_run_out = exhausted && (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*exhausted));
     bool fails = false;
     if (may_fail || may_run_out) {
