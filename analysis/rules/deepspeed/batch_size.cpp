@@ -30,6 +30,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       return;
     }
   if (!whole.field && !micro.field) {
+    // One section and nothing else is a part of a configuration: a program puts it together with the rest.
+    if (root.fields.size() == 1 && root.fields.front().value.is(Node::Kind::table)) return;
     // Files that others complete before DeepSpeed reads them have "auto" somewhere.
     bool completed = false;
     each_section(root, [&](std::string_view, const Node& table) {
@@ -63,7 +65,7 @@ constexpr Rule batch_size = complete({
            "gradient_acc_step * world_size\". Where two of them are given, the third is made of them, and must come out whole.",
     .wrong = "{\n  \"train_batch_size\": 100,\n  \"train_micro_batch_size_per_gpu\": 8,\n  \"gradient_accumulation_steps\": 4\n}\n",
     .right = "{\n  \"train_micro_batch_size_per_gpu\": 8,\n  \"gradient_accumulation_steps\": 4\n}\n",
-    .silent = "Sizes that are \"auto\"; sizes that some number of processes fulfills, where the launch is not known.",
+    .silent = "Sizes that are \"auto\"; one section alone, which a program puts together with the rest; sizes that some number of processes fulfills, where the launch is not known.",
     .fix = "None yet: which of the sizes was meant cannot be seen. Leave out `train_batch_size`: it follows from the others.",
     .fix_kind = FixKind::none,
     .check = check_no_run,
