@@ -165,8 +165,11 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
     TensorState learned = *state;
     learned.maybe_array = !was_tensor;
     if (!learned.shape.rank_known) {
-      if (learned.shape.dims.size() > names.size())
+      if (learned.shape.dims.size() > names.size()) {
+        // A program that has asked for their number means other calls than this one here.
+        if (value.as<values::Unknown>()->attributes.find(Name("$len"))) return std::nullopt;
         return fail("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count_of(names.size(), "name"));
+      }
       learned.shape.rank_known = true;
       learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
     }
