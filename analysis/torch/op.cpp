@@ -1,7 +1,7 @@
 // The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
+#include "torch/autocast.hpp"
 #include "torch/generators.hpp"
 #include "torch/op.hpp"
-
 #include "torch/ranks.hpp"
 
 #include <algorithm>
@@ -363,7 +363,7 @@ static Sharing sharing_of_index(Interpreter& run, Value value) {
 
 Value Op::result(const Shape& shape, Dtype dtype) {
   const auto& all = tensors();
-  if (run.casting() && !all.empty() && values::is_floating(dtype)) dtype = Dtype::unknown;
+  if (run.casting() && !all.empty() && (dtype == Dtype::unknown || values::is_floating(dtype))) dtype = under_autocast(*this, dtype);
   TensorState state = computed(run, std::span<const Value>(all));
   for (const auto* given : {&call.arguments, &call.rest})
     for (const Value& value : *given)
