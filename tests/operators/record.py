@@ -24,7 +24,8 @@ A fact is one line: a Python expression with literal sizes, a tab, and what came
 The facts are those of the first oracle (tests/oracles.py). The second, which is asked behind it (alone with `--torch 1.13`), answers the same
 expressions, and writes only what it answers otherwise:
 
-    older.tsv        the same form; {"since": "newer"} where it does not know the name or the argument
+    older.tsv        the same form; {"since": "newer"} where it does not know the name or the argument; {"until": "older"} where it
+                     alone takes the call (what comes of that may be different each time: some such calls read what is not theirs)
     recorded.json    with which versions they were recorded, and by which text of the recorder
 
 The database's samples are tensors in memory. Here every tensor becomes a call that makes one of its shape and dtype:
@@ -332,6 +333,8 @@ def older(torch):
                     continue
                 if failed and (here["raises"] == "AttributeError" or any(word in here["message"] for word in UNKNOWN)):
                     here = {"since": "newer"}
+                elif not failed and isinstance(newer, dict) and "raises" in newer:
+                    here = {"until": "older"}
                 recorder.facts.setdefault(name, {})[text] = here
     return lines_of(recorder.facts)
 
