@@ -160,6 +160,15 @@ public:
     return all;
   }
 
+  // Each line with what stands deeper below it. `line`: where the head of the table stands.
+  void folds(std::size_t line, std::vector<Fold>& into) const {
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      std::size_t end = i + 1;
+      while (end < lines_.size() && lines_[end].depth > lines_[i].depth) ++end;
+      if (end > i + 1) into.push_back({line + 1 + i, line + end});
+    }
+  }
+
 private:
   struct Line {
     std::size_t depth = 0;
@@ -290,13 +299,20 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return text;
 }
 
-std::string schedule_text(const Schedule& schedule, const std::string& path, const PathName& name) {
+std::string schedule_text(const Schedule& schedule, const std::string& path, const PathName& name, std::vector<Fold>* folds) {
   const std::string file = name(path);
   if (schedule.parts.empty()) return file + ": no communication\n";
+  const auto lines = [](const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); };
   std::string text;
   for (const SchedulePart& part : schedule.parts) {
     if (!text.empty()) text += "\n";
+    const std::size_t title = lines(text);
     text += file + ", " + std::to_string(schedule.world) + (schedule.world == 1 ? " rank" : " ranks") + ", " + part_text(schedule, part, path, name, no_limit);
+    if (!folds) continue;
+    folds->push_back({title, lines(text) - 1});
+    Table table(schedule.world, path, name);
+    table.add(part.nodes, 0);
+    table.folds(title + 1, *folds);
   }
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include "snapshot/schedule.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,8 +15,13 @@ namespace stepzero::server {
 // How a path is written in front of a line; the schedule's own file is left out.
 using PathName = std::function<std::string(const std::string& path)>;
 
-// One line for what does not communicate.
-std::string schedule_text(const snapshot::Schedule& schedule, const std::string& path, const PathName& name);
+// Lines of a text, counted from 0, of which the first says what the others do: a part, a loop, a round, a choice.
+struct Fold {
+  std::size_t first = 0, last = 0;
+};
+
+// One line for what does not communicate. `folds`, where asked for: in the order of their first lines.
+std::string schedule_text(const snapshot::Schedule& schedule, const std::string& path, const PathName& name, std::vector<Fold>* folds = nullptr);
 
 // What the function does whose name holds the offset, as it is called first; empty if it does not communicate. At most `lines`.
 std::string schedule_of_function(const snapshot::Schedule& schedule, const std::string& path, std::uint32_t offset, const PathName& name, std::size_t lines);

@@ -26,7 +26,11 @@ PathName names_of(const World& world) {
 
 protocol::Any answer(const World& world, const snapshot::Schedule& schedule, const std::string& path) {
   const PathName name = names_of(world);
-  const Json made = {{"text", schedule_text(schedule, path, name)}, {"schedule", schedule_json(schedule, path, name)}};
+  std::vector<Fold> folds;
+  const std::string text = schedule_text(schedule, path, name, &folds);
+  Json ranges = Json::array();  // as textDocument/foldingRange has them, which nobody asks for a text that is no document of the server
+  for (const Fold& fold : folds) ranges.push_back({{"startLine", fold.first}, {"endLine", fold.last}});
+  const Json made = {{"text", text}, {"folds", std::move(ranges)}, {"schedule", schedule_json(schedule, path, name)}};
   return protocol::Any::parse(made.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

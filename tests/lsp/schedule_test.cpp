@@ -4,6 +4,7 @@
 #include "snapshot/snapshot.hpp"
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 using namespace stepzero;
 using namespace stepzero::server;
@@ -96,6 +97,29 @@ TEST_CASE("the command answers for the text as it stands, and for as many ranks 
   const auto now = wire.ask(method::execute_command, command({{"uri", uri}}));
   REQUIRE(now);
   CHECK(now.result->json().at("schedule").at("schedules").at(0).at("hangs") == false);
+}
+
+TEST_CASE("the schedule folds where a line says what the others below it do") {
+  Wire wire(snapshot::analyze);
+  wire.start();
+  wire.open(uri, "import torch\nimport torch.distributed as dist\ndist.init_process_group('gloo')\nx = torch.zeros(3)\n"
+                 "for epoch in range(9):\n    for step in range(50):\n        dist.all_reduce(x)\n    dist.barrier()\ndist.destroy_process_group()\n");
+  const auto answer = wire.ask(method::execute_command, command({{"uri", uri}}));
+  REQUIRE(answer);
+  std::vector<std::string> lines;
+  std::istringstream text(answer.result->json().at("text").get<std::string>());
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  std::vector<std::string> folded;
+  for (const auto& fold : answer.result->json().at("folds")) {
+    const auto trimmed = [&](const char* key) {
+      const std::string& line = lines.at(fold.at(key).get<std::size_t>());
+      return line.substr(line.find_first_not_of(" 0123456789"));
+    };
+    folded.push_back(trimmed("startLine") + " … " + trimmed("endLine"));
+  }
+  INFO(answer.result->json().at("text").get<std::string>());
+  CHECK(folded == std::vector<std::string>{"train.py, 2 ranks, as it runs … barrier", "for epoch in range(9):  (9 rounds alike) … barrier",
+                                           "for step in range(50):  (50 rounds alike) … all_reduce float32[3]"});
 }
 
 TEST_CASE("what the command cannot do it refuses") {

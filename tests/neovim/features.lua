@@ -57,6 +57,15 @@ local ok, problem = pcall(function()
   end
   wait_for("schedule", function() return page() or #report.notified > 1 end)
   report.schedule = page() or nil
+  report.folds = {}
+  if page() then
+    vim.api.nvim_win_call(vim.fn.bufwinid(vim.fn.bufnr("stepzero://schedule")), function()
+      for line = 1, vim.fn.line("$") do
+        table.insert(report.folds, vim.fn.foldlevel(line))
+      end
+      report.closed = vim.fn.foldclosed(1)
+    end)
+  end
   report.same_window = vim.api.nvim_get_current_buf() == code
 
   vim.api.nvim_create_autocmd("BufWritePre", { pattern = "*.py", callback = function() stepzero.fix_all() end })

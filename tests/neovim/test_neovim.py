@@ -96,6 +96,7 @@ def test_hints_health_help_schedule_and_fixing_before_writing(name, tmp_path):
     if knows_schedules():
         assert len(seen["notified"]) == 1
         assert "broadcast" in seen["schedule"]
+        assert seen["folds"] == [1, 1, 1, 2, 2, 2, 3, 3] and seen["closed"] == -1
     else:
         assert "stepzero.schedule" in seen["notified"][1] or "executeCommand" in seen["notified"][1]
     assert script.read_text() == fixed_by_check(tmp_path)

@@ -85,6 +85,8 @@ describe("the workbench", { timeout: 500_000 }, () => {
     await until("schedule", async () => /broadcast/.test(await page.locator(".editor-group-container").nth(1).innerText().then((text) => text.replace(/\u00a0/g, " "))));
     await page.locator(".editor-group-container").nth(1).locator(".view-line .detected-link", { hasText: "97" }).first().waitFor();
     await workbench.screenshot("schedule-dark");
+    const collapse = page.locator(".editor-group-container").nth(1).locator(".margin .codicon-folding-expanded");
+    await until("places to fold", async () => await collapse.count() >= 3); // the part, the loop, what is never reached
     await workbench.command("View: Close All Editors");
   });
 

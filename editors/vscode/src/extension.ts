@@ -2,7 +2,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { Server } from "./client";
-import { RulePages, ruleScheme, Schedules, scheduleScheme } from "./pages";
+import { RulePages, ruleScheme, Schedule, Schedules, scheduleScheme } from "./pages";
 import { run, runOn } from "./program";
 import { Report } from "./report";
 import { Status } from "./status";
@@ -29,6 +29,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.workspace.registerTextDocumentContentProvider(ruleScheme, new RulePages(explain)),
     vscode.workspace.registerTextDocumentContentProvider(scheduleScheme, schedules),
     vscode.languages.registerDocumentLinkProvider({ scheme: scheduleScheme }, schedules),
+    vscode.languages.registerFoldingRangeProvider({ scheme: scheduleScheme }, schedules),
   );
 
   const command = (name: string, action: (...words: never[]) => unknown) =>
@@ -69,17 +70,17 @@ export function deactivate(): Promise<void> | undefined {
   return server?.stop();
 }
 
-async function scheduleOf(uri: string): Promise<string> {
+async function scheduleOf(uri: string): Promise<Schedule> {
   const client = server?.running;
-  if (!client) return "The language server is not running.";
+  if (!client) return { text: "The language server is not running." };
   try {
-    const answer = await client.sendRequest<{ text?: string } | null>("workspace/executeCommand", {
+    const answer = await client.sendRequest<Schedule | null>("workspace/executeCommand", {
       command: "stepzero.schedule",
       arguments: [{ uri }],
     });
-    return answer?.text || "Nothing in this file communicates.";
+    return answer?.text ? answer : { text: "Nothing in this file communicates." };
   } catch (error) {
-    return `There is no schedule: ${error instanceof Error ? error.message : error}`;
+    return { text: `There is no schedule: ${error instanceof Error ? error.message : error}` };
   }
 }
 

@@ -22,16 +22,33 @@ function ruleOf(page: vscode.Uri): string {
   return page.path.replace(/^\//, "").replace(/\.md$/, "");
 }
 
+// Lines are counted from 0.
+export interface Schedule {
+  text: string;
+  folds?: { startLine: number; endLine: number }[];
+}
+
 // The schedule of a document, beside it; made anew whenever the document was analysed again.
-export class Schedules implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.Disposable {
+export class Schedules
+  implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.FoldingRangeProvider, vscode.Disposable
+{
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.changed.event;
+  private readonly last = new Map<string, Schedule>(); // by page
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly ask: (uri: string) => Promise<string>) {}
+  constructor(private readonly ask: (uri: string) => Promise<Schedule>) {}
 
-  provideTextDocumentContent(page: vscode.Uri): Promise<string> {
-    return this.ask(page.query);
+  async provideTextDocumentContent(page: vscode.Uri): Promise<string> {
+    const schedule = await this.ask(page.query);
+    this.last.set(page.toString(), schedule);
+    return schedule.text;
+  }
+
+  // Parts, loops, rounds and choices.
+  provideFoldingRanges(page: vscode.TextDocument): vscode.FoldingRange[] {
+    const folds = this.last.get(page.uri.toString())?.folds ?? [];
+    return folds.map((fold) => new vscode.FoldingRange(fold.startLine, fold.endLine));
   }
 
   // Each line of the file that the schedule names leads there.

@@ -58,7 +58,7 @@ local function request(client, method, params, handler, buffer)
   end
 end
 
-local function show_page(name, lines)
+local function show_page(name, lines, folds)
   local buffer = vim.fn.bufnr("^" .. vim.fn.fnameescape(name) .. "$")
   if buffer == -1 then
     buffer = vim.api.nvim_create_buf(false, true)
@@ -74,7 +74,17 @@ local function show_page(name, lines)
     vim.api.nvim_win_set_buf(0, buffer)
     vim.wo.wrap = false
     vim.api.nvim_set_current_win(here)
+    window = vim.fn.bufwinid(buffer)
   end
+  -- What can be folded stays open; `zc` folds it.
+  vim.api.nvim_win_call(window, function()
+    vim.wo.foldmethod = "manual"
+    vim.cmd("normal! zE")
+    for index = #folds, 1, -1 do
+      vim.cmd(("%d,%dfold"):format(folds[index].startLine + 1, folds[index].endLine + 1))
+    end
+    vim.cmd("normal! zR")
+  end)
 end
 
 -- Shows beside the code what each rank sends and waits for. `uri`: of the document; that of the current buffer without it.
@@ -92,7 +102,7 @@ function M.schedule(uri)
       return
     end
     local text = answer and answer.text ~= "" and answer.text or "Nothing in this file communicates."
-    show_page("stepzero://schedule", vim.split(text:gsub("\n$", ""), "\n"))
+    show_page("stepzero://schedule", vim.split(text:gsub("\n$", ""), "\n"), answer and answer.folds or {})
   end, 0)
 end
 
