@@ -33,23 +33,19 @@ test:
 	@$(BUILD) release -- -j$(JOBS)
 	@tests/run build -LE 'editors|bench'
 
-# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer, then every fuzz target for FUZZ_SECONDS.
+# The same tests under AddressSanitizer and UndefinedBehaviorSanitizer, and every fuzz target for FUZZ_SECONDS: one build of both.
 FUZZ_SECONDS ?= 30
-FUZZERS = $(patsubst tests/fuzz/%.cpp,fuzz_%,$(wildcard tests/fuzz/*.cpp))
 test-asan:
-	@cmake/install-dependencies build test fuzz
+	@cmake/install-dependencies build test sanitizers
 	@cmake --preset asan $(QUIET)
 	@$(BUILD) asan -- -j$(JOBS)
-	@tests/run build-asan -LE 'editors|neovim|bench|oracle|package'
-	@cmake --preset fuzz $(QUIET)
-	@$(BUILD) fuzz --target $(FUZZERS) -- -j$(JOBS)
-	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run build-fuzz -L fuzz
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/run build-asan -LE 'editors|neovim|bench|oracle|package'
 
 # What runs on several threads, under ThreadSanitizer.
 test-tsan:
-	@cmake/install-dependencies build test
+	@cmake/install-dependencies build test sanitizers
 	@cmake --preset tsan $(QUIET)
-	@$(BUILD) tsan -- -j$(JOBS)
+	@$(BUILD) tsan --target stepzero test_lsp test_protocol test_server -- -j$(JOBS)
 	@tests/run build-tsan -R '^(lsp|protocol|server|conformance)'
 
 # Real editors: VS Code in a browser, Neovims, Emacs, Helix. What they need is kept in .cache/; build/editors/ has screenshots.
@@ -114,7 +110,7 @@ format:
 	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format -i
 
 clean:
-	rm -rf build build-debug build-asan build-tsan build-fuzz dist
+	rm -rf build build-debug build-asan build-tsan dist
 
 help:
 	@echo 'make run           build, then check examples/train_ddp.py and show the fix'

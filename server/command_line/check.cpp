@@ -12,6 +12,7 @@
 #include "server/command_line/revision.hpp"
 #include "server/command_line/watch.hpp"
 #include "server/command_line/write_file.hpp"
+#include "server/features/parameter_counts.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
 
@@ -51,6 +52,11 @@ public:
     for (const std::string& note : fixed.notes) say(note);
     bool is_written = true;
     if (options_.fix && !options_.diff) is_written = write(fixed);
+    if (!is_written) { // what is said below is said of the files as they are, and of how many problems are gone nothing
+      results = check_all();
+      overlay_ = inputs_.overlay;
+      fixed.applied = 0;
+    }
     Collected found = collect(results);
     leave_out_known(found);
     Report& report = found.report;
@@ -326,6 +332,10 @@ private:
       pictures[i] = picture_of(checker_, inputs_, inputs_.files[i], options_.world);
       progress.at(++done);
     });
+    // A class stands in one file, and the program that makes its objects in another.
+    std::vector<footprint::Model> made;
+    for (Picture& picture : pictures) std::move(picture.made.begin(), picture.made.end(), std::back_inserter(made));
+    for (Picture& picture : pictures) count_parameters(picture.models, made);
     return pictures;
   }
 

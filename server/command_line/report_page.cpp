@@ -61,6 +61,7 @@ Json finding_json(const Report& report, const rules::Finding& finding) {
 Json layer_json(const ModelLayer& layer) {
   Json made = {{"name", layer.name}, {"type", layer.type}, {"arguments", layer.arguments}, {"line", layer.line}};
   if (!layer.repeated.empty()) made["repeated"] = layer.repeated;
+  if (layer.parameters) made["parameters"] = *layer.parameters;
   for (const ModelLayer& part : layer.parts) made["parts"].push_back(layer_json(part));
   return made;
 }
@@ -72,7 +73,9 @@ Json model_json(const Names& names, const std::string& path, const ModelOutline&
   for (const FlowNode& node : model.flow)
     flow.push_back({{"kind", kinds[static_cast<int>(node.kind)]}, {"label", node.label}, {"text", node.text}, {"shape", node.shape},
                     {"loop", node.loop}, {"line", node.line}, {"from", node.from}});
-  return {{"name", model.name}, {"path", names.shown(path)}, {"file", path}, {"line", model.line}, {"layers", std::move(layers)}, {"flow", std::move(flow)}};
+  Json made = {{"name", model.name}, {"path", names.shown(path)}, {"file", path}, {"line", model.line}, {"layers", std::move(layers)}, {"flow", std::move(flow)}};
+  if (model.parameters) made["parameters"] = *model.parameters;
+  return made;
 }
 
 // Inside a script's element only its end would be read as something else.

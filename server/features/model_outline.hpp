@@ -5,6 +5,7 @@
 #include "server/documents/analysis.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct ModelLayer {
   std::string repeated;   // "range(layers)": one for each of these
   std::uint32_t line = 0; // 1-based
   std::vector<ModelLayer> parts;
+  std::optional<std::int64_t> parameters;  // numbers in it; see parameter_counts.hpp
 };
 
 struct FlowNode {
@@ -35,6 +37,7 @@ struct ModelOutline {
   std::uint32_t line = 0;
   std::vector<ModelLayer> layers;
   std::vector<FlowNode> flow;  // in the order of the run
+  std::optional<std::int64_t> parameters;
 };
 
 // Those of the analysis's file, in the order of the text.

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import needs, SHAPES_KNOWN
+from conftest import needs, PROGRAM, SHAPES_KNOWN
 from test_findings import CHECK, sarif_is_valid, schema
 
 MATMUL = "import torch\n\na = torch.zeros(2, 3)\nb = torch.zeros(4, 5)\nc = a @ b  # wrong\n"
@@ -181,6 +181,28 @@ def test_a_file_that_cannot_be_written_stays(stepzero, write):
     outcome = stepzero("check", "--fix", "a.py")
     assert outcome.status == 2
     assert "a.py: not fixed: " in outcome.said
+    assert "amp/unscaled-step" in outcome.text and "Fixed" not in outcome.text
+    assert path.read_bytes() == STEP.encode()
+
+
+@pytest.mark.parametrize("options", ["size=64k", "ro"])
+def test_a_full_disk_and_one_that_is_only_read(write, tmp_path, options):
+    """Each in a namespace of its own, where this system lets a test make one. Nothing is kept anywhere: a check needs no place to write."""
+    path = write("a.py", STEP)
+    inside = f"mount -t tmpfs -o {options.replace('ro', 'size=1m')} none disk && cp a.py disk && cd disk && "
+    inside += "mount -o remount,ro $PWD" if options == "ro" else "{ head -c 1m /dev/zero > fill; true; } 2>/dev/null"
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    for command, said in (("check --fix a.py", "a.py: not fixed: "), ("check --write-baseline known.json a.py", "--write-baseline known.json: "),
+                          ("report a.py -o page.html", "-o page.html: ")):
+        script = f"{inside}; cmp a.py ../a.py || exit 9; HOME=$PWD TMPDIR=$PWD {PROGRAM} {command}; status=$?; cmp a.py ../a.py && [ $(ls | grep -vc fill) = 1 ] && exit $status; exit 8"
+        done = subprocess.run(["unshare", "--map-root-user", "--mount", "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        if "unshare" in done.stderr or "mount" in done.stderr:
+            pytest.skip("no namespaces here: " + done.stderr.strip().splitlines()[0])
+        assert done.returncode == 2, done
+        assert said in done.stderr
+        if "--fix" in command:
+            assert "amp/unscaled-step" in done.stdout and "Fixed" not in done.stdout
     assert path.read_bytes() == STEP.encode()
 
 

@@ -100,6 +100,54 @@ def test_models_have_their_layers_with_sizes_and_their_parts(page):
     assert [(p["type"], p["arguments"]) for p in head["parts"]] == [("LayerNorm", "64"), ("Linear", "64, 10")]
 
 
+def test_parameters_are_counted_where_the_program_makes_the_model(page, stepzero, write):
+    block, net = data_of(page)["models"]
+    of_block = 64 * 256 + 256 + 256 * 64 + 64
+    assert block["parameters"] == of_block
+    assert [layer["parameters"] for layer in block["layers"]] == [64 * 256 + 256, 256 * 64 + 64]
+    emb, blocks, head = net["layers"]
+    assert (emb["parameters"], blocks["parameters"], head["parameters"]) == (64000, 3 * of_block, 128 + 650)
+    assert blocks["parts"][0]["parameters"] == of_block
+    assert [part["parameters"] for part in head["parts"]] == [128, 650]
+    assert net["parameters"] == 64000 + 3 * of_block + 128 + 650
+
+    # The class in one file, its objects in another, of two sizes; and one that nobody makes.
+    write("nets/parts.py", """\
+import torch.nn as nn
+
+class Two(nn.Module):
+    def __init__(self, wide):
+        super().__init__()
+        self.fc = nn.Linear(wide, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+class Pair(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.relu = Two(3), nn.ReLU()
+        self.b = Two(4)
+
+    def forward(self, x):
+        return self.b(self.relu(self.a(x)))
+
+class Alone(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+""")
+    write("nets/train.py", "import torch\nfrom parts import Pair\nmodel = Pair()\n")
+    two, pair, alone = data_of(stepzero("report", "nets").text)["models"]
+    assert "parameters" not in two and "parameters" not in two["layers"][0]
+    assert pair["parameters"] == 8 + 10
+    assert next(layer for layer in pair["layers"] if layer["name"] == "b")["parameters"] == 10
+    assert "parameters" not in alone
+
+
 def test_values_go_through_a_model_with_the_shape_at_each_edge(page):
     block, net = data_of(page)["models"]
     flow = [(n["label"], n["kind"], n["shape"], n["from"]) for n in block["flow"]]

@@ -7,6 +7,8 @@
 #include "protocol/json_rpc.hpp"
 #include "protocol/lsp/methods.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

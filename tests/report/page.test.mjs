@@ -167,6 +167,8 @@ test("everything that is drawn has a name", async () => {
   assert.deepEqual((await tab.locator(".text-form li").allTextContents()).slice(0, 2), ["x gives float32[8, 64] (line 12)", "self.up(x) gives float32[8, 256], from 1 (line 13)"]);
   const snapshot = await tab.locator("main").ariaSnapshot();
   assert.match(snapshot, /heading "Findings"/);
+  assert.match(snapshot, /heading "Net train\.py:6 · 33,088 parameters"/);
+  assert.match(await tab.locator(".tree li").first().innerText(), /^up: Linear\(64, 256\).* 16,640 parameters$/);
   assert.match(snapshot, /tree "train\.py, as it runs, 4 ranks"/);
   await close(tab);
 });

@@ -430,6 +430,8 @@ function showSchedules() {
 
 const models = new Map(data.models.map((model) => [model.name, model]));
 
+const numbers = (count) => `${count.toLocaleString("en")} ${count === 1 ? "parameter" : "parameters"}`;
+
 function layerItem(layer, model, depth) {
   const used = (model.flow ?? []).find((node) => node.kind === "layer" && node.label === layer.name);
   const into = used?.from.map((from) => model.flow[from].shape).find(Boolean);
@@ -437,7 +439,7 @@ function layerItem(layer, model, depth) {
   const line = [el("span", { class: "mono" }, layer.name ? `${layer.name}: ` : ""), layer.repeated ? `${layer.repeated} × ` : "",
     el("strong", {}, layer.type), layer.arguments ? el("span", { class: "type mono" }, `(${layer.arguments})`) : "",
     shapes ? el("span", { class: "type mono" }, shapes) : ""];
-  if (layer.parameters !== undefined) line.push(el("span", { class: "count" }, ` ${layer.parameters.toLocaleString("en")} parameters`));
+  if (layer.parameters) line.push(el("span", { class: "count" }, ` ${numbers(layer.parameters)}${layer.repeated ? " each" : ""}`));
   const parts = [...(layer.parts ?? [])];
   const other = models.get(layer.type);
   if (!parts.length && other && depth < 6) parts.push(...other.layers);
@@ -500,7 +502,7 @@ function showModels() {
   document.getElementById("models").hidden = false;
   for (const model of data.models) {
     const heading = el("h3", {}, `${model.name} `, place(model.path, model.line, undefined, model.file));
-    if (model.parameters !== undefined) heading.append(el("span", { class: "type" }, ` · ${model.parameters.toLocaleString("en")} parameters`));
+    if (model.parameters !== undefined) heading.append(el("span", { class: "type" }, ` · ${numbers(model.parameters)}`));
     const tree = el("div", {}, el("h4", {}, "Layers"), model.layers.length ? el("ul", { class: "tree" }, ...model.layers.map((layer) => layerItem(layer, model, 0))) : el("p", { class: "hint" }, "It makes none."));
     const flow = el("div", {}, el("h4", {}, "Forward"), model.flow.length ? flowPicture(model) : el("p", { class: "hint" }, "Nothing is known of it."));
     document.getElementById("model-list").append(el("div", { class: "model" }, heading, tree, flow));
