@@ -231,7 +231,7 @@ Value one_for_both(values::Heap& heap, Value choice) {
 }
 
 Value without_none(Interpreter& run, Value value) {
-  if (!run.to_show() || run.guarded()) return value;
+  if (!run.policy().optional_is_given || run.guarded()) return value;
   while (value.is(Kind::choice)) {
     const auto* either = value.as<values::Choice>();
     const Value yes = run.resolve(either->yes), no = run.resolve(either->no);

@@ -27,7 +27,7 @@ void learn_one(Interpreter& run, const values::Table& variables, Int rank, std::
     learned.shape.dims.insert(learned.shape.dims.begin(), dims - learned.shape.dims.size(), values::Dim{});
     for (std::size_t i = 0; i < learned.first.size(); ++i)
       if (!learned.shape.dims[i].size) learned.shape.dims[i] = learned.first[i];
-    if (run.to_show() && run.in_roots())
+    if (run.policy().names_sizes && run.in_roots())
       for (std::size_t i = 0; i < dims; ++i)
         if (!learned.shape.dims[i].size) learned.shape.dims[i].size = run.stand_in(std::string(name.text()) + ".shape[" + std::to_string(i) + "]");
     learned.first.clear();

@@ -1,5 +1,5 @@
 // Python's own functions: which there are, and the methods of its own types.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/builtin_call.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -152,9 +152,9 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
           return call_builtin(name, one, where);
         },
         where);
-  if (const Value made = number_builtin(name, arguments, where)) return made;
-  if (const Value made = sequence_builtin(name, arguments, where)) return made;
-  if (const Value made = object_builtin(name, arguments, where)) return made;
+  const BuiltinCall builtin_call{*this, name, {}, arguments, where};
+  for (const BuiltinTable* table : {&number_functions(), &sequence_functions(), &object_functions()})
+    if (const Value made = table->run(builtin_call)) return made;
   // A method of a built-in class, called on the class: str.lower(text), dict.fromkeys(names).
   const auto dot = name.find('.');
   if (dot != std::string_view::npos) {
@@ -259,7 +259,7 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   if (name == "__getitem__" && first) return subscript(self, first, nowhere);
   if (name == "__len__") return length_of(self, where);
   if (name == "__contains__" && first) return compare(CompareOp::in, first, self);
-  if (name == "__iter__") return sequence_builtin("iter", {{self}, {}, false}, where);
+  if (name == "__iter__") return BuiltinCall{*this, name, {}, arguments, where}.as("iter", {self});
   if (name == "__next__") return next_of(self, {}, where);
   switch (self.kind) {
   case Kind::list: return list_method(self, name, arguments, where);

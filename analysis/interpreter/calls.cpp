@@ -1,6 +1,7 @@
 // Calls of what the program defines: binding arguments, running functions in place, generators, decorators.
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/speculation.hpp"
 
 #include <algorithm>
 
@@ -321,8 +322,9 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   frame.function = &function;
   frame.site = record_.sites.back().get();
   frame.chunk = function.chunk;
-  frame.mark = heap().mark();
-  frame.depth = path_.size();
+  Speculation body(*this);
+  frame.mark = body.mark();
+  frame.depth = body.depth();
   frame.generic_depth = generic_depth_;
   frame.steps = record_.steps;
   frame.on_yield = on_yield;
@@ -330,7 +332,6 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   Block* const block = block_;
   const CallSite* const outer_site = site_;
   const std::uint32_t outer_chunk = chunk_;
-  const auto facts = symbols().mark();
   frame_ = &frame;
   site_ = frame.site;
   chunk_ = function.chunk;
@@ -360,7 +361,8 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     flow = run_block(function.stmt->body);
     for (const auto& [parameter, value] : given) note(Fact::Role::parameter, {chunk_, parameter->span}, value);
   }
-  flow = merge_exits({frame.mark, facts, frame.depth}, frame.returns, flow, &result, false);
+  body.commit();
+  flow = merge_exits(body, frame.returns, flow, &result, false);
 
   --active_[&function];
   --depth_;
@@ -390,7 +392,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     other.as<values::Tuple>()->seen_through = true;
     one = other;
   }
-  return to_show() && in_roots_ ? one_for_both(heap(), one) : one;
+  return policy_.joins_alike && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
 Value Interpreter::drain(Value generator, Place where, std::function<Value(Value)>& consume) {

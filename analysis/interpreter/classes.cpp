@@ -167,7 +167,7 @@ Value Interpreter::find_method(values::Instance* object, Name name) {
   if (object->cls)
     if (const Value found = find_in_order(object->cls->order, name)) {
       const auto bind = [&](Value method) { return bind_method(method, self, object->cls, {}); };
-      const Value either = to_show() && in_roots_ ? one_of_overrides(*this, *object->cls, name, found, globals_, bind) : Value{};
+      const Value either = policy_.picks_override && in_roots_ ? one_of_overrides(*this, *object->cls, name, found, globals_, bind) : Value{};
       if (!either && object->symbolic && is_left_to_others(found)) return heap().external(name.text());
       return either ? either : bind(found);
     }
@@ -234,7 +234,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   if (object.cls)
     if (const Value found = find_in_order(object.cls->order, name)) {
       const auto bind = [&](Value method) { return bind_method(method, self, object.cls, where); };
-      const Value either = to_show() && in_roots_ ? one_of_overrides(*this, *object.cls, name, found, globals_, bind) : Value{};
+      const Value either = policy_.picks_override && in_roots_ ? one_of_overrides(*this, *object.cls, name, found, globals_, bind) : Value{};
       if (!either && object.symbolic && is_left_to_others(found)) return heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
       return either ? either : bind(found);
     }

@@ -1,6 +1,6 @@
 // The methods of lists, sets, deques and tuples, and what it takes for a key to be known. Sets have no order that is
 // known: they are read in order only where it cannot matter.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/builtin_call.hpp"
 #include "interpreter/presumed.hpp"
 
 #include <algorithm>
@@ -180,221 +180,294 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
   return otherwise ? heap().merge(any, otherwise, heap().sharing(any)) : any;
 }
 
+namespace {
+
+// A method of a list, set or deque, and what it is to hold from then on.
+struct ListCall : BuiltinCall {
+  values::ListState state;
+  const ListKind kind;
+  const bool is_set;
+
+  explicit ListCall(const BuiltinCall& call)
+      : BuiltinCall(call), state(*values::Heap::list_state(call.self)), kind(call.self.as<values::List>()->kind), is_set(kind == ListKind::set) {}
+
+  values::List& list() const { return *self.as<values::List>(); }
+  Value store();
+  Value shuffle(Value more = {});
+  std::optional<std::ptrdiff_t> found_at(Value wanted) const;
+  // Sets `known` to false where it is not known what the set and all of these hold.
+  std::vector<std::vector<Value>> other_items(bool& known) const;
+  bool has(const std::vector<Value>& items, Value wanted) const {
+    return std::ranges::any_of(items, [&](Value item) { return run.same_key(item, wanted); });
+  }
+};
+
+Value ListCall::store() {
+  if (!state.open) state.length = nullptr;
+  if (kind == ListKind::deque && !state.open && list().most) {
+    const auto most = symbols().value(list().most);
+    const auto size = state.items.size();
+    if (most && size > static_cast<std::size_t>(*most)) {
+      const auto extra = static_cast<std::ptrdiff_t>(size) - *most;
+      if (name == "appendleft" || name == "extendleft") state.items.resize(static_cast<std::size_t>(*most));
+      else state.items.erase(state.items.begin(), state.items.begin() + extra);
+    } else if (!most) {
+      state.open = true;
+      for (const Value& item : state.items) state.rest = heap().merge(state.rest, item, Sharing::uniform);
+      state.items.clear();
+    }
+  }
+  heap().set_list(self, std::move(state));
+  return Value::none();
+}
+
+// Other elements than before, of which nothing more is known.
+Value ListCall::shuffle(Value more) {
+  Value any = state.items.empty() && !state.rest ? more : run.element(self, where);
+  if (more) any = heap().merge(any, more, Sharing::uniform);
+  state.rest = any;
+  state.items.clear();
+  state.open = true;
+  state.length = nullptr;
+  heap().set_list(self, std::move(state));
+  return Value::none();
+}
+
+// -1: it is not there; nullopt: not known.
+std::optional<std::ptrdiff_t> ListCall::found_at(Value wanted) const {
+  if (state.open || !run.known_key(wanted)) return std::nullopt;
+  for (std::size_t i = 0; i < state.items.size(); ++i) {
+    const Value item = run.resolve(state.items[i]);
+    if (item == wanted || run.same_key(item, wanted)) return static_cast<std::ptrdiff_t>(i);
+    if (!run.known_key(item)) return std::nullopt;
+  }
+  return -1;
+}
+
+std::vector<std::vector<Value>> ListCall::other_items(bool& known) const {
+  std::vector<std::vector<Value>> others;
+  const auto is_known = [&](Value item) { return run.known_key(run.resolve(item)); };
+  known = !state.open && !arguments.spread && std::ranges::all_of(state.items, [&](Value item) { return run.known_key(item); });
+  for (const Value& other : positional) {
+    const auto items = run.take(other, where, true);
+    known = known && items && std::ranges::all_of(*items, is_known);
+    others.push_back(items ? *items : std::vector<Value>{});
+    for (Value& item : others.back()) item = run.resolve(item);
+  }
+  return others;
+}
+
+// append, appendleft, and add of a set.
+Value append(ListCall& call) {
+  if (call.arguments.spread && call.name != "appendleft") return call.shuffle(call.heap().external(""));
+  if (!call.first) return {};
+  values::ListState& state = call.state;
+  if (call.name == "add") {
+    const auto at = call.found_at(call.first);
+    if (at && *at >= 0) return Value::none();
+    if (!at && !(state.items.empty() && !state.open)) return call.shuffle(call.first);
+  }
+  const Int length = state.open && state.length ? call.symbols().add(state.length, call.symbols().constant(1)) : nullptr;
+  if (state.open) state.rest = call.heap().merge(state.rest, call.first, Sharing::uniform);
+  else if (call.name == "appendleft") state.items.insert(state.items.begin(), call.first);
+  else state.items.push_back(call.first);
+  state.length = length;
+  const bool keeps = call.name == "append" && !call.list().most;
+  if (keeps) call.note_kept(call.list().state, call.first);
+  const Value done = call.store();
+  if (keeps) call.note_kept(call.list().state, {});
+  return done;
+}
+
+// extend, extendleft, and update of a set.
+Value extend(ListCall& call) {
+  if (call.arguments.spread && call.name != "extendleft") return call.shuffle(call.heap().external(""));
+  if (!call.first) return {};
+  values::ListState& state = call.state;
+  for (const Value& more : call.positional) {
+    const auto items = call.run.take(more, call.where, call.is_set);
+    if (!items || state.open) {
+      state.open = true;
+      state.rest = call.heap().merge(state.rest, call.run.element(more, call.where), Sharing::uniform);
+      state.length = nullptr;
+    } else if (call.is_set) {
+      state.items.insert(state.items.end(), items->begin(), items->end());
+      const Value joined = call.run.make_set(std::move(state.items));
+      state = *values::Heap::list_state(joined);
+    } else if (call.name == "extendleft") {
+      state.items.insert(state.items.begin(), items->rbegin(), items->rend());
+    } else {
+      state.items.insert(state.items.end(), items->begin(), items->end());
+    }
+  }
+  return call.store();
+}
+
+Value insert(ListCall& call) {
+  if (call.arguments.spread) return call.shuffle(call.heap().external(""));
+  if (call.count != 2) return {};
+  auto at = call.run.to_constant(call.first);
+  if (call.state.open || !at) return call.shuffle(call.second);
+  const auto size = static_cast<std::int64_t>(call.state.items.size());
+  if (*at < 0) *at += size;
+  call.state.items.insert(call.state.items.begin() + std::clamp<std::int64_t>(*at, 0, size), call.second);
+  return call.store();
+}
+
+Value pop_of_set(ListCall& call) {
+  const bool one = !call.state.open && call.state.items.size() == 1;
+  const Value any = one ? call.state.items[0] : call.run.element(call.self, call.where);
+  if (one) call.heap().set_list(call.self, {});
+  else call.shuffle();
+  return any;
+}
+
+Value pop(ListCall& call) {
+  if (call.is_set) return call.name == "pop" ? pop_of_set(call) : Value{};
+  const auto at = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(call.name == "pop" ? -1 : 0);
+  const auto size = static_cast<std::int64_t>(call.state.items.size());
+  if (!call.state.open && size == 0) return call.fails("IndexError");
+  if (!call.state.open && at && *at < size && *at >= -size) {
+    const auto index = static_cast<std::ptrdiff_t>(*at < 0 ? *at + size : *at);
+    const Value popped = call.state.items[static_cast<std::size_t>(index)];
+    call.state.items.erase(call.state.items.begin() + index);
+    call.store();
+    return popped;
+  }
+  const Value any = call.run.element(call.self, call.where);
+  call.shuffle();
+  return any;
+}
+
+Value copy(ListCall& call) {
+  const Value copied = call.heap().list({}, call.kind);
+  copied.as<values::List>()->most = call.list().most;
+  *values::Heap::list_state(copied) = call.state;
+  return copied;
+}
+
+Value clear(ListCall& call) {
+  call.heap().set_list(call.self, {});
+  return Value::none();
+}
+
+// The same elements in another order that is not known.
+Value reorder(ListCall& call, Int length) {
+  call.shuffle();
+  values::ListState other = *values::Heap::list_state(call.self);
+  other.length = length;
+  call.heap().set_list(call.self, std::move(other));
+  return Value::none();
+}
+
+Value reverse(ListCall& call) {
+  if (call.state.open) return reorder(call, call.state.length);
+  std::reverse(call.state.items.begin(), call.state.items.end());
+  return call.store();
+}
+
+Value rotate(ListCall& call) {
+  if (call.state.open) return reorder(call, call.state.length);
+  const auto by = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(1);
+  const auto size = static_cast<std::int64_t>(call.state.items.size());
+  if (!by) return call.shuffle();
+  if (size > 0) std::rotate(call.state.items.begin(), call.state.items.begin() + ((size - *by) % size + size) % size, call.state.items.end());
+  return call.store();
+}
+
+Value sort(ListCall& call) {
+  if (call.state.open) return reorder(call, call.state.length);
+  const Value reversed = call.keyword("reverse");
+  const auto descending = reversed ? call.run.to_constant(reversed) : std::optional<std::int64_t>(0);
+  if (descending && call.run.sort_values(call.state.items, call.keyword("key"), *descending != 0, call.where)) return call.store();
+  return reorder(call, call.symbols().constant(static_cast<std::int64_t>(call.state.items.size())));
+}
+
+// remove, and discard of a set.
+Value remove(ListCall& call) {
+  const auto at = call.first ? call.found_at(call.first) : std::nullopt;
+  if (!at) return call.shuffle();
+  if (*at < 0) return call.name == "remove" ? call.fails(call.is_set ? "KeyError" : "ValueError") : Value::none();
+  call.state.items.erase(call.state.items.begin() + *at);
+  return call.store();
+}
+
+// issubset, issuperset, isdisjoint
+Value compare_sets(ListCall& call) {
+  if (!call.is_set) return {};
+  bool known = false;
+  const auto others = call.other_items(known);
+  if (!known || others.size() != 1) return Value::of(call.symbols().opaque("", call.heap().sharing(call.self)));
+  const auto within = [&](const std::vector<Value>& part, const std::vector<Value>& whole) {
+    return std::ranges::all_of(part, [&](Value item) { return call.has(whole, item); });
+  };
+  if (call.name == "isdisjoint") return call.heap().boolean(std::ranges::none_of(call.state.items, [&](Value item) { return call.has(others[0], item); }));
+  return call.heap().boolean(call.name == "issubset" ? within(call.state.items, others[0]) : within(others[0], call.state.items));
+}
+
+// union, intersection, difference and symmetric_difference, and the same with `_update`.
+Value combine_sets(ListCall& call) {
+  const bool in_place = call.name.ends_with("_update");
+  if (in_place && call.arguments.spread) return call.shuffle(call.heap().external(""));
+  if (!call.is_set) return {};
+  const std::string_view what = in_place ? call.name.substr(0, call.name.size() - std::string_view("_update").size()) : call.name;
+  bool known = false;
+  const auto others = call.other_items(known);
+  Value made;
+  if (known) {
+    std::vector<Value> items = call.state.items;
+    for (const auto& other : others) {
+      const std::vector<Value> before = items;
+      if (what != "union") std::erase_if(items, [&](Value item) { return call.has(other, item) != (what == "intersection"); });
+      if (what == "union") items.insert(items.end(), other.begin(), other.end());
+      if (what == "symmetric_difference")
+        for (const Value& item : other)
+          if (!call.has(before, item)) items.push_back(item);
+    }
+    made = call.run.make_set(std::move(items));
+  } else {
+    Value any = call.state.items.empty() && !call.state.rest ? Value{} : call.run.element(call.self, call.where);
+    for (const Value& other : call.positional) any = call.heap().merge(any, call.run.element(other, call.where), Sharing::uniform);
+    if (call.arguments.spread) any = call.heap().merge(any, call.heap().external(""), Sharing::uniform);
+    made = call.heap().open_list(any ? any : call.heap().external(""), nullptr, ListKind::set);
+  }
+  if (!in_place) return made;
+  call.heap().set_list(call.self, *values::Heap::list_state(made));
+  return Value::none();
+}
+
+template <Value (*method)(ListCall&)> Value on_list(const BuiltinCall& call) {
+  ListCall list(call);
+  return method(list);
+}
+
+const BuiltinTable& list_methods() {
+  static const BuiltinTable table{
+      {"append appendleft add", on_list<append>},
+      {"extend extendleft update", on_list<extend>},
+      {"insert", on_list<insert>},
+      {"pop popleft", on_list<pop>},
+      {"copy", on_list<copy>},
+      {"clear", on_list<clear>},
+      {"reverse", on_list<reverse>},
+      {"rotate", on_list<rotate>},
+      {"sort", on_list<sort>},
+      {"remove discard", on_list<remove>},
+      {"issubset issuperset isdisjoint", on_list<compare_sets>},
+      {"union intersection difference symmetric_difference", on_list<combine_sets>},
+      {"intersection_update difference_update symmetric_difference_update", on_list<combine_sets>},
+  };
+  return table;
+}
+
+} // namespace
+
 Value Interpreter::list_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  step(values::Heap::list_state(self)->items.size() / 64);  // the elements are copied
-  values::ListState state = *values::Heap::list_state(self);
-  const ListKind kind = self.as<values::List>()->kind;
-  const bool is_set = kind == ListKind::set;
-  const auto& positional = arguments.positional;
-  const Value first = positional.empty() ? Value{} : positional[0];
-  const auto keyword = [&](std::string_view wanted) -> Value {
-    for (const auto& [key, value] : arguments.keywords)
-      if (key.text() == wanted) return resolve(value);
-    return {};
-  };
-  const auto store = [&] {
-    if (!state.open) state.length = nullptr;
-    if (kind == ListKind::deque && !state.open && self.as<values::List>()->most) {
-      const auto most = symbols().value(self.as<values::List>()->most);
-      const auto size = state.items.size();
-      if (most && size > static_cast<std::size_t>(*most)) {
-        const auto extra = static_cast<std::ptrdiff_t>(size) - *most;
-        if (name == "appendleft" || name == "extendleft") state.items.resize(static_cast<std::size_t>(*most));
-        else state.items.erase(state.items.begin(), state.items.begin() + extra);
-      } else if (!most) {
-        state.open = true;
-        for (const Value& item : state.items) state.rest = heap().merge(state.rest, item, Sharing::uniform);
-        state.items.clear();
-      }
-    }
-    heap().set_list(self, std::move(state));
-    return Value::none();
-  };
-  // Other elements than before, of which nothing more is known.
-  const auto shuffle = [&](Value more = {}) {
-    Value any = state.items.empty() && !state.rest ? more : element(self, where);
-    if (more) any = heap().merge(any, more, Sharing::uniform);
-    state.rest = any;
-    state.items.clear();
-    state.open = true;
-    state.length = nullptr;
-    heap().set_list(self, std::move(state));
-    return Value::none();
-  };
-  const auto found_at = [&](Value wanted) -> std::optional<std::ptrdiff_t> {  // -1: it is not there; nullopt: not known
-    if (state.open || !known_key(wanted)) return std::nullopt;
-    for (std::size_t i = 0; i < state.items.size(); ++i) {
-      const Value item = resolve(state.items[i]);
-      if (item == wanted || same_key(item, wanted)) return static_cast<std::ptrdiff_t>(i);
-      if (!known_key(item)) return std::nullopt;
-    }
-    return -1;
-  };
-
-  if (arguments.spread && (name == "extend" || name == "append" || name == "insert" || name == "add" || name.ends_with("update"))) return shuffle(heap().external(""));
-  if ((name == "append" || name == "add" || name == "appendleft") && first) {
-    if (name == "add") {
-      const auto at = found_at(first);
-      if (at && *at >= 0) return Value::none();
-      if (!at && !(state.items.empty() && !state.open)) return shuffle(first);
-    }
-    const Int length = state.open && state.length ? symbols().add(state.length, symbols().constant(1)) : nullptr;
-    if (state.open) state.rest = heap().merge(state.rest, first, Sharing::uniform);
-    else if (name == "appendleft") state.items.insert(state.items.begin(), first);
-    else state.items.push_back(first);
-    state.length = length;
-    const bool keeps = name == "append" && !self.as<values::List>()->most;
-    if (keeps) note_kept(self.as<values::List>()->state, first, where);
-    const Value done = store();
-    if (keeps) note_kept(self.as<values::List>()->state, {}, where);
-    return done;
-  }
-  if ((name == "extend" || name == "extendleft" || name == "update") && first) {
-    for (const Value& more : positional) {
-      const auto items = take(more, where, is_set);
-      if (items && !state.open) {
-        if (is_set) {
-          state.items.insert(state.items.end(), items->begin(), items->end());
-          const Value joined = make_set(std::move(state.items));
-          state = *values::Heap::list_state(joined);
-        } else if (name == "extendleft") {
-          state.items.insert(state.items.begin(), items->rbegin(), items->rend());
-        } else {
-          state.items.insert(state.items.end(), items->begin(), items->end());
-        }
-      } else {
-        state.open = true;
-        state.rest = heap().merge(state.rest, element(more, where), Sharing::uniform);
-        state.length = nullptr;
-      }
-    }
-    return store();
-  }
-  if (name == "insert" && positional.size() == 2) {
-    auto at = to_constant(first);
-    if (state.open || !at) return shuffle(positional[1]);
-    const auto size = static_cast<std::int64_t>(state.items.size());
-    if (*at < 0) *at += size;
-    state.items.insert(state.items.begin() + std::clamp<std::int64_t>(*at, 0, size), positional[1]);
-    return store();
-  }
-  if ((name == "pop" || name == "popleft") && !is_set) {
-    const auto at = first ? to_constant(first) : std::optional<std::int64_t>(name == "pop" ? -1 : 0);
-    const auto size = static_cast<std::int64_t>(state.items.size());
-    if (!state.open && size == 0) return raise_builtin("IndexError", where);
-    if (!state.open && at && *at < size && *at >= -size) {
-      const auto index = static_cast<std::ptrdiff_t>(*at < 0 ? *at + size : *at);
-      const Value popped = state.items[static_cast<std::size_t>(index)];
-      state.items.erase(state.items.begin() + index);
-      store();
-      return popped;
-    }
-    const Value any = element(self, where);
-    shuffle();
-    return any;
-  }
-  if (name == "pop") {
-    const Value any = !state.open && state.items.size() == 1 ? state.items[0] : element(self, where);
-    if (!state.open && state.items.size() == 1) heap().set_list(self, {});
-    else shuffle();
-    return any;
-  }
-  if (name == "copy") {
-    const Value copied = heap().list({}, kind);
-    copied.as<values::List>()->most = self.as<values::List>()->most;
-    *values::Heap::list_state(copied) = state;
-    return copied;
-  }
-  if (name == "clear") {
-    heap().set_list(self, {});
-    return Value::none();
-  }
-  if (name == "reverse" && !state.open) {
-    std::reverse(state.items.begin(), state.items.end());
-    return store();
-  }
-  if (name == "rotate" && !state.open) {
-    const auto by = first ? to_constant(first) : std::optional<std::int64_t>(1);
-    const auto size = static_cast<std::int64_t>(state.items.size());
-    if (!by) return shuffle();
-    if (size > 0) std::rotate(state.items.begin(), state.items.begin() + ((size - *by) % size + size) % size, state.items.end());
-    return store();
-  }
-  if (name == "sort" && !state.open) {
-    const Value reverse = keyword("reverse");
-    const auto descending = reverse ? to_constant(reverse) : std::optional<std::int64_t>(0);
-    if (descending && sort_values(state.items, keyword("key"), *descending != 0, where)) return store();
-    const auto size = static_cast<std::int64_t>(state.items.size());
-    shuffle();
-    values::ListState sorted = *values::Heap::list_state(self);
-    sorted.length = symbols().constant(size);
-    heap().set_list(self, std::move(sorted));
-    return Value::none();
-  }
-  if (name == "remove" || name == "discard") {
-    const auto at = first ? found_at(first) : std::nullopt;
-    if (!at) return shuffle();
-    if (*at < 0) return name == "remove" ? raise_builtin(is_set ? "KeyError" : "ValueError", where) : Value::none();
-    state.items.erase(state.items.begin() + *at);
-    return store();
-  }
+  constexpr std::size_t copied_per_step = 64;
+  step(values::Heap::list_state(self)->items.size() / copied_per_step);
   if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
-  if (name == "sort" || name == "reverse" || name == "rotate") {
-    const Int length = state.length;
-    shuffle();
-    values::ListState other = *values::Heap::list_state(self);
-    other.length = length;
-    heap().set_list(self, std::move(other));
-    return Value::none();
-  }
-
-  if (is_set) {
-    std::vector<std::vector<Value>> others;
-    bool known = !state.open && !arguments.spread && std::all_of(state.items.begin(), state.items.end(), [&](Value item) { return known_key(item); });
-    for (const Value& other : positional) {
-      const auto items = take(other, where, true);
-      known = known && items && std::all_of(items->begin(), items->end(), [&](Value item) { return known_key(resolve(item)); });
-      others.push_back(items ? *items : std::vector<Value>{});
-      for (Value& item : others.back()) item = resolve(item);
-    }
-    const auto has = [&](const std::vector<Value>& list, Value wanted) {
-      return std::any_of(list.begin(), list.end(), [&](Value item) { return same_key(item, wanted); });
-    };
-    const bool in_place = name.ends_with("_update");
-    const std::string_view what = in_place ? name.substr(0, name.size() - 7) : name;
-    if (what == "issubset" || what == "issuperset" || what == "isdisjoint") {
-      if (!known || others.size() != 1) return Value::of(symbols().opaque("", heap().sharing(self)));
-      const auto within = [&](const std::vector<Value>& part, const std::vector<Value>& whole) {
-        return std::all_of(part.begin(), part.end(), [&](Value item) { return has(whole, item); });
-      };
-      if (what == "isdisjoint") return heap().boolean(std::none_of(state.items.begin(), state.items.end(), [&](Value item) { return has(others[0], item); }));
-      return heap().boolean(what == "issubset" ? within(state.items, others[0]) : within(others[0], state.items));
-    }
-    if (what == "union" || what == "intersection" || what == "difference" || what == "symmetric_difference") {
-      Value made;
-      if (known) {
-        std::vector<Value> items = state.items;
-        for (const auto& other : others) {
-          const std::vector<Value> before = items;
-          if (what != "union") std::erase_if(items, [&](Value item) { return has(other, item) != (what == "intersection"); });
-          if (what == "union") items.insert(items.end(), other.begin(), other.end());
-          if (what == "symmetric_difference")
-            for (const Value& item : other)
-              if (!has(before, item)) items.push_back(item);
-        }
-        made = make_set(std::move(items));
-      } else {
-        Value any = state.items.empty() && !state.rest ? Value{} : element(self, where);
-        for (const Value& other : positional) any = heap().merge(any, element(other, where), Sharing::uniform);
-        if (arguments.spread) any = heap().merge(any, heap().external(""), Sharing::uniform);
-        made = heap().open_list(any ? any : heap().external(""), nullptr, ListKind::set);
-      }
-      if (!in_place) return made;
-      heap().set_list(self, *values::Heap::list_state(made));
-      return Value::none();
-    }
-  }
-  return heap().unknown("", heap().sharing(self), where);
+  const Value made = list_methods().run({*this, name, self, arguments, where});
+  return made ? made : heap().unknown("", heap().sharing(self), where);
 }
 
 // index() and count() of lists and tuples.

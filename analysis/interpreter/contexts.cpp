@@ -1,5 +1,6 @@
 // `with` and `try`: what is entered and left, and what is caught.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/speculation.hpp"
 
 #include "interpreter/set_on_self.hpp"
 
@@ -198,10 +199,9 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
   event->place = {chunk_, stmt.span};
   event->calls = site_;
   Block* const block = block_;
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  const std::size_t depth = path_.size();
-  TryTarget target{mark, depth, {}};
+  Speculation ways(*this);
+  const values::Mark mark = ways.mark();
+  TryTarget target{mark, ways.depth(), {}};
   const bool has_handlers = !stmt.handlers.empty();
 
   bool only_imports = true;
@@ -236,6 +236,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
     if (at_end == Flow::normal) at_end = run_block(stmt.finally);
     block_ = block;
     append(event);
+    ways.commit();
     return at_end;
   };
   // Nothing in the body can fail: no handler runs.
@@ -252,10 +253,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
       const auto answer = handler.type ? catches(evaluate(*handler.type), exception) : symbolic::Answer::yes;
       if (answer == symbolic::Answer::no) continue;
       if (answer == symbolic::Answer::unknown) break;
-      heap().rollback(mark);
-      heap().apply(target.raises.front().delta);
-      symbols().rewind(facts);
-      path_.resize(depth);
+      ways.become(target.raises.front().delta);
       block_ = &event->handlers.emplace_back();
       event->caught = true;
       if (!handler.name.empty()) heap().set(variable(handler.name), exception);
@@ -269,16 +267,15 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
 
   block_ = &event->orelse;
   if (flow == Flow::normal) flow = run_block(stmt.orelse);
-  values::Delta finished = heap().capture(mark);
+  const values::Delta finished = ways.writes();
   const bool goes_on = flow == Flow::normal;
-  symbols().rewind(facts);
-  path_.resize(depth);
+  ways.forget_path();
 
   std::vector<Exit> handled;
   const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::unseen);
   event->raised = raised;
   for (const ExceptHandler& handler : stmt.handlers) {
-    heap().rollback(mark);
+    ways.rewind();
     // The body may have been left anywhere: what it wrote may or may not be there.
     heap().join(mark, finished, nullptr, Sharing::unseen);
     for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::unseen);
@@ -291,16 +288,14 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
     AttemptEvent* const handling = handling_;
     caught_ = {};
     handling_ = event;
-    if (run_block(handler.body) == Flow::normal) handled.push_back({heap().capture(mark), raised, {}});
+    if (run_block(handler.body) == Flow::normal) handled.push_back({ways.writes(), raised, {}});
     handling_ = handling;
     caught_ = outer;
-    symbols().rewind(facts);
-    path_.resize(depth);
   }
   if (has_handlers) {
-    heap().rollback(mark);
+    ways.rewind();
     if (goes_on) heap().apply(finished);
-    flow = merge_exits({mark, facts, depth}, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
+    flow = merge_exits(ways, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
   }
   return finish(flow);
 }

@@ -1,5 +1,5 @@
 // Dicts: looking up and writing under keys that are known, may be, or are not, and their methods.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/builtin_call.hpp"
 
 #include "interpreter/set_on_self.hpp"
 
@@ -141,111 +141,158 @@ bool Interpreter::dict_update(Value dict, Value other, Place where) {
   return true;
 }
 
+namespace {
+
+const values::DictState& state_of(const BuiltinCall& call) { return *values::Heap::dict_state(call.self); }
+
+// Anything may be under any key from here on.
+void lose_contents(const BuiltinCall& call) {
+  values::DictState more = state_of(call);
+  for (auto& [k, v] : more.items) v = call.heap().merge(v, call.heap().external(""), Sharing::uniform);
+  more.open = true;
+  more.rest = call.heap().external("");
+  call.heap().set_dict(call.self, std::move(more));
+  if (auto* mirrored = call.self.as<values::Dict>()->mirrored) {
+    call.open_up(*mirrored);
+    set_any(call.heap(), *mirrored, call.heap().external(""));
+  }
+}
+
+// keys, values, items: what `part` makes of each of them.
+Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>& part) {
+  const values::DictState& state = state_of(call);
+  std::vector<Value> items;
+  Value rest;
+  bool open = state.open;
+  for (const auto& [key, value] : state.items) {
+    if (value.is(Kind::choice) && (!value.as<values::Choice>()->yes || !value.as<values::Choice>()->no)) open = true;
+    items.push_back(part(key, call.run.resolve(value)));
+  }
+  if (!open) return call.heap().list(std::move(items));
+  if (state.rest) rest = part(call.heap().external(""), state.rest);
+  for (const Value& item : items) rest = call.heap().merge(rest, item, Sharing::uniform);
+  return call.heap().open_list(rest ? rest : part(call.heap().external(""), call.heap().external("")));
+}
+Value keys(const BuiltinCall& call) {
+  return list_of(call, [](Value key, Value) { return key; });
+}
+Value values_of(const BuiltinCall& call) {
+  return list_of(call, [](Value, Value value) { return value; });
+}
+Value items(const BuiltinCall& call) {
+  return list_of(call, [&](Value key, Value value) { return call.heap().tuple({key, value}); });
+}
+
+Value get(const BuiltinCall& call) { return call.first ? call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none()) : Value{}; }
+Value get_item(const BuiltinCall& call) { return call.first ? call.run.dict_get(call.self, call.first, {}) : Value{}; }
+Value contains(const BuiltinCall& call) { return call.first ? call.run.compare(CompareOp::in, call.first, call.self) : Value{}; }
+Value set_item(const BuiltinCall& call) {
+  if (call.count != 2) return {};
+  call.run.dict_set(call.self, call.first, call.second);
+  return Value::none();
+}
+Value set_default(const BuiltinCall& call) {
+  if (!call.first) return {};
+  const Value result = call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none());
+  call.run.dict_set(call.self, call.first, result);
+  return result;
+}
+Value pop(const BuiltinCall& call) {
+  if (!call.first) return {};
+  const Value result = call.run.dict_get(call.self, call.first, call.second);
+  if (!call.left()) call.dict_delete(call.self, call.first);
+  return result;
+}
+
+Value pop_item(const BuiltinCall& call) {
+  const values::DictState& state = state_of(call);
+  if (state.open || state.items.empty()) {
+    lose_contents(call);
+    return {};
+  }
+  const Value last = call.keyword("last");
+  const auto item = last && call.run.to_constant(last) == 0 ? state.items.front() : state.items.back();
+  call.dict_delete(call.self, item.first);
+  return call.heap().tuple({item.first, call.run.resolve(item.second)});
+}
+
+Value move_to_end(const BuiltinCall& call) {
+  values::DictState moved = state_of(call);
+  if (!call.first || moved.open) return {};
+  const auto found = std::ranges::find_if(moved.items, [&](const auto& item) { return call.run.same_key(item.first, call.first); });
+  if (found != moved.items.end()) std::rotate(found, found + 1, moved.items.end());
+  call.heap().set_dict(call.self, std::move(moved));
+  return Value::none();
+}
+
+Value update(const BuiltinCall& call) {
+  if (call.self.as<values::Dict>()->counts) {
+    call.run.count_items(call.self, call.first, call.where);
+    return Value::none();
+  }
+  for (const Value& other : call.positional)
+    if (!call.run.dict_update(call.self, other, call.where)) lose_contents(call);
+  for (const auto& [key, value] : call.arguments.keywords) call.run.dict_set(call.self, call.heap().string(key.text()), value);
+  if (call.arguments.spread) lose_contents(call);
+  return Value::none();
+}
+
+Value most_common(const BuiltinCall& call) {
+  const values::DictState& state = state_of(call);
+  if (!call.self.as<values::Dict>()->counts || state.open) return {};
+  std::vector<Value> pairs;
+  for (const auto& [k, v] : state.items) pairs.push_back(call.heap().tuple({k, call.run.resolve(v)}));
+  bool certain = true;
+  std::stable_sort(pairs.begin(), pairs.end(), [&](Value a, Value b) {
+    const auto answer = call.run.order(a.as<values::Tuple>()->items[1], b.as<values::Tuple>()->items[1]);
+    certain = certain && answer;
+    return answer && *answer > 0;
+  });
+  const auto most = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(static_cast<std::int64_t>(pairs.size()));
+  if (!certain || !most || *most < 0) return call.heap().open_list(call.heap().external(""));
+  if (static_cast<std::size_t>(*most) < pairs.size()) pairs.resize(static_cast<std::size_t>(*most));
+  return call.heap().list(std::move(pairs));
+}
+
+Value copy(const BuiltinCall& call) {
+  const values::DictState& state = state_of(call);
+  const Value copied = call.heap().dict(state.items, state.open, state.rest);
+  copied.as<values::Dict>()->factory = call.self.as<values::Dict>()->factory;
+  copied.as<values::Dict>()->counts = call.self.as<values::Dict>()->counts;
+  return copied;
+}
+
+Value clear(const BuiltinCall& call) {
+  call.heap().set_dict(call.self, {});
+  return Value::none();
+}
+
+const BuiltinTable& dict_methods() {
+  static const BuiltinTable table{
+      {"keys", keys},
+      {"values", values_of},
+      {"items", items},
+      {"get", get},
+      {"__contains__", contains},
+      {"__getitem__", get_item},
+      {"__setitem__", set_item},
+      {"setdefault", set_default},
+      {"pop", pop},
+      {"popitem", pop_item},
+      {"move_to_end", move_to_end},
+      {"update", update},
+      {"most_common", most_common},
+      {"copy", copy},
+      {"clear", clear},
+  };
+  return table;
+}
+
+} // namespace
+
 Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  const auto* state = values::Heap::dict_state(self);
-  const auto& positional = arguments.positional;
-  const auto list_of = [&](const std::function<Value(const std::pair<Value, Value>&)>& part) {
-    std::vector<Value> items;
-    Value rest;
-    bool open = state->open;
-    for (const auto& item : state->items) {
-      if (item.second.is(Kind::choice) && (!item.second.as<values::Choice>()->yes || !item.second.as<values::Choice>()->no)) open = true;
-      items.push_back(part({item.first, resolve(item.second)}));
-    }
-    if (!open) return heap().list(std::move(items));
-    if (state->rest) rest = part({heap().external(""), state->rest});
-    for (const Value& item : items) rest = heap().merge(rest, item, Sharing::uniform);
-    return heap().open_list(rest ? rest : part({heap().external(""), heap().external("")}));
-  };
-  const auto opened = [&] {
-    values::DictState more = *values::Heap::dict_state(self);
-    for (auto& [k, v] : more.items) v = heap().merge(v, heap().external(""), Sharing::uniform);
-    more.open = true;
-    more.rest = heap().external("");
-    heap().set_dict(self, std::move(more));
-    if (auto* mirrored = self.as<values::Dict>()->mirrored) {
-      open_up(*mirrored);
-      set_any(heap(), *mirrored, heap().external(""));
-    }
-  };
-  if (name == "keys") return list_of([](const auto& item) { return item.first; });
-  if (name == "values") return list_of([](const auto& item) { return item.second; });
-  if (name == "items") return list_of([&](const auto& item) { return heap().tuple({item.first, item.second}); });
-  if (name == "get" && !positional.empty()) return dict_get(self, positional[0], positional.size() > 1 ? positional[1] : Value::none());
-  if (name == "__contains__" && !positional.empty()) return compare(CompareOp::in, positional[0], self);
-  if (name == "__getitem__" && !positional.empty()) return dict_get(self, positional[0], {});
-  if (name == "__setitem__" && positional.size() == 2) {
-    dict_set(self, positional[0], positional[1]);
-    return Value::none();
-  }
-  if ((name == "setdefault") && !positional.empty()) {
-    const Value otherwise = positional.size() > 1 ? positional[1] : Value::none();
-    const Value result = dict_get(self, positional[0], otherwise);
-    dict_set(self, positional[0], result);
-    return result;
-  }
-  if (name == "pop" && !positional.empty()) {
-    const Value result = dict_get(self, positional[0], positional.size() > 1 ? positional[1] : Value{});
-    if (!killed_) dict_delete(self, positional[0]);
-    return result;
-  }
-  if (name == "popitem" && !state->open && !state->items.empty()) {
-    bool first = false;
-    for (const auto& [key, value] : arguments.keywords)
-      if (key.text() == "last") first = to_constant(value) == 0;
-    const auto item = first ? state->items.front() : state->items.back();
-    dict_delete(self, item.first);
-    return heap().tuple({item.first, resolve(item.second)});
-  }
-  if (name == "move_to_end" && !positional.empty() && !state->open) {
-    values::DictState moved = *state;
-    for (std::size_t i = 0; i < moved.items.size(); ++i)
-      if (same_key(moved.items[i].first, positional[0])) {
-        const auto item = moved.items[i];
-        moved.items.erase(moved.items.begin() + static_cast<std::ptrdiff_t>(i));
-        moved.items.push_back(item);
-        break;
-      }
-    heap().set_dict(self, std::move(moved));
-    return Value::none();
-  }
-  if (name == "update") {
-    if (self.as<values::Dict>()->counts) {
-      count_items(self, positional.empty() ? Value{} : positional[0], where);
-      return Value::none();
-    }
-    for (const Value& other : positional)
-      if (!dict_update(self, other, where)) opened();
-    for (const auto& [key, value] : arguments.keywords) dict_set(self, heap().string(key.text()), value);
-    if (arguments.spread) opened();
-    return Value::none();
-  }
-  if (name == "most_common" && self.as<values::Dict>()->counts && !state->open) {
-    std::vector<Value> pairs;
-    for (const auto& [k, v] : state->items) pairs.push_back(heap().tuple({k, resolve(v)}));
-    bool certain = true;
-    std::stable_sort(pairs.begin(), pairs.end(), [&](Value a, Value b) {
-      const auto answer = order(a.as<values::Tuple>()->items[1], b.as<values::Tuple>()->items[1]);
-      certain = certain && answer;
-      return answer && *answer > 0;
-    });
-    const auto most = positional.empty() ? std::optional<std::int64_t>(static_cast<std::int64_t>(pairs.size())) : to_constant(positional[0]);
-    if (!certain || !most || *most < 0) return heap().open_list(heap().external(""));
-    if (static_cast<std::size_t>(*most) < pairs.size()) pairs.resize(static_cast<std::size_t>(*most));
-    return heap().list(std::move(pairs));
-  }
-  if (name == "copy") {
-    const Value copied = heap().dict(state->items, state->open, state->rest);
-    copied.as<values::Dict>()->factory = self.as<values::Dict>()->factory;
-    copied.as<values::Dict>()->counts = self.as<values::Dict>()->counts;
-    return copied;
-  }
-  if (name == "clear") {
-    heap().set_dict(self, {});
-    return Value::none();
-  }
-  if (name == "popitem") opened();
-  return heap().external("", where);
+  const Value made = dict_methods().run({*this, name, self, arguments, where});
+  return made ? made : heap().external("", where);
 }
 
 void Interpreter::count_items(Value counter, Value iterable, Place where) {

@@ -59,7 +59,7 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   // Facts are shown, and the file's own run has those of all ranks.
   if (rehearsals_ > 0 || with_defaults_ || limits_.as_rank || !value || value.is(Kind::state)) return;
   if (record_.chunks[chunk_].path != main_path_) return;
-  if (to_show() && runs_on_another(frame_)) return;
+  if (!policy_.facts_of_other_classes && runs_on_another(frame_)) return;
   Fact fact;
   fact.place = where;
   fact.role = role;
@@ -175,7 +175,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     const Value left = evaluate(*operation.left);
     const Value right = evaluate(*operation.right);
     const Value made = binary(operation.op, left, right, expr);
-    if (to_show() && operation.op == BinaryOp::add) keep_residual(*this, operation, left, right, made);
+    if (policy_.operands_fit && operation.op == BinaryOp::add) keep_residual(*this, operation, left, right, made);
     return made;
   }
   case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand), expr);

@@ -8,6 +8,7 @@
 
 #include "interpreter/library.hpp"
 #include "interpreter/one_rank.hpp"
+#include "interpreter/policy.hpp"
 #include "interpreter/questions.hpp"
 #include "interpreter/record.hpp"
 #include "interpreter/replay.hpp"
@@ -76,6 +77,9 @@ enum class Flow : std::uint8_t { normal, dead };
 inline const syntax::Name stands_for_many{"$many"};
 // The attribute that says of an object that unseen code has it, and may fill its lists at any time.
 inline const syntax::Name handed_out{"$handed"};
+
+class Speculation;
+struct BuiltinCall;
 
 class Interpreter {
 public:
@@ -213,7 +217,7 @@ public:
     unentered_ = manager;
   }
   bool in_roots() const { return in_roots_; }
-  bool to_show() const { return limits_.given; }  // see Limits::given
+  const Policy& policy() const { return policy_; }
   // A size that has no name of the program's own yet. Of two with the same name the later one gets a number.
   Int stand_in(std::string_view name);
   // The program writes the gradient of the value, or takes it away.
@@ -234,6 +238,9 @@ public:
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
 private:
+  friend class Speculation;
+  friend struct BuiltinCall;
+
   struct Exit {
     values::Delta delta;
     Cond condition = nullptr;
@@ -338,23 +345,14 @@ private:
   Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
             const std::function<Flow()>& no);
   Value fork_value(Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no);
-  // Where paths part: the heap, the facts, and the conditions taken.
-  struct Moment {
-    values::Mark mark;
-    std::size_t facts;
-    std::size_t depth;
-  };
-  Moment moment() { return {heap().mark(), symbols().mark(), path_.size()}; }
   // Brings the exits together with the present path (dead or not) and answers whether any path goes on. With `loose`, it
   // is not known which of the paths is taken. Facts found since then are forgotten where paths meet.
-  Flow merge_exits(Moment since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose);
+  Flow merge_exits(Speculation& since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose);
   Exit make_exit(values::Mark mark, std::size_t depth, Value value);
   Cond path_since(std::size_t depth);
-  // The numbers of exits collected so far by every frame around: what a rehearsal adds is dropped again.
-  std::vector<std::size_t> exit_counts() const;
-  void drop_exits(const std::vector<std::size_t>& counts);
 
-  // loops.cpp, rehearsals.cpp, comprehensions.cpp
+  // loops.cpp, fixpoint.cpp, widening.cpp, comprehensions.cpp
+  class Fixpoint;
   Flow run_for(const syntax::ForStmt& stmt);
   bool building() const;
   // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since `before`, to other objects? Asked only
@@ -550,6 +548,8 @@ private:
   bool differs(const Used& used) const;  // does it use what changed?
   void note_change(const ItemRun& item);
   void rewind_to(const Moments& before);
+  // Forgets what was told, defined and made a class of behind the first ones.
+  void shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes);
   // Runs the statements [first, last) of the file in place of [first, old_last), where everything that was run behind them is as if they
   // had always been these. False: that is not so, or not known.
   bool run_in_place(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, std::size_t first, std::size_t last, std::size_t old_last);
@@ -577,7 +577,7 @@ private:
 
   // roots.cpp
   // What holds of every call of a function is shown, whatever else calls it.
-  bool reached(const syntax::FunctionStmt* stmt) { return !to_show() && reached_[stmt]; }
+  bool reached(const syntax::FunctionStmt* stmt) { return !policy_.runs_called_functions && reached_[stmt]; }
   std::optional<values::Shape> given_shape(const values::Function& function, const syntax::Parameter& parameter);
   void tell_as_defaults();
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
@@ -611,6 +611,7 @@ private:
   const program::Sources& sources_;
   const Library& library_;
   Limits limits_;
+  const Policy& policy_ = limits_.given ? showing : proving;
   Record& record_;
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;

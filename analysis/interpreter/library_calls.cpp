@@ -147,7 +147,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
               return call_library(symbol_called, self, std::move(one), where, expr);
             },
             where);
-    if (to_show())
+    if (policy_.follows_keyword_choices)
       for (std::size_t i = 0; i < arguments.keywords.size(); ++i)
         if (const Value argument = resolve(arguments.keywords[i].second); argument.is(Kind::choice))
           return over_choices(

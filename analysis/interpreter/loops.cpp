@@ -1,6 +1,7 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
 #include "interpreter/first_round.hpp"
 #include "interpreter/rounds.hpp"
+#include "interpreter/speculation.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -198,10 +199,8 @@ Sharing Interpreter::trips_of(Value iterable) {
 }
 
 bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  const std::size_t depth = path_.size();
-  const auto counts = exit_counts();
+  Speculation rounds(*this, Speculation::Of::trial);
+  const std::size_t depth = rounds.depth();
   const std::uint64_t from = record_.steps;
   Block* const block = block_;
   auto* event = record_.event<LoopEvent>();
@@ -210,8 +209,7 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
   event->stmt = &stmt;
   event->unrolled = true;
   event->rounds.resize(items.size());
-  const std::size_t fact_count = record_.facts.size(), built_count = built_.size();
-  LoopTarget target{mark, mark, depth, {}, {}};
+  LoopTarget target{rounds.mark(), rounds.mark(), depth, {}, {}};
   frame_->loops.push_back(&target);
   flow = Flow::normal;
   bool fits = true;
@@ -237,31 +235,23 @@ bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& it
   }
   frame_->loops.pop_back();
   block_ = block;
-  if (!fits) {
-    heap().rollback(mark);
-    symbols().rewind(facts);
-    path_.resize(depth);
-    drop_exits(counts);
-    record_.facts.resize(fact_count);
-    built_.resize(std::min(built_.size(), built_count));  // what is built in rounds that are taken back has no parts
-    return false;
-  }
+  if (!fits) return false;
+  rounds.commit();
   bool any = false;
   for (const Block& round : event->rounds) any = any || !round.events.empty();
   if (any) append(event);
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, false);
+  if (!target.breaks.empty()) flow = merge_exits(rounds, target.breaks, flow, nullptr, false);
   return true;
 }
 
 Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Frame* const frame = frame_;
   const std::uint32_t chunk = chunk_;
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  const std::size_t depth = path_.size();
+  Speculation rounds(*this);
+  const std::size_t depth = rounds.depth();
   const int generic = generic_depth_;
-  LoopTarget target{mark, mark, depth, {}, {}};
+  LoopTarget target{rounds.mark(), rounds.mark(), depth, {}, {}};
   frame->loops.push_back(&target);
   bool loose = false;
   std::size_t conditions = depth;  // on the path, once the rounds so far are over
@@ -291,7 +281,8 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Flow flow = killed_ ? Flow::dead : Flow::normal;
   killed_ = false;
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  return merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, loose);
+  rounds.commit();
+  return merge_exits(rounds, target.breaks, flow, nullptr, loose);
 }
 
 // Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of training steps.
@@ -356,22 +347,16 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     const bool alone = rehearsals_ == 0;
     rehearsals_ += alone;
     ++generic_depth_;
-    const std::size_t depth = path_.size();
-    const auto counts = exit_counts();
-    const auto mark = heap().mark();
-    const auto facts = symbols().mark();
-    LoopTarget target{mark, mark, depth, {}, {}};
-    frame_->loops.push_back(&target);
-    run_round(target, [&] {
-      run_assign(*stmt.target, item);
-      return run_block(stmt.body);
-    }, true);
-    frame_->loops.pop_back();
-    killed_ = false;
-    heap().rollback(mark);
-    symbols().rewind(facts);
-    path_.resize(depth);
-    drop_exits(counts);
+    {
+      const Speculation trial(*this, Speculation::Of::trial);
+      LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
+      frame_->loops.push_back(&target);
+      run_round(target, [&] {
+        run_assign(*stmt.target, item);
+        return run_block(stmt.body);
+      }, true);
+      frame_->loops.pop_back();
+    }
     --generic_depth_;
     rehearsals_ -= alone;
     block_ = block;
@@ -397,7 +382,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   }
   // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for it.
   const bool counted = iterable.is(Kind::range) && symbols().value(iterable.as<values::Range>()->start) &&
-                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && !to_show() && !building() &&
+                       !first_fails && rehearsals_ == 0 && !limits_.as_rank && policy_.looks_for_failures && !building() &&
                        stmt.target->kind == ExprKind::name && asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
   bool rehearsed = false;
   LoopShape shape;
@@ -418,8 +403,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     const Value each = element(iterable, here(*stmt.iterable));
     kinds.clear();
     if (int budget = most_parts; first && !first_fails && rehearsals_ == 0) conditions_of_kinds(symbols(), each, first, kinds, budget);
-    const auto mark = heap().mark();
-    const auto facts = symbols().mark();
+    Speculation this_round(*this);
     const std::vector<Cond> path = path_;
     const std::uint64_t from = record_.steps;
     const Value given = for_a_round(heap(), each), numbered = given.is(Kind::tuple) && !given.as<values::Tuple>()->items.empty() ? resolve(given.as<values::Tuple>()->items.front()) : resolve(given);
@@ -428,10 +412,8 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     if (yielding.once && yielding.condition && yielding.condition->kind == ExprKind::compare) yielded = number ? length_of_share(shape.length, number, truth(evaluate(*yielding.condition))) : nullptr;
     const Flow flow_of_round = run_block(stmt.body);
     if (counted && !std::exchange(rehearsed, true) && record_.steps - from <= first_round_steps) {
-      const values::Delta changed = heap().capture(mark);
       const std::vector<Cond> path_behind = std::exchange(path_, path);
-      heap().rollback(mark);
-      symbols().rewind(facts);
+      const values::Delta changed = this_round.take();
       const bool killed = std::exchange(killed_, false);
       const std::size_t doubts = symbols().doubts();
       run_first(Value::of(iterable.as<values::Range>()->start));
@@ -440,6 +422,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
       path_ = path_behind;
       heap().apply(changed);
     }
+    this_round.commit();
     return flow_of_round;
   });
   block_->events.insert(block_->events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, block_->events.size())), failures.begin(), failures.end());
@@ -485,19 +468,16 @@ Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) 
 // Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not known, or it
 // takes too long; then `first` gets the first ones, in the run of one rank.
 bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vector<Block>& first) {
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  const std::size_t depth = path_.size();
-  const auto counts = exit_counts();
+  Speculation trial(*this, Speculation::Of::trial);
+  const std::size_t depth = trial.depth();
   const std::uint64_t from = record_.steps;
-  const std::size_t fact_count = record_.facts.size(), built_count = built_.size();
   Block* const block = block_;
   auto* event = record_.event<LoopEvent>();
   event->place = {chunk_, stmt.header};
   event->calls = site_;
   event->stmt = &stmt;
   event->unrolled = true;
-  LoopTarget target{mark, mark, depth, {}, {}};
+  LoopTarget target{trial.mark(), trial.mark(), depth, {}, {}};
   frame_->loops.push_back(&target);
   flow = Flow::normal;
   bool known = true, ended = false;
@@ -524,21 +504,15 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
       rounds.resize(told ? std::min(rounds.size(), most_told_rounds) : most_first_rounds);
       first = std::move(rounds);
     }
-    killed_ = false;
-    heap().rollback(mark);
-    symbols().rewind(facts);
-    path_.resize(depth);
-    drop_exits(counts);
-    record_.facts.resize(fact_count);
-    built_.resize(std::min(built_.size(), built_count));  // what is built in rounds that are taken back has no parts
     return false;
   }
+  trial.commit();
   event->rounds = std::move(rounds);
   bool any = false;
   for (const Block& round : event->rounds) any = any || !round.events.empty();
   if (any) append(event);
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits({mark, facts, depth}, target.breaks, flow, nullptr, false);
+  if (!target.breaks.empty()) flow = merge_exits(trial, target.breaks, flow, nullptr, false);
   return true;
 }
 

@@ -1,5 +1,6 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/speculation.hpp"
 #include "interpreter/outside_write.hpp"
 
 #include <algorithm>
@@ -88,14 +89,14 @@ void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> mo
 void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last) {
   Frame frame;
   frame.scope = run_of.object->globals;
-  frame.mark = heap().mark();
-  frame.depth = path_.size();
+  Speculation statements(*this);
+  frame.mark = statements.mark();
+  frame.depth = statements.depth();
   // What a module does happens wherever it is imported first; who imports it does not see its locals.
   Frame* const outer = frame_;
   const std::uint32_t outer_chunk = chunk_;
   frame.outer = outer;
   frame_ = &frame;
-  const auto facts = symbols().mark();
   const bool follow = following_ && run_of.path == main_path_;
   for (const Item& item : std::span(module->items).subspan(first, last - first)) {
     const auto known = follow && replay_.replaying ? replay_.chunks.find(item.chunk.get()) : replay_.chunks.end();
@@ -128,8 +129,8 @@ void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Modul
     break;
   }
   killed_ = false;
-  symbols().rewind(facts);
-  path_.resize(frame.depth);
+  statements.forget_path();
+  statements.commit();
   frame_ = outer;
   chunk_ = outer_chunk;
   run_of.object->loading = false;
@@ -179,10 +180,11 @@ void Interpreter::load(values::ModuleObject& object) {
   const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps), left = all - std::min(taken, all);
   step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
   const bool steady = in_roots_ || (!replay_.meddled && (replay_.items.empty() || !meddles(replay_.items.back().before)));
-  const auto mark = heap().mark();
+  Speculation import(*this);
   run_module(run_of, run_of.syntax, false);
-  heap().settle(mark);
-  const auto outside = heap().written(mark);
+  import.keep_new_objects();
+  import.commit();
+  const auto outside = heap().written(import.mark());
   if (!steady || std::any_of(outside.begin(), outside.end(), [](const auto& each) { return is_outside_write(*each.first, each.second); })) replay_.unsteady.push_back(run_of.path);
   taken += record_.steps - before;
   if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);

@@ -3,6 +3,8 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/asked_ranks.hpp"
+#include "interpreter/speculation.hpp"
+#include "symbolic/supposition.hpp"
 
 #include <algorithm>
 
@@ -66,9 +68,8 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   event->condition = condition;
   event->stmt = stmt;
   Block* const block = block_;
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  const std::size_t depth = path_.size();
+  Speculation ways(*this);
+  const std::size_t depth = ways.depth();
 
   ++branches_;
   block_ = &event->yes;
@@ -93,31 +94,26 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   guards_ -= another;
   const Cond held_first = first == Flow::normal ? held() : nullptr;
   values::Delta delta;
-  if (first == Flow::normal) delta = heap().capture(mark);
-  heap().rollback(mark);
-  symbols().rewind(facts);
-  path_.resize(depth);
+  if (first == Flow::normal) delta = ways.take();
+  else ways.rewind();
 
   block_ = &event->no;
   path_.push_back(negated);
   const Flow second = side(negated, no);
   const Cond held_second = second == Flow::normal ? held() : nullptr;
   --branches_;
-  symbols().rewind(facts);
-  path_.resize(depth);
+  ways.forget_path();
+  ways.commit();
 
   block_ = block;
   if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
   if (first == Flow::normal && second == Flow::normal) {
-    heap().join(mark, delta, condition, symbols().sharing(condition));
+    heap().join(ways.mark(), delta, condition, symbols().sharing(condition));
     static_cast<void>(symbols().assume(symbols().logical_or(negated, held_first)));
     static_cast<void>(symbols().assume(symbols().logical_or(condition, held_second)));
     return Flow::normal;
   }
-  if (first == Flow::normal) {
-    heap().rollback(mark);
-    heap().apply(delta);
-  }
+  if (first == Flow::normal) ways.become(delta);
   if (first == Flow::dead && second == Flow::dead) return Flow::dead;
   // Only one side goes on: its condition holds from here to the end of the enclosing path.
   const Cond holds = first == Flow::normal ? condition : negated;
@@ -166,8 +162,8 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
   };
   values::TensorState changed = *one.as<values::Tensor>()->now();
   bool any = false;
-  const auto facts = symbols.mark();
-  if (symbols.assume(condition))
+  const symbolic::Supposition supposed(symbols, condition);
+  if (supposed.possible())
     for (std::size_t i = 0; i < a.dims.size(); ++i) {
       const values::Dim &mine = a.dims[i], &theirs = b.dims[i];
       if (!mine.size || !theirs.size || mine.size == theirs.size || (!is_about(mine.size) && !is_about(theirs.size))) continue;
@@ -175,7 +171,6 @@ Value with_equal_sizes(values::Heap& heap, Value one, Value other, Cond conditio
       changed.shape.dims[i] = theirs;
       any = true;
     }
-  symbols.rewind(facts);
   return any ? heap.tensor(changed, one.object()->born) : one;
 }
 } // namespace
@@ -200,54 +195,26 @@ Value Interpreter::fork_value(Cond condition, Place place, const std::function<V
   second = with_equal_sizes(heap(), second, first, symbols().logical_not(condition));
   first = with_equal_sizes(heap(), first, second, condition);
   const Value one = heap().one_of_alike(heap().choose(condition, first, second));
-  return to_show() && in_roots_ ? one_for_both(heap(), one) : one;
+  return policy_.joins_alike && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
-Flow Interpreter::merge_exits(Moment since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
+Flow Interpreter::merge_exits(Speculation& since, std::vector<Exit>& exits, Flow flow, Value* value, bool loose) {
   if (exits.empty()) return flow;
   // What only the present path knows does not decide which path was taken.
-  symbols().rewind(since.facts);
-  path_.resize(std::min(path_.size(), since.depth));
-  const values::Mark mark = since.mark;
+  since.forget_path();
   if (flow == Flow::dead) {
-    heap().rollback(mark);
-    heap().apply(exits.back().delta);
+    since.become(exits.back().delta);
     if (value) *value = exits.back().value;
     exits.pop_back();
   }
   for (auto exit = exits.rbegin(); exit != exits.rend(); ++exit) {
     const Sharing sharing = symbols().sharing(exit->condition);
-    heap().join(mark, exit->delta, loose ? nullptr : exit->condition, sharing);
+    heap().join(since.mark(), exit->delta, loose ? nullptr : exit->condition, sharing);
     if (value)
       *value = loose ? heap().merge(exit->value, *value, sharing) : heap().choose(exit->condition, exit->value, *value);
   }
   exits.clear();
   return Flow::normal;
-}
-
-std::vector<std::size_t> Interpreter::exit_counts() const {
-  std::vector<std::size_t> counts;
-  for (const Frame* frame = frame_; frame; frame = frame->outer) {
-    counts.push_back(frame->returns.size());
-    for (const LoopTarget* loop : frame->loops) {
-      counts.push_back(loop->breaks.size());
-      counts.push_back(loop->continues.size());
-    }
-    for (const TryTarget* target : frame->tries) counts.push_back(target->raises.size());
-  }
-  return counts;
-}
-
-void Interpreter::drop_exits(const std::vector<std::size_t>& counts) {
-  std::size_t i = 0;
-  for (Frame* frame = frame_; frame; frame = frame->outer) {
-    frame->returns.resize(counts[i++]);
-    for (LoopTarget* loop : frame->loops) {
-      loop->breaks.resize(counts[i++]);
-      loop->continues.resize(counts[i++]);
-    }
-    for (TryTarget* target : frame->tries) target->raises.resize(counts[i++]);
-  }
 }
 
 Value Interpreter::decided(Value value) {

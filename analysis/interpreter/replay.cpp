@@ -130,14 +130,18 @@ void Interpreter::note_model(const values::Object* object) {
   if (run_models_.insert(object).second) replay_.models.push_back(object);
 }
 
+void Interpreter::shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes) {
+  if (record_.facts.size() > facts) record_.facts.resize(facts);
+  for (std::size_t i = functions; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
+  function_order_.resize(std::min(function_order_.size(), functions));
+  classes_.resize(std::min(classes_.size(), classes));
+}
+
 void Interpreter::rewind_to(const Moments& before) {
   heap().rollback(before.heap);
   symbols().rewind(replay_.base_facts);
   record_.roots.front()->block.events.resize(before.events);
-  if (record_.facts.size() > before.facts) record_.facts.resize(before.facts);
-  for (std::size_t i = before.functions; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
-  function_order_.resize(before.functions);
-  classes_.resize(before.classes);
+  shrink_lists(before.facts, before.functions, before.classes);
   for (std::size_t i = before.reached; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
   replay_.reached.resize(before.reached);
   for (std::size_t i = before.models; i < replay_.models.size(); ++i) run_models_.erase(replay_.models[i]);

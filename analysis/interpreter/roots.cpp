@@ -2,6 +2,7 @@
 #include "interpreter/built_runs.hpp"
 #include "interpreter/declared.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/speculation.hpp"
 
 #include "interpreter/set_on_self.hpp"
 
@@ -161,7 +162,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);
   bool or_none = false;
-  if (known || annotated_as_tensor(to_show() ? annotation_without_none(parameter.annotation, or_none) : parameter.annotation)) {
+  if (known || annotated_as_tensor(policy_.believes_annotations ? annotation_without_none(parameter.annotation, or_none) : parameter.annotation)) {
     values::TensorState state;
     if (known) state.shape = *known;
     state.sharing = Sharing::unseen;
@@ -179,7 +180,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     const Value given = Value::of(Kind::instance, object);
     return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none()) : given;
   }
-  if (to_show() && parameter.annotation && (index >= function.defaults.size() || !function.defaults[index])) {
+  if (policy_.believes_annotations && parameter.annotation && (index >= function.defaults.size() || !function.defaults[index])) {
     const values::Scope* scope = function.owner && function.owner->body ? function.owner->body : function.closure;
     if (const Value declared = declared_object(*this, scope, parameter.annotation, parameter.name.text(), born)) return declared;
   }
@@ -199,7 +200,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
 }
 
 std::optional<values::Shape> Interpreter::given_shape(const values::Function& function, const Parameter& parameter) {
-  if (!to_show() || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
+  if (!limits_.given || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
   const auto found = limits_.given->find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
   if (found == limits_.given->end()) return std::nullopt;
   values::Shape shape;
@@ -267,9 +268,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   annotated_names_.clear();
   given_sizes_.clear();
   stand_ins_.clear();
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
-  Arguments arguments;
+  Speculation root_run(*this);
   const auto& list = function.parameters->list;
   auto* scope = heap().make<values::Scope>();
   scope->parent = function.closure;
@@ -301,10 +300,7 @@ void Interpreter::run_root(values::Function& function, Value self, values::Class
   killed_ = false;
   path_.clear();
   run_built(built_before);
-  heap().settle(mark);  // rules ask what the objects of this run hold
-  heap().rollback(mark);
-  symbols().rewind(facts);
-  path_.clear();
+  root_run.keep_new_objects();
   block_ = nullptr;
 }
 
@@ -377,8 +373,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
 }
 
 void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
-  const auto mark = heap().mark();
-  const auto facts = symbols().mark();
+  Speculation root_run(*this);
   note_used(globals_, cls.name);
   Root& root = begin_root(std::string(cls.name.text()) + ".__init__");
   root.owner = &cls;
@@ -474,9 +469,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   }
   casts_ -= prepared;
   any_use_ = false;
-  heap().settle(mark);  // rules ask what the objects of this run hold
-  heap().rollback(mark);
-  symbols().rewind(facts);
+  root_run.keep_new_objects();
 }
 
 } // namespace stepzero::interpreter

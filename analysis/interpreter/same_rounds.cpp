@@ -101,7 +101,7 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
 } // namespace
 
 bool Interpreter::rest_is_alike(const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round) {
-  if (!limits_.as_rank && !to_show() && rehearsals_ == 0) return false;
+  if (!limits_.as_rank && !policy_.skips_alike_rounds && rehearsals_ == 0) return false;
   if (ran < 2 || items.size() - ran < 2 || !items[ran - 1].is(Kind::instance) || !is_quiet(round)) return false;
   Likeness likeness(heap());
   for (const auto& [slot, value] : heap().written(before)) {

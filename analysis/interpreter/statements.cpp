@@ -131,7 +131,7 @@ Flow Interpreter::run(const Stmt& stmt) {
     bool sums = assign.targets.size() == 1 && assign.value->kind == ExprKind::binary && !killed_;
     if (sums) {
       const auto& sum = as<BinaryExpr>(*assign.value);
-      if (to_show() && assign.targets[0]->kind == ExprKind::name && sum.op != BinaryOp::matmul)
+      if (policy_.operands_fit && assign.targets[0]->kind == ExprKind::name && sum.op != BinaryOp::matmul)
         for (const Expr* operand : {sum.left, sum.right})
           if (operand->kind == ExprKind::name && as<NameExpr>(*operand).id == as<NameExpr>(*assign.targets[0]).id)
             if (const values::Slot& slot = variable(as<NameExpr>(*operand).id); slot.value) keep_updated(*this, slot.value, value);
@@ -340,7 +340,7 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
 
 void Interpreter::run_assign(const Expr& target, Value value) {
   // To be shown, it goes by the name that the program gives it.
-  if (to_show() && in_roots_ && value.is(Kind::choice) && rehearsals_ == 0 && (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
+  if (policy_.names_sizes && in_roots_ && value.is(Kind::choice) && rehearsals_ == 0 && (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
     value = resolve(value);
     const Name name = target.kind == ExprKind::name ? as<NameExpr>(target).id : as<AttributeExpr>(target).attribute;
     if (value.is(Kind::choice) && is_either_integer(value)) value = Value::of(stand_in(name.text()));
@@ -350,7 +350,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const Name name = as<NameExpr>(target).id;
     if (value.is(Kind::unknown) && value.as<values::Unknown>()->name.empty())
       value.as<values::Unknown>()->name = name.text();
-    if (value.is(Kind::integer) && to_show() && name.text() != "_") symbols().rename(value.integer(), std::string(name.text()));
+    if (value.is(Kind::integer) && policy_.names_sizes && name.text() != "_") symbols().rename(value.integer(), std::string(name.text()));
     heap().set(variable(name), value);
     note(Fact::Role::assignment, here(target), value);
     return;

@@ -1,6 +1,6 @@
-// The methods of str, where text and arguments are known. Letters outside ASCII are left alone: what would need their case or
+// The methods of str as rows, where text and arguments are known. Letters outside ASCII are left alone: what would need their case or
 // class is unknown.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/builtin_call.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -73,159 +73,221 @@ std::vector<std::string> split(std::string_view text, std::string_view separator
   return parts;
 }
 
+// Something whose text is not known.
+Value unknown(const BuiltinCall& call) {
+  Sharing sharing = Sharing::uniform;
+  for (const Value& argument : call.positional) sharing = symbolic::mix(sharing, call.heap().sharing(argument));
+  return call.heap().unknown("", sharing, call.where);
+}
+bool has_text(Value value) { return value.is(Kind::string) && !value.text().empty(); }
+
+Value format(const BuiltinCall& call) {
+  if (const auto made = call.format_braces(call.self.text())) return call.heap().string(*made);
+  return unknown(call);
+}
+
+Value join(const BuiltinCall& call) {
+  if (!call.first) return {};
+  const auto items = call.run.elements(call.first, call.where);
+  const std::string text(call.self.text());
+  std::string out;
+  if (!items) return unknown(call);
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    const Value item = call.run.resolve((*items)[i]);
+    if (!item.is(Kind::string) || out.size() > longest_text) return unknown(call);
+    out += (i ? text : "") + std::string(item.text());
+  }
+  return call.heap().string(out);
+}
+
+Value starts_or_ends(const BuiltinCall& call) {
+  const std::string_view text = call.self.text();
+  const auto matches = [&](std::string_view part) { return call.name == "startswith" ? text.starts_with(part) : text.ends_with(part); };
+  if (call.second || !call.first) return unknown(call);
+  if (call.first.is(Kind::string)) return call.heap().boolean(matches(call.first.text()));
+  if (!call.first.is(Kind::tuple)) return unknown(call);
+  bool any = false;
+  for (const Value& part : call.first.as<values::Tuple>()->items) {
+    if (!call.run.resolve(part).is(Kind::string)) return unknown(call);
+    any = any || matches(call.run.resolve(part).text());
+  }
+  return call.heap().boolean(any);
+}
+
+Value split_text(const BuiltinCall& call) {
+  const Value separator = call.first ? call.first : call.keyword("sep");
+  const Value limit = call.second ? call.second : call.keyword("maxsplit");
+  const auto most = limit ? call.run.to_constant(limit) : std::optional<std::int64_t>(-1);
+  const bool blank = !separator || separator.is(Kind::none);
+  if (!most || (!blank && !has_text(separator))) return call.heap().open_list(unknown(call));
+  std::vector<Value> parts;
+  for (const std::string& part : split(call.self.text(), blank ? std::string_view{} : separator.text(), *most, call.name == "rsplit")) parts.push_back(call.heap().string(part));
+  return call.heap().list(std::move(parts));
+}
+
+Value split_lines(const BuiltinCall& call) {
+  if (call.first || !ascii(call.self.text())) return {};
+  std::vector<Value> lines;
+  std::string_view rest = call.self.text();
+  while (!rest.empty()) {
+    const auto end = rest.find_first_of("\r\n");
+    lines.push_back(call.heap().string(rest.substr(0, end)));
+    if (end == std::string_view::npos) break;
+    rest = rest.substr(end + (rest.substr(end).starts_with("\r\n") ? 2 : 1));
+  }
+  return call.heap().list(std::move(lines));
+}
+
+Value strip(const BuiltinCall& call) {
+  if (call.first && !call.first.is(Kind::none) && !(call.first.is(Kind::string) && ascii(call.first.text()))) return {};
+  return call.heap().string(stripped(call.self.text(), call.first.is(Kind::string) ? call.first.text() : blanks, call.name != "rstrip", call.name != "lstrip"));
+}
+
+Value replace(const BuiltinCall& call) {
+  if (!has_text(call.first) || !call.second.is(Kind::string)) return {};
+  const std::string text(call.self.text());
+  auto left = call.count > 2 ? call.run.to_constant(call.positional[2]) : std::optional<std::int64_t>(-1);
+  if (!left) return unknown(call);
+  std::string out;
+  std::size_t from = 0;
+  while (*left != 0) {
+    const auto at = text.find(call.first.text(), from);
+    if (at == std::string::npos) break;
+    out += text.substr(from, at - from) + std::string(call.second.text());
+    if (out.size() > longest_text) return unknown(call);
+    from = at + call.first.text().size();
+    --*left;
+  }
+  return call.heap().string(out + text.substr(from));
+}
+
+// Of something that is not known: a number, whichever.
+Value some_number(const BuiltinCall& call) {
+  if (!call.first || call.first.is(Kind::string)) return {};
+  symbolic::AtomInfo info;
+  info.lower = call.name.ends_with("find") ? -1 : 0;
+  info.sharing = call.heap().sharing(unknown(call));
+  return Value::of(call.symbols().fresh(info));
+}
+
+Value find(const BuiltinCall& call) {
+  const std::string_view text = call.self.text();
+  if (!call.first.is(Kind::string) || !ascii(text) || call.second) return some_number(call);
+  const auto at = call.name.starts_with('r') ? text.rfind(call.first.text()) : text.find(call.first.text());
+  if (at != std::string_view::npos) return call.number(at);
+  return call.name.ends_with("find") ? call.heap().integer(-1) : call.fails("ValueError");
+}
+
+Value count(const BuiltinCall& call) {
+  if (!has_text(call.first) || call.second) return some_number(call);
+  const std::string_view text = call.self.text(), part = call.first.text();
+  std::size_t found = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++found;
+  return call.number(found);
+}
+
+Value partition(const BuiltinCall& call) {
+  if (!has_text(call.first)) return {};
+  const std::string_view whole = call.self.text();
+  const bool from_left = call.name == "partition";
+  const auto at = from_left ? whole.find(call.first.text()) : whole.rfind(call.first.text());
+  const auto text = [&](std::string_view part) { return call.heap().string(part); };
+  if (at == std::string_view::npos) return from_left ? call.heap().tuple({text(whole), text(""), text("")}) : call.heap().tuple({text(""), text(""), text(whole)});
+  return call.heap().tuple({text(whole.substr(0, at)), call.first, text(whole.substr(at + call.first.text().size()))});
+}
+
+Value remove_prefix(const BuiltinCall& call) {
+  if (!call.first.is(Kind::string)) return {};
+  const std::string_view text = call.self.text(), part = call.first.text();
+  return call.heap().string(text.starts_with(part) ? text.substr(part.size()) : text);
+}
+Value remove_suffix(const BuiltinCall& call) {
+  if (!call.first.is(Kind::string)) return {};
+  const std::string_view text = call.self.text(), part = call.first.text();
+  return call.heap().string(text.ends_with(part) ? text.substr(0, text.size() - part.size()) : text);
+}
+
+Value fill(const BuiltinCall& call) {
+  constexpr std::int64_t widest = 512;  // a table's line; what is wider is padded to say something else
+  const std::string text(call.self.text());
+  if (!call.first || !ascii(text)) return {};
+  const auto width = call.run.to_constant(call.first);
+  std::string_view with = call.name == "zfill" ? "0" : " ";
+  if (call.second) with = call.second.is(Kind::string) ? call.second.text() : std::string_view();
+  if (!width || *width > widest || with.size() != 1) return unknown(call);
+  if (*width <= static_cast<std::int64_t>(text.size())) return call.self;
+  const auto missing = static_cast<std::size_t>(*width) - text.size();
+  const char letter = with.front();
+  if (call.name == "ljust") return call.heap().string(text + std::string(missing, letter));
+  if (call.name == "center") {
+    const std::size_t left = missing / 2 + (missing & static_cast<std::size_t>(*width) & 1);
+    return call.heap().string(std::string(left, letter) + text + std::string(missing - left, letter));
+  }
+  const bool sign = call.name == "zfill" && !text.empty() && (text[0] == '-' || text[0] == '+');
+  return call.heap().string((sign ? text.substr(0, 1) : "") + std::string(missing, letter) + (sign ? text.substr(1) : text));
+}
+
+// Letters of ASCII only: what others become is not known here.
+template <int (*change)(int)> Value each_letter(const BuiltinCall& call) {
+  return ascii(call.self.text()) ? call.heap().string(changed(call.self.text(), change)) : Value{};
+}
+int swapped(int c) { return std::isupper(c) ? std::tolower(c) : std::toupper(c); }
+Value title(const BuiltinCall& call) { return ascii(call.self.text()) ? call.heap().string(titled(call.self.text(), call.name == "capitalize")) : Value{}; }
+
+template <int (*test)(int)> Value all_letters(const BuiltinCall& call) {
+  const std::string_view text = call.self.text();
+  if (!ascii(text)) return {};
+  return call.heap().boolean(!text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return test(static_cast<unsigned char>(c)) != 0; }));
+}
+template <int (*wanted)(int), int (*other)(int)> Value is_case(const BuiltinCall& call) {
+  const std::string_view text = call.self.text();
+  if (!ascii(text)) return {};
+  const auto any = [&](int (*test)(int)) { return std::any_of(text.begin(), text.end(), [&](char c) { return test(static_cast<unsigned char>(c)) != 0; }); };
+  return call.heap().boolean(any(wanted) && !any(other));
+}
+Value is_identifier(const BuiltinCall& call) {
+  const std::string_view text = call.self.text();
+  if (!ascii(text)) return {};
+  return call.heap().boolean(!text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+                             std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }));
+}
+
+const BuiltinTable& methods() {
+  static const BuiltinTable table{
+      {"format", format},
+      {"join", join},
+      {"startswith endswith", starts_or_ends},
+      {"split rsplit", split_text},
+      {"splitlines", split_lines},
+      {"strip lstrip rstrip", strip},
+      {"replace", replace},
+      {"find rfind index rindex", find},
+      {"count", count},
+      {"partition rpartition", partition},
+      {"removeprefix", remove_prefix},
+      {"removesuffix", remove_suffix},
+      {"zfill ljust rjust center", fill},
+      {"lower casefold", each_letter<std::tolower>},
+      {"upper", each_letter<std::toupper>},
+      {"swapcase", each_letter<swapped>},
+      {"title capitalize", title},
+      {"isdigit isnumeric isdecimal", all_letters<std::isdigit>},
+      {"isalpha", all_letters<std::isalpha>},
+      {"isalnum", all_letters<std::isalnum>},
+      {"isspace", all_letters<std::isspace>},
+      {"isupper", is_case<std::isupper, std::islower>},
+      {"islower", is_case<std::islower, std::isupper>},
+      {"isidentifier", is_identifier},
+  };
+  return table;
+}
+
 } // namespace
 
 Value Interpreter::string_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  const std::string text(self.text());
-  const auto& positional = arguments.positional;
-  const auto keyword = [&](std::string_view wanted) -> Value {
-    for (const auto& [key, value] : arguments.keywords)
-      if (key.text() == wanted) return resolve(value);
-    return {};
-  };
-  const Value first = positional.empty() ? Value{} : positional[0];
-  const Value second = positional.size() < 2 ? Value{} : positional[1];
-  const auto unknown = [&] {
-    Sharing sharing = Sharing::uniform;
-    for (const Value& argument : positional) sharing = symbolic::mix(sharing, heap().sharing(argument));
-    return heap().unknown("", sharing, where);
-  };
-  const auto number = [&](std::size_t value) { return heap().integer(static_cast<std::int64_t>(value)); };
-  const auto text_argument = [](Value value) { return value.is(Kind::string) ? std::optional(value.text()) : std::nullopt; };
-  const bool plain = ascii(text);
-
-  if (name == "format") {
-    if (const auto made = format_braces(text, arguments)) return heap().string(*made);
-    return unknown();
-  }
-  if (name == "join" && first) {
-    const auto items = elements(first, where);
-    std::string out;
-    if (!items) return unknown();
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      const Value item = resolve((*items)[i]);
-      if (!item.is(Kind::string) || out.size() > longest_text) return unknown();
-      out += (i ? text : "") + std::string(item.text());
-    }
-    return heap().string(out);
-  }
-  if (name == "startswith" || name == "endswith") {
-    const auto matches = [&](std::string_view part) { return name == "startswith" ? text.starts_with(part) : text.ends_with(part); };
-    if (second || !first) return unknown();
-    if (first.is(Kind::string)) return heap().boolean(matches(first.text()));
-    if (first.is(Kind::tuple)) {
-      bool any = false;
-      for (const Value& part : first.as<values::Tuple>()->items) {
-        if (!resolve(part).is(Kind::string)) return unknown();
-        any = any || matches(resolve(part).text());
-      }
-      return heap().boolean(any);
-    }
-    return unknown();
-  }
-  if (name == "split" || name == "rsplit") {
-    const Value separator = first ? first : keyword("sep");
-    const Value limit = second ? second : keyword("maxsplit");
-    const auto most = limit ? to_constant(limit) : std::optional<std::int64_t>(-1);
-    const bool blank = !separator || separator.is(Kind::none);
-    if (!most || (!blank && (!separator.is(Kind::string) || separator.text().empty()))) return heap().open_list(unknown());
-    std::vector<Value> parts;
-    for (const std::string& part : split(text, blank ? std::string_view{} : separator.text(), *most, name == "rsplit")) parts.push_back(heap().string(part));
-    return heap().list(std::move(parts));
-  }
-  if (name == "splitlines" && !first && plain) {
-    std::vector<Value> lines;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-      const auto end = rest.find_first_of("\r\n");
-      lines.push_back(heap().string(rest.substr(0, end)));
-      if (end == std::string_view::npos) break;
-      rest = rest.substr(end + (rest.substr(end).starts_with("\r\n") ? 2 : 1));
-    }
-    return heap().list(std::move(lines));
-  }
-  if ((name == "strip" || name == "lstrip" || name == "rstrip") && (!first || first.is(Kind::none) || (first.is(Kind::string) && ascii(first.text()))))
-    return heap().string(stripped(text, first.is(Kind::string) ? first.text() : blanks, name != "rstrip", name != "lstrip"));
-  if (name == "replace" && first.is(Kind::string) && second.is(Kind::string) && !first.text().empty()) {
-    auto left = positional.size() > 2 ? to_constant(positional[2]) : std::optional<std::int64_t>(-1);
-    if (!left) return unknown();
-    std::string out;
-    std::size_t from = 0;
-    while (*left != 0) {
-      const auto at = text.find(first.text(), from);
-      if (at == std::string::npos) break;
-      out += text.substr(from, at - from) + std::string(second.text());
-      if (out.size() > longest_text) return unknown();
-      from = at + first.text().size();
-      --*left;
-    }
-    return heap().string(out + text.substr(from));
-  }
-  if ((name == "find" || name == "rfind" || name == "index" || name == "rindex") && first.is(Kind::string) && plain && !second) {
-    const auto at = name.starts_with('r') ? text.rfind(first.text()) : text.find(first.text());
-    if (at != std::string::npos) return number(at);
-    if (name.ends_with("find")) return heap().integer(-1);
-    return raise_builtin("ValueError", where);
-  }
-  if (name == "count" && first.is(Kind::string) && !first.text().empty() && !second) {
-    std::size_t found = 0;
-    for (auto at = text.find(first.text()); at != std::string::npos; at = text.find(first.text(), at + first.text().size())) ++found;
-    return number(found);
-  }
-  if ((name == "partition" || name == "rpartition") && first.is(Kind::string) && !first.text().empty()) {
-    const auto at = name == "partition" ? text.find(first.text()) : text.rfind(first.text());
-    const std::string_view whole = text;
-    if (at == std::string::npos)
-      return name == "partition" ? heap().tuple({heap().string(text), heap().string(""), heap().string("")})
-                                 : heap().tuple({heap().string(""), heap().string(""), heap().string(text)});
-    return heap().tuple({heap().string(whole.substr(0, at)), first, heap().string(whole.substr(at + first.text().size()))});
-  }
-  if (name == "removeprefix" && first.is(Kind::string)) return heap().string(text.starts_with(first.text()) ? text.substr(first.text().size()) : text);
-  if (name == "removesuffix" && first.is(Kind::string))
-    return heap().string(text.ends_with(first.text()) ? text.substr(0, text.size() - first.text().size()) : text);
-  if ((name == "zfill" || name == "ljust" || name == "rjust" || name == "center") && first && plain) {
-    const auto width = to_constant(first);
-    const auto fill = second ? text_argument(second) : std::optional<std::string_view>(name == "zfill" ? "0" : " ");
-    if (!width || *width > 512 || !fill || fill->size() != 1) return unknown();
-    if (*width <= static_cast<std::int64_t>(text.size())) return self;
-    const auto missing = static_cast<std::size_t>(*width) - text.size();
-    const char letter = fill->front();
-    if (name == "ljust") return heap().string(text + std::string(missing, letter));
-    if (name == "center") {
-      const std::size_t left = missing / 2 + (missing & static_cast<std::size_t>(*width) & 1);
-      return heap().string(std::string(left, letter) + text + std::string(missing - left, letter));
-    }
-    const bool sign = name == "zfill" && !text.empty() && (text[0] == '-' || text[0] == '+');
-    return heap().string((sign ? text.substr(0, 1) : "") + std::string(missing, letter) + (sign ? text.substr(1) : text));
-  }
-  // Of something that is not known: a number, whichever.
-  if ((name == "find" || name == "rfind" || name == "index" || name == "rindex" || name == "count") && first && !first.is(Kind::string)) {
-    symbolic::AtomInfo info;
-    info.lower = name.ends_with("find") ? -1 : 0;
-    info.sharing = heap().sharing(unknown());
-    return Value::of(symbols().fresh(info));
-  }
-  if (!plain) return unknown();
-  if (name == "lower" || name == "casefold") return heap().string(changed(text, [](int c) { return std::tolower(c); }));
-  if (name == "upper") return heap().string(changed(text, [](int c) { return std::toupper(c); }));
-  if (name == "swapcase") return heap().string(changed(text, [](int c) { return std::isupper(c) ? std::tolower(c) : std::toupper(c); }));
-  if (name == "title") return heap().string(titled(text, false));
-  if (name == "capitalize") return heap().string(titled(text, true));
-  const auto all = [&](int (*test)(int)) {
-    return heap().boolean(!text.empty() && std::all_of(text.begin(), text.end(), [&](char c) { return test(static_cast<unsigned char>(c)) != 0; }));
-  };
-  if (name == "isdigit" || name == "isnumeric" || name == "isdecimal") return all(std::isdigit);
-  if (name == "isalpha") return all(std::isalpha);
-  if (name == "isalnum") return all(std::isalnum);
-  if (name == "isspace") return all(std::isspace);
-  if (name == "isupper" || name == "islower") {
-    const auto is = [&](int (*test)(int)) { return std::any_of(text.begin(), text.end(), [&](char c) { return test(static_cast<unsigned char>(c)) != 0; }); };
-    return heap().boolean(name == "isupper" ? is(std::isupper) && !is(std::islower) : is(std::islower) && !is(std::isupper));
-  }
-  if (name == "isidentifier")
-    return heap().boolean(!text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-                          std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }));
-  return unknown();
+  const BuiltinCall call{*this, name, self, arguments, where};
+  const Value made = methods().run(call);
+  return made ? made : unknown(call);
 }
 
 } // namespace stepzero::interpreter

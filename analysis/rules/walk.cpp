@@ -1,3 +1,4 @@
+#include "symbolic/supposition.hpp"
 #include "rules/walk.hpp"
 
 #include <map>
@@ -39,12 +40,11 @@ private:
       // What comes from unseen code, or from per-rank data, may differ from process to process.
       const bool separate = symbols_.sharing(missing) != Sharing::uniform;
       auto& choices = separate ? own_[process] : shared_;
-      const auto mark = symbols_.mark();
       for (const bool value : {true, false}) {
         choices[missing] = value;
-        const bool possible = separate || symbols_.assume(value ? missing : symbols_.logical_not(missing));
+        symbolic::Supposition supposed(symbols_);  // who asks next is to find what the record knows, and no more
+        const bool possible = separate || supposed.assume(value ? missing : symbols_.logical_not(missing));
         const bool complete = !possible || choose();
-        symbols_.rewind(mark);  // also where it ends here: who asks next is to find what the record knows, and no more
         if (!complete) return false;
       }
       choices.erase(missing);

@@ -1,4 +1,5 @@
 // The containers of modules: Sequential, ModuleList, ModuleDict. What they keep: see modules.hpp.
+#include "interpreter/speculation.hpp"
 #include "torch/modules.hpp"
 
 #include <algorithm>
@@ -41,10 +42,8 @@ void try_out(Call& call, const std::vector<Value>& items) {
   std::vector<Value> layers;
   // What the program itself makes it calls, or changes before.
   if (!call.run.in_roots() || call.run.guarded() || !layers_in_a_row(call.run, items, layers) || layers.size() < 2) return;
-  values::Heap& heap = call.run.heap();
-  const auto mark = heap.mark();
-  const auto facts = call.run.symbols().mark();
-  Value x = heap.external("the input", call.place);
+  const interpreter::Speculation trial(call.run);
+  Value x = call.run.heap().external("the input", call.place);
   for (const Value& layer : layers) {
     const Instance& made = *layer.as<Instance>();
     const Row* forward = call.run.method_row(made.native->path, Name("forward"));
@@ -60,8 +59,6 @@ void try_out(Call& call, const std::vector<Value>& items) {
     }
     if (!x.is(Kind::tensor) && !x.is(Kind::unknown)) break;
   }
-  heap.rollback(mark);
-  call.run.symbols().rewind(facts);
 }
 // What fails in the call of a container stands at the layer with the wrong number, and not twice.
 void tell_at_layer(Call& call, const Value& layer, std::size_t before) {

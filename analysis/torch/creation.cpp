@@ -17,7 +17,7 @@ std::string text(std::int64_t number) { return std::to_string(number); }
 
 // What has a name is mostly one size: `dim`, `hidden_size`.
 bool shown_as_one_size(Op& op, const values::Unknown& unknown) {
-  if (!op.run.to_show() || !op.run.in_roots() || unknown.of_many || unknown.is_real || unknown.state.value) return false;
+  if (!op.run.policy().usual_ndim || !op.run.in_roots() || unknown.of_many || unknown.is_real || unknown.state.value) return false;
   const std::string_view last = unknown.name.substr(unknown.name.rfind('.') + 1);
   constexpr std::string_view any[] = {"size", "sizes", "dims", "args", "kwargs"};
   return !last.empty() && last.find("shape") == std::string_view::npos && std::find(std::begin(any), std::end(any), last) == std::end(any);

@@ -1,4 +1,5 @@
 // Data sets, loaders and what default collation makes of a batch. Semantics as in the documentation of torch.utils.data.
+#include "interpreter/speculation.hpp"
 #include "torch/arrays.hpp"
 #include "torch/generators.hpp"
 #include "torch/layer.hpp"
@@ -284,8 +285,7 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
   const Value method = run.find_method(dataset.as<Instance>(), Name("__getitem__"));
   if (!method) return;
   keep(run, dataset, "$tried", run.heap().boolean(true));
-  const auto mark = run.heap().mark();
-  const auto facts = run.symbols().mark();
+  std::optional<interpreter::Speculation> trial(std::in_place, run);
   std::vector<std::pair<std::int64_t, Value>> samples;
   bool failed = false;
   for (const std::int64_t index : {std::int64_t{0}, std::int64_t{1}, *length - 1}) {
@@ -308,8 +308,7 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
         problem->text = "Samples 0 and " + std::to_string(samples[i].first) + " have the shapes " + *apart + ": a batch that holds both raises \"stack expects each tensor to be equal size\". Give all samples one size, or pass a collate_fn";
         if (method.is(Kind::bound) && method.as<values::Bound>()->function.is(Kind::function)) problem->evidence.emplace_back(method.as<values::Bound>()->function.object()->born, "the samples are made here");
       }
-  run.heap().rollback(mark);
-  run.symbols().rewind(facts);
+  trial.reset();
   keep(run, dataset, "$tried", run.heap().boolean(true));
 }
 

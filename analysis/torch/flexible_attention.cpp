@@ -40,7 +40,7 @@ Known asks_for(Op& op, std::string_view flag, std::string_view object) {
   if (flagged != Known::no || object.empty()) return flagged;
   const Value value = op.argument(object);
   if (!value) return Known::no;
-  return value.is(Kind::choice) || (value.is(Kind::unknown) && !op.run.to_show()) ? Known::unknown : Known::yes;
+  return value.is(Kind::choice) || (value.is(Kind::unknown) && !op.run.policy().optional_is_given) ? Known::unknown : Known::yes;
 }
 // Of each token and head one number: [B, H, L] of [B, H, L, E], or [H, T] of [T, H, E].
 Shape one_of_each(const Shape& shape, bool packed) {

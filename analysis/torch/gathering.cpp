@@ -366,7 +366,7 @@ constexpr Operator operators[] = {
 Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
   symbolic::AtomInfo info;
   info.lower = 0;
-  if (op.run.to_show()) {
+  if (op.run.policy().names_sizes) {
     // By what it is the number of, as the program writes it: the rounds of a loop have one name for theirs.
     constexpr std::size_t longest_text = 32;
     const std::string_view text = written ? op.run.record().text({op.call.place.chunk, written->span}) : std::string_view{};

@@ -51,7 +51,7 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   const auto items = op.run.elements(given, op.call.place);
   if (!items) return std::nullopt;
   // To be shown, one of two tensors is as much of both as is the same.
-  const auto one = [&](const Value& item) { return op.run.to_show() ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item; };
+  const auto one = [&](const Value& item) { return op.run.policy().joins_alike ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item; };
   for (const Value& item : *items) {
     if (const Value part = op.run.resolve(item); part.is(Kind::none) || part.is(Kind::string) || part.is(Kind::integer) || part.is(Kind::real)) {
       op.fail(ProblemKind::argument, std::string(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " + (part.is(Kind::none) ? "None" : part.is(Kind::string) ? "a string" : "a number"));
@@ -397,7 +397,7 @@ Value split(Op& op) {
     return op.tuple(std::move(parts));
   }
   // A half each: a program that takes two has an even number.
-  for (std::int64_t parts = 2; op.run.to_show() && parts <= 4; ++parts)
+  for (std::int64_t parts = 2; op.run.policy().operands_fit && parts <= 4; ++parts)
     if (op.s.floordiv(whole.size, op.s.constant(parts)) == size) {
       std::vector<Value> made_parts(static_cast<std::size_t>(parts));
       for (Value& part : made_parts) part = piece(op, shape, *at, op.made(size));

@@ -110,7 +110,7 @@ bool takes_floats(Op& op, std::string_view input) {
 
 const TensorState* take_usual(Op& op, std::string_view name, std::span<const std::string_view> sizes) {
   const TensorState* state = op.expect(name);
-  if (!state || !op.run.to_show() || op.run.guarded() || state->shape.dims.size() > sizes.size()) return state;
+  if (!state || !op.run.policy().usual_ndim || op.run.guarded() || state->shape.dims.size() > sizes.size()) return state;
   if (!state->shape.rank_known) {
     Shape usual = state->shape;
     usual.rank_known = true;

@@ -101,7 +101,7 @@ Value embed(Op& op, std::string_view weight) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   // To be shown, indices that are asked for their second size are a batch of rows.
-  if (op.run.to_show() && !input->shape.rank_known && input->first.size() == 2 && input->shape.dims.size() <= 2) {
+  if (op.run.policy().usual_ndim && !input->shape.rank_known && input->first.size() == 2 && input->shape.dims.size() <= 2) {
     constexpr std::string_view batch[] = {"", ""};
     input = take_usual(op, "input", batch);
   }

@@ -325,7 +325,7 @@ Value compiled(Call& call) {
 }
 
 // A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
-Value on_shards(Call& call) { return call.run.to_show() ? seen_through(call) : call.run.heap().external("", call.place); }
+Value on_shards(Call& call) { return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().external("", call.place); }
 
 // ---------------------------------------------------------------- calls and hooks
 

@@ -1,5 +1,6 @@
 // The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
 #include "torch/autocast.hpp"
+#include "symbolic/supposition.hpp"
 #include "torch/generators.hpp"
 #include "torch/op.hpp"
 #include "torch/ranks.hpp"
@@ -219,15 +220,14 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
     }
   if (s.compare(symbolic::Compare::eq, left, right) != Answer::no) {
     // T and max(T - 1, 0): the same of nothing only.
-    const auto facts = s.mark();
+    symbolic::Supposition supposed(s);
     s.atoms(left, [&](Int atom) {
       if (s.lower(atom) != 0 || s.value(atom)) return;
       const symbolic::Cond present = s.compared(symbolic::Compare::gt, atom, s.constant(0));
       positive = positive ? s.logical_and(positive, present) : present;
     });
-    if (positive) s.assume(positive);
+    if (positive) supposed.assume(positive);
     const bool differ = positive && s.compare(symbolic::Compare::eq, left, right) == Answer::no;
-    s.rewind(facts);
     if (!differ) return false;
   }
   if (!positive) return false;
@@ -384,7 +384,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
   if (shape.rank_known && shape.dims.empty()) state.is_gradient = false;
   state.blamed = state.blamed || failed_;
   // Of what would have come of a call that fails nothing is claimed; where shapes are shown it has the one that was meant.
-  if (!state.blamed || run.to_show()) state.shape = shape;
+  if (!state.blamed || run.policy().operands_fit) state.shape = shape;
   state.dtype = dtype;
   return torch::result(call, std::move(state));
 }

@@ -1,5 +1,6 @@
 // Runs operators and layers of the table: the call is held against the signature, the shape function answers, and in-place forms,
 // out= and failures are carried out. Makes the rows of both.
+#include "interpreter/speculation.hpp"
 #include "torch/op.hpp"
 
 #include "torch/history.hpp"
@@ -266,16 +267,15 @@ Value run_operator(Call& call) {
 
 namespace {
 Value run_described(Call& call, Op& op) {
-  const auto before = call.run.heap().mark();
-  const auto facts = call.run.symbols().mark();
   // What only changes how a tensor is looked at writes no number.
   constexpr std::string_view no_numbers[] = {"torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
   if (call.row.op->writes && call.row.self_first && std::ranges::find(no_numbers, call.row.path) == std::end(no_numbers) && !may_be_written(op, call.at(0))) return call.at(0);
+  interpreter::Speculation attempt(call.run);
   const Value made = !call.row.one_device || (op.on_one_device() && all_spread_or_none(op)) ? call.row.op->shape(op) : Value{};
+  // What was learned of the operands on the way holds only where the call succeeds.
+  if (op.failed()) attempt.rewind();
+  attempt.commit();
   if (op.failed()) {
-    // What was learned of the operands on the way holds only where the call succeeds.
-    call.run.heap().rollback(before);
-    call.run.symbols().rewind(facts);
     if (op.certain()) call.run.blame(call);
     // What would have come of it is not known, so that nothing is said of what is made of it.
     if (call.row.variant == values::Variant::in_place) return call.at(0);

@@ -315,7 +315,7 @@ void hold_parameters(Op& op) {
     const Known flag = one.flag.empty() ? Known::yes : setting_flag(op, one.flag);
     if (flag == Known::no || (one.name == "bias" && op.kept("$bias") && setting_flag(op, "$bias") == Known::no)) op.keep(one.name, Value::none());
     // Where it is not known whether there is a weight, there is one to be shown.
-    else if (flag == Known::yes || (op.run.to_show() && one.name == "weight")) hold(op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
+    else if (flag == Known::yes || (op.run.policy().optional_is_given && one.name == "weight")) hold(op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
   }
 }
 

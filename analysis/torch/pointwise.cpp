@@ -31,7 +31,7 @@ static void learn_features(Op& op) {
 Value broadcasting(Op& op) {
   // What is left over are the scalars of signatures that PyTorch no longer documents.
   if (!op.call.rest.empty()) return op.unknown();
-  if (op.run.to_show() && op.call.row.parameters.size() >= 2) learn_features(op);
+  if (op.run.policy().operands_fit && op.call.row.parameters.size() >= 2) learn_features(op);
   std::optional<Shape> shape;
   bool known = true;
   for (std::size_t i = 0; i < op.call.row.parameters.size(); ++i) {
@@ -42,7 +42,7 @@ Value broadcasting(Op& op) {
     const TensorState* state = op.tensor(value);
     // Of what is not known a tensor's result has at least the features of what is.
     const Shape any;
-    const bool open = !state && op.run.to_show() && value.is(Kind::unknown);
+    const bool open = !state && op.run.policy().operands_fit && value.is(Kind::unknown);
     if (open && is_number_by_default(value)) continue;
     if (!state && !open) known = false;
     else if (!shape) shape = state ? state->shape : any;

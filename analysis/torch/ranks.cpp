@@ -85,7 +85,7 @@ void follow(Op& op, Value source, const Named& by, Value made) {
   heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(by.differing);
   heap.slot_of(unknown->attributes, Name(added_name)).value = heap.integer(by.added);
   heap.slot_of(unknown->attributes, Name(over_name)).value = heap.integer(by.over);
-  if (op.run.to_show() && (by.ends_alike || (by.differing == 0 && by.added == 0))) heap.slot_of(unknown->attributes, Name(last_name)).value = heap.integer(1);
+  if (op.run.policy().operands_fit && (by.ends_alike || (by.differing == 0 && by.added == 0))) heap.slot_of(unknown->attributes, Name(last_name)).value = heap.integer(1);
   state->shape_value = shape;
 }
 
@@ -139,7 +139,7 @@ void follow_rank(Op& op, Value made) {
 }
 
 void learn_ends(Interpreter& run, Value shape_value, const Shape& learned) {
-  if (!run.to_show() || learned.rank_known || learned.dims.empty() || !learned.dims.back().size) return;
+  if (!run.policy().operands_fit || learned.rank_known || learned.dims.empty() || !learned.dims.back().size) return;
   constexpr int longest_way = 16;
   for (int way = 0; way < longest_way && shape_value.is(Kind::unknown); ++way) {
     const auto& kept = shape_value.as<values::Unknown>()->attributes;

@@ -59,7 +59,7 @@ Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
     Shape out = reduced_over(op, shape, *axes, keep);
     // A number by itself has none of these dimensions; what is shown is none.
     const auto given = op.integers(dim);
-    if (axes->before > 0 && keep == Known::yes && given && op.run.to_show())
+    if (axes->before > 0 && keep == Known::yes && given && op.run.policy().usual_ndim)
       for (const std::int64_t at : *given) {
         const auto from_end = static_cast<std::size_t>(-at);
         if (from_end <= shape.dims.size()) continue;

@@ -1,5 +1,6 @@
 // Operators that give the same elements in the same order other dimensions: reshape, view, flatten. A view of elements that do
 // not lie in order is refused.
+#include "symbolic/supposition.hpp"
 #include "torch/operators.hpp"
 #include "torch/views.hpp"
 
@@ -50,7 +51,7 @@ void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
 // Where shapes are shown: what -1 stands for in a view of a tensor of which not even the rank is known, by the tensor's name. Else null.
 Int all_but(Op& op, Int others) {
   const std::string_view first = op.call.row.parameters[0].text();
-  const syntax::Expr* written = op.run.to_show() ? op.expression(first) : nullptr;
+  const syntax::Expr* written = op.run.policy().names_sizes ? op.expression(first) : nullptr;
   if (!written || (written->kind != syntax::ExprKind::name && written->kind != syntax::ExprKind::attribute)) return nullptr;
   symbolic::AtomInfo info;
   info.name = op.name(first) + ".numel()" + (op.s.value(others) == 1 ? "" : "//" + (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others) : "(" + op.s.text(others) + ")"));
@@ -205,14 +206,14 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
   for (const Dim& d : out.dims)
     if (!d.size) return;
   if (lies_in_order(op, input)) return;
-  const auto mark = op.s.mark();
+  symbolic::Supposition supposed(op.s);
   values::Cond when = op.s.boolean(true);
   bool possible = true;
   const auto suppose = [&](values::Cond condition) {
     const Answer known = op.s.decide(condition);
     if (known == Answer::unknown) {
       when = op.s.logical_and(when, condition);
-      possible = op.s.assume(condition) && possible;
+      possible = supposed.assume(condition) && possible;
     } else {
       possible = possible && known == Answer::yes;
     }
@@ -220,7 +221,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
   const auto above = [&](Int size, std::int64_t least) { return op.s.compared(Compare::gt, size, op.s.constant(least)); };
   bool fails = false;
   for (std::size_t d = dims.size() - 1; d > 0 && !fails; --d) {
-    op.s.rewind(mark);
+    supposed.retract();
     when = op.s.boolean(true);
     possible = true;
     const Int joined = op.s.mul(strides[d], dims[d].size);
@@ -241,7 +242,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
       fails = op.s.compare(Compare::eq, total, behind) == Answer::no;
     }
   }
-  op.s.rewind(mark);
+  supposed.retract();
   if (!fails) return;
   op.fail_when(when, ProblemKind::reshape, "view cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
                                                op.words(input.shape) + (input.strides.empty() ? ", was cut out of a larger tensor" : ", was transposed or permuted") + ": call reshape, or contiguous first");

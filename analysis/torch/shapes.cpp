@@ -76,7 +76,7 @@ static bool never_larger(Interpreter& run, Int a, Int b) {
 }
 
 bool is_width(Interpreter& run, Int size) {
-  if (!run.to_show() || !size) return false;
+  if (!run.policy().operands_fit || !size) return false;
   bool any = false, all = true;
   run.symbols().atoms(size, [&](Int atom) {
     const symbolic::AtomInfo* info = run.symbols().atom_info(atom);
@@ -93,13 +93,13 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
   const bool either = a.rank_known || b.rank_known;
   // To be shown, what is added to a batch of sequences has the shape of one.
   const auto usual = [&](const Shape& known, const Shape& other) {
-    return run.to_show() && known.rank_known && !other.rank_known && known.dims.size() >= 3 && other.dims.size() <= known.dims.size() &&
+    return run.policy().operands_fit && known.rank_known && !other.rank_known && known.dims.size() >= 3 && other.dims.size() <= known.dims.size() &&
            std::none_of(known.dims.begin(), known.dims.end(), [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; });
   };
   const bool like_a = usual(a, b), like_b = usual(b, a);
   out.rank_known = out.rank_known || like_a || like_b;
   const std::size_t least = either ? std::max(a.dims.size(), b.dims.size()) : std::min(a.dims.size(), b.dims.size());
-  const std::size_t rank = run.to_show() ? std::max(a.dims.size(), b.dims.size()) : least;
+  const std::size_t rank = run.policy().operands_fit ? std::max(a.dims.size(), b.dims.size()) : least;
   const auto is_one = [&](const Dim& dim) { return dim.size && run.symbols().value(dim.size) == 1; };
   const auto not_one = [&](const Dim& dim) {
     return dim.size && run.symbols().compare(Compare::eq, dim.size, run.symbols().constant(1)) == Answer::no;
@@ -122,7 +122,7 @@ std::optional<Shape> broadcast(Interpreter& run, const Shape& a, const Shape& b,
     if (!has_a || (like_b && !left.size)) dim = right;
     else if (!has_b || (like_a && !right.size)) dim = left;
     else if (left.size && left.size == right.size) dim = left;
-    else if (run.to_show() && left.size && right.size && run.symbols().compare(Compare::eq, left.size, right.size) == Answer::yes)
+    else if (run.policy().operands_fit && left.size && right.size && run.symbols().compare(Compare::eq, left.size, right.size) == Answer::yes)
       dim = run.symbols().has_stand_in(left.size) ? right : left;
     else if (is_one(left)) dim = right;
     else if (is_one(right)) dim = left;

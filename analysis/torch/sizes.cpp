@@ -83,7 +83,7 @@ Value whole_shape(Interpreter& run, Value input, values::Place place) {
     if (state && state->shape_value) return state->shape_value;
     // To be shown, what is no tensor, as a group is none, has one size however often it is asked for.
     const Value object = run.resolve(input);
-    if (!state && run.to_show() && object.is(Kind::unknown) && !object.as<values::Unknown>()->name.empty()) {
+    if (!state && run.policy().names_sizes && object.is(Kind::unknown) && !object.as<values::Unknown>()->name.empty()) {
       values::Slot& kept = run.heap().slot_of(object.as<values::Unknown>()->attributes, syntax::Name("$sizes"));
       if (kept.value) return kept.value;
       const Value made = unknown_size(run, input, place);

@@ -331,7 +331,7 @@ private:
 
 // functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it is only shown what its own give.
 Value functional_call(Call& call) {
-  if (!call.run.to_show() && !fits(call, call.at(0), call.at(1))) return unknown_of(call);
+  if (!call.run.policy().operands_fit && !fits(call, call.at(0), call.at(1))) return unknown_of(call);
   Arguments arguments;
   arguments.spread = call.spread;
   const Value given = call.run.resolve(call.at(2)), options = call.run.resolve(call.at(3));

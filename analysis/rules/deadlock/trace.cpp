@@ -1,6 +1,7 @@
 #include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/exchange.hpp"
 #include "rules/deadlock/walker.hpp"
+#include "symbolic/supposition.hpp"
 
 #include <algorithm>
 
@@ -117,13 +118,14 @@ private:
   // Goes on with an answer, if it is possible; false: not, or what went on came to nothing.
   template <class GoOn> bool with(const Asked& asked, bool value, bool otherwise, const GoOn& go_on) {
     auto& symbols = ranks_[asked.rank]->record->symbols;
-    const auto mark = symbols.mark();
     if (asked.is_shared) shared_[asked.key] = value;
     else own_[asked.rank][asked.condition] = value;
     surprises_ += value && asked.is_surprise;
-    const bool possible = symbols.assume(value ? asked.condition : symbols.logical_not(asked.condition));
-    const bool done = possible ? go_on() : otherwise;
-    symbols.rewind(mark);
+    const auto under = [&] {
+      const symbolic::Supposition supposed(symbols, value ? asked.condition : symbols.logical_not(asked.condition));
+      return supposed.possible() ? go_on() : otherwise;
+    };
+    const bool done = under();
     surprises_ -= value && asked.is_surprise;
     if (asked.is_shared) shared_.erase(asked.key);
     else own_[asked.rank].erase(asked.condition);

@@ -1,0 +1,76 @@
+// A call of a function or method that Python itself has, as its row sees it, and the tables of such rows. A row gives names, blanks between
+// them, and what they do; it answers an absent value where the call is none that it knows.
+#pragma once
+
+#include "interpreter/interpreter.hpp"
+
+#include <initializer_list>
+
+namespace stepzero::interpreter {
+
+struct BuiltinCall {
+  Interpreter& run;
+  std::string_view name;
+  Value self;  // of a method
+  const Arguments& arguments;
+  Place where;
+
+  const std::vector<Value>& positional = arguments.positional;
+  std::size_t count = positional.size();
+  Value first = count > 0 ? positional[0] : Value{};
+  Value second = count > 1 ? positional[1] : Value{};
+
+  values::Heap& heap() const { return run.heap(); }
+  symbolic::Context& symbols() const { return run.symbols(); }
+  Value keyword(std::string_view wanted) const;  // absent if it was not given
+  Value mixed() const { return run.mixed_result(positional, where); }
+  Value number(std::size_t value) const { return heap().integer(static_cast<std::int64_t>(value)); }
+  Value fails(std::string_view exception) const { return run.raise_builtin(exception, where); }
+  Value call(Value function, std::vector<Value> given) const { return run.call(function, {std::move(given), {}, false}, where); }
+  // Does what another row does.
+  Value as(std::string_view other, std::vector<Value> given) const;
+
+  // Of the interpreter, for rows only.
+  bool left() const { return run.killed_; }  // does the expression not return?
+  void pay(std::uint64_t steps) const { run.step(steps); }
+  void escape(Value value) const { run.escape(value); }
+  void open_up(values::Instance& object) const { run.open_up(object); }
+  void dict_delete(Value dict, Value key) const { run.dict_delete(dict, key); }
+  void note_kept(const values::Slot& slot, Value added) const { run.note_kept(slot, added, where); }
+  void record_read(Value value) const { run.record_read(value, where); }
+  void delete_attribute(Value object, syntax::Name attribute) const { run.delete_attribute(object, attribute, where); }
+  Int known_length(Value iterable) const { return run.known_length(iterable); }
+  Sharing trips_of(Value iterable) const { return run.trips_of(iterable); }
+  Value plain_member(Value value) const { return run.plain_member(value); }
+  Value make_named(values::Class& cls, const Arguments& given) const { return run.make_named(cls, given, where); }
+  std::optional<std::string> formatted(Value value, std::string_view specification) const { return run.formatted(value, specification); }
+  std::optional<std::string> format_braces(std::string_view pattern) const { return run.format_braces(pattern, arguments); }
+  Value call_row(std::string_view path) const;  // absent if the library has none
+  Value make_type() const;          // type(name, bases, dict)
+  Value names_around() const;       // locals(), globals(), vars()
+  Value is_instance() const;
+};
+
+struct BuiltinRow {
+  std::string_view names;
+  Value (*run)(const BuiltinCall& call);
+};
+
+class BuiltinTable {
+public:
+  BuiltinTable(std::initializer_list<BuiltinRow> rows);
+  // What the row of the call's name answers; absent if there is none, or it does not know the call.
+  Value run(const BuiltinCall& call) const;
+  // The names, each once; tests ask for it.
+  const std::unordered_map<std::string_view, Value (*)(const BuiltinCall&)>& rows() const { return rows_; }
+
+private:
+  std::unordered_map<std::string_view, Value (*)(const BuiltinCall&)> rows_;
+};
+
+// Python's own functions, by what they are about.
+const BuiltinTable& number_functions();
+const BuiltinTable& sequence_functions();
+const BuiltinTable& object_functions();
+
+} // namespace stepzero::interpreter
