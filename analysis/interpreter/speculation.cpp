@@ -48,6 +48,7 @@ void Speculation::discard() {
   run_.block_ = lists_.block;
   run_.shrink_lists(lists_.facts, lists_.functions, lists_.classes);
   run_.built_.resize(std::min(run_.built_.size(), lists_.built));
+  open_ = false;
 }
 
 void Speculation::end() {

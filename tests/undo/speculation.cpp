@@ -31,7 +31,7 @@ private:
 };
 
 // Everything that the program can see, each time in the same words: the model copies it.
-const std::string text = R"(import probe
+const std::string text = R"(import torch
 import sys
 
 
@@ -115,8 +115,8 @@ def known_rounds():
             raise ValueError("met")
 
 
-probe.play(dump, [add_item, drop_item, set_key, set_size, count_up, loop, branch, fail, define, known_rounds])
-probe.play(dump, [])
+torch.play_undo(dump, [add_item, drop_item, set_key, set_size, count_up, loop, branch, fail, define, known_rounds])
+torch.play_undo(dump, [])
 )";
 
 // What the program sees, by the handles of its values: two moments are the same if all of them are.
@@ -210,11 +210,12 @@ Value play(interpreter::Call& call) {
 class WithProbe : public torch::Table {
 public:
   WithProbe() {
-    row_ = torch::row("probe.play", values::RowKind::function, "dump, functions", play);
+    row_ = torch::row("torch.play_undo", values::RowKind::function, "dump, functions", play);
     row_.parameters = {syntax::Name("dump"), syntax::Name("functions")};
+    row_.positional = 2;
+    row_.defaults.resize(2);
   }
-  const values::Row* find(std::string_view path) const override { return path == "probe.play" ? &row_ : torch::Table::find(path); }
-  bool knows(std::string_view top_level) const override { return top_level == "probe" || torch::Table::knows(top_level); }
+  const values::Row* find(std::string_view path) const override { return path == "torch.play_undo" ? &row_ : torch::Table::find(path); }
 
 private:
   values::Row row_;
