@@ -96,6 +96,7 @@ std::span<const Rule> rules() {
       missing_zero_grad,
       scheduler_order,
       set_epoch,
+      swapped_loss,
       target_history,
       wrong_parameters,
       zero_grad_order,

@@ -99,6 +99,7 @@ extern const Rule missing_step;
 extern const Rule missing_zero_grad;
 extern const Rule scheduler_order;
 extern const Rule set_epoch;
+extern const Rule swapped_loss;
 extern const Rule target_history;
 extern const Rule wrong_parameters;
 extern const Rule zero_grad_order;

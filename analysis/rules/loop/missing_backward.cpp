@@ -32,7 +32,9 @@ void check(const Record& record, Report& report) {
       if (step.event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) continue;
       bool cleared = false, fed = false, unseen = false;
       for (const Happening& each : scene.all) {
-        cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.event->self.object() == optimizer.object() && each.in(loop));
+        cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.in(loop) &&
+                              (each.event->self.object() == optimizer.object() ||
+                               (!scene.optimizers.contains(each.event->self.object()) && shares_parameters(scene, each.event->self, optimizer) == Answer::yes)));
         if (each.event->row->operation == Operation::backward) fed = fed || feeds(scene, *each.event, optimizer) != Answer::no || !feeds_any(scene, *each.event);
         // What is handed the model, or anything else, may run a backward.
         unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) || each.event->row->operation == Operation::gradient_asked;

@@ -32,7 +32,8 @@ void check(const Record& record, Report& report) {
         stepped = stepped || stepped_optimizer(*each.event).object() == optimizer ||
                   ((each.event->row->operation == Operation::optimizer_step || each.event->row->operation == Operation::scaler_step) &&
                    !scene.optimizers.contains(stepped_optimizer(*each.event).object()));
-        cleared = cleared || (each.event->row->operation == Operation::zero_grad && each.event->self.object() == optimizer);
+        cleared = cleared || (each.event->row->operation == Operation::zero_grad &&
+                              (each.event->self.object() == optimizer || (!scene.optimizers.contains(each.event->self.object()) && shares_parameters(scene, each.event->self, value) == Answer::yes)));
         if (each.event->row->operation == Operation::backward && !each.loops.empty() && repeats(*each.loops.back()) && feeds(scene, *each.event, value) == Answer::yes)
           backward = &each;
       }

@@ -1,0 +1,91 @@
+// loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction in the place of the target.
+#include "rules/list.hpp"
+#include "rules/loop/training.hpp"
+#include "rules/source.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Known;
+using values::Operation;
+using values::TensorState;
+
+namespace {
+
+bool comes_from_module(const TensorState& state) {
+  return state.requires_grad == Known::yes && !state.cut && !state.blamed &&
+         std::any_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) { return dynamic_cast<const values::Instance*>(source) != nullptr; });
+}
+
+bool is_data(const TensorState& state) {
+  return !state.blamed && !state.cut && std::all_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) { return dynamic_cast<const values::Unknown*>(source) != nullptr; });
+}
+// Nothing that it was computed from can be trained. Of what is no tensor here nothing is known but that this program's modules did not make it.
+bool is_data(Value value) {
+  switch (value.kind) {
+  case Kind::unknown: return !value.as<values::Unknown>()->is_gradient;
+  case Kind::tensor: return is_data(*value.as<values::Tensor>()->now());
+  case Kind::choice: return is_data(value.as<values::Choice>()->yes) && is_data(value.as<values::Choice>()->no);
+  default: return false;
+  }
+}
+bool is_data(const OperationEvent& event) {
+  if (event.arguments.empty()) return false;
+  const TensorState* state = event.argument_state(0);
+  return state ? is_data(*state) : is_data(event.arguments[0]);
+}
+
+void offer_swap(const Record& record, const Report& report, const OperationEvent& event, Finding& finding) {
+  if (!event.expr || !record.in_file(event.place) || event.expr->arguments.size() < 2) return;
+  const Place first{event.place.chunk, event.expr->arguments[0]->span}, second{event.place.chunk, event.expr->arguments[1]->span};
+  Fix fix;
+  fix.title = "Swap the prediction and the target";
+  fix.edits.push_back({report.location(first), std::string(record.text(second))});
+  fix.edits.push_back({report.location(second), std::string(record.text(first))});
+  finding.fixes.push_back(std::move(fix));
+}
+
+void look_at(const Record& record, Report& report, const OperationEvent& event) {
+  // As they are written: a starred argument hides which is which.
+  if (!event.expr || event.expr->arguments.size() < 2 || event.expected) return;
+  const auto* first = event.expr->arguments[0];
+  const auto* second = event.expr->arguments[1];
+  if (first->kind == syntax::ExprKind::starred || second->kind == syntax::ExprKind::starred) return;
+  const TensorState* target = event.argument_state(1);
+  if (!target || !comes_from_module(*target) || !is_data(event)) return;
+  const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})), other(record.text({event.place.chunk, second->span}));
+  Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                name + " takes the prediction first and the target second. Here `" + given + "` is the first, which no module of the program has computed, and `" + other +
+                                    "` the second, which has the model's gradient. Swap them.");
+  if (finding) offer_swap(record, report, event, *finding);
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (operation.row->operation == Operation::loss && operation.row->loss && once(operation.place)) look_at(record, report, operation);
+  });
+}
+
+} // namespace
+
+constexpr Rule swapped_loss = complete({
+    .id = "loop/swapped-loss",
+    .severity = Severity::warning,
+    .summary = "the target stands in the place of a loss's prediction",
+    .why = "`cross_entropy(input, target)` and its like take the prediction first. Swapped, labels that are numbers of classes end the run (\"expected scalar type Long\", or sizes "
+           "that do not fit); labels that are probabilities train without a word: the gradient comes through the target, and pushes the model's outputs along the logarithm of the labels.",
+    .wrong = "loss = F.cross_entropy(y, model(x))\n",
+    .right = "loss = F.cross_entropy(model(x), y)\n",
+    .silent = "Losses in which both sides were computed by modules of the program (distillation, two views); targets without a gradient; losses that are the same both ways.",
+    .fix = "Swaps the two arguments, offered.",
+    .fix_kind = FixKind::needs_decision,
+    .check = check,
+});
+
+} // namespace stepzero::rules
