@@ -29,7 +29,7 @@ foreach(part HTML.page.html STYLE.page.css SCRIPT.page.js)
   file(READ ${PAGE_FILE} PAGE_${CMAKE_MATCH_1})
 endforeach()
 configure_file(server/command_line/page.hpp.in ${PROJECT_BINARY_DIR}/generated/server/command_line/page.hpp @ONLY)
-set_source_files_properties(server/command_line/report_page.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
+set_source_files_properties(server/command_line/report_page.cpp server/command_line/memory_page.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
 
 set_source_files_properties(server/version.cpp PROPERTIES COMPILE_DEFINITIONS STEPZERO_VERSION="${PROJECT_VERSION}")
 

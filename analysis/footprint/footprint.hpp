@@ -43,14 +43,21 @@ struct Share {
   std::int64_t frozen = 0;   // of these
   std::string dtype;         // of the parameters; "mixed"
   Amount parameters, buffers;
+  Where where;               // where it is made
 };
 
 struct Model {
   std::string name;          // "model"; empty: the program gives it none
   Where where;               // where it is made
+  Where of_class;            // the name of its class
   std::vector<Share> shares; // the model first
   Amount gradients;
+  // Of a model that several processes divide or copy; how is empty otherwise.
+  std::string how;
+  int units = 0, buckets = 0;
+  Amount gathered, in_buckets;
   bool trained = false;      // a step goes through it
+  std::vector<std::size_t> optimizers;  // of Footprint::optimizers, those that have parameters of it
 };
 
 struct Stepper {
@@ -70,6 +77,7 @@ struct Line {
 
 struct Step {
   Where where;               // of the backward
+  Where loop;                // the header of the innermost loop around it
   bool complete = true;
   Amount saved;              // what is kept until the backward
   std::vector<Line> lines;   // of it, the largest first
@@ -83,6 +91,7 @@ struct Step {
   std::string moment;        // "forward", "backward", "optimizer"
   Where peak_where;
   std::vector<Line> at_peak; // what stands then, the largest first
+  std::string advice;        // what checkpointing would spare; empty: nothing, or little
 };
 
 struct Footprint {
@@ -95,6 +104,7 @@ struct Footprint {
 
 struct Options {
   Device device = Device::cuda;
+  int world = 1;             // processes; what is told is of one of them
   std::vector<Setting> settings;
 };
 

@@ -226,8 +226,9 @@ Dtype promoted(Dtype a, Dtype b) {
 } // namespace
 
 Dtype Graph::dtype(const TensorState& state) const {
-  if (state.dtype != Dtype::unknown || !state.made || !state.made->row->op) return state.dtype;
+  if (state.dtype != Dtype::unknown) return state.dtype;
   if (const auto known = dtypes_.find(identity(&state)); known != dtypes_.end()) return known->second;
+  if (!state.made || !state.made->row->op) return state.dtype;
   dtypes_[identity(&state)] = Dtype::unknown;  // of what leads back to itself
   const Made& made = *state.made;
   Dtype found = Dtype::unknown;
@@ -251,7 +252,20 @@ Dtype Graph::dtype(const TensorState& state) const {
 Graph::Graph(const Record& record, const TensorState& loss, const std::unordered_map<const void*, const Held*>& held, Device device, bool all)
     : record_(record), held_(held), device_(device), all_(all) {
   walk(loss, nodes_, places_, {});
+  note_data();
   if (!loss.made) complete_ = false;
+}
+
+// Data of a type that is not known, given to a layer: it takes that of its weights, and refuses others.
+void Graph::note_data() {
+  for (const Node& node : nodes_) {
+    const Instance* layer = layer_of(*node.made);
+    const TensorState* data = layer && !node.made->states.empty() ? node.made->states[0] : nullptr;
+    if (!data || data->made || data->dtype != Dtype::unknown || node.results.empty() || node.results[0]->cast_by || torch::operator_name(*node.made->row).starts_with("Embedding")) continue;
+    const Value weight = attribute(record_, *layer, "weight");
+    if (!weight.is(Kind::tensor)) continue;
+    if (const Dtype dtype = weight.as<values::Tensor>()->now()->dtype; values::is_floating(dtype)) dtypes_.try_emplace(data, dtype);
+  }
 }
 
 std::vector<Node> Graph::region(const Node& checkpoint) const {

@@ -58,6 +58,7 @@ public:
   std::vector<Node> region(const Node& checkpoint) const;
 
 private:
+  void note_data();
   void walk(const TensorState& from, std::vector<Node>& into, std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const;
 
   const Record& record_;

@@ -3,6 +3,7 @@
 
 #include "footprint/bytes.hpp"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -26,6 +27,8 @@ struct Held {
   bool is_parameter = true;
   values::Known trained = values::Known::yes;
   std::int64_t copies = 1;                // modules that were made alike in one line: the run knows one that stands for all of them
+  std::optional<Shape> local = {};        // of a shard: what one process has of it
+  const Shape& own() const { return local ? *local : shape; }
 };
 
 struct Module {

@@ -1,5 +1,7 @@
 #include "footprint/optimizer.hpp"
 
+#include "footprint/ranks.hpp"
+
 #include <algorithm>
 
 namespace stepzero::footprint {
@@ -94,6 +96,12 @@ void gather(const Record& record, Value value, Optimizer& into, int depth) {
   into.complete = false;
 }
 
+Value argument_of(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
+  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
+    if (made.row->parameters[i].text() == name) return decided(record, made.arguments[i]);
+  return {};
+}
+
 bool is_set(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i) {
     if (made.row->parameters[i].text() != name) continue;
@@ -108,7 +116,23 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
 
 } // namespace
 
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made) {
+Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held) {
+  symbolic::Context& s = record.symbols;
+  Bytes made;
+  if (optimizer.in_bytes) {
+    const Int count = elements(s, held.own());
+    made.add(s, count, optimizer.copies * held.copies);
+    made.add(s, count ? s.mul(s.floordiv(count, s.constant(256)), s.constant(4)) : nullptr, optimizer.copies * held.copies);
+  } else {
+    made.add(s, bytes_of(s, held.own(), held.dtype), optimizer.copies * held.copies);
+  }
+  // Of a part without numbers there is nothing.
+  const Int local = held.local ? elements(s, *held.local) : nullptr;
+  if (!local || s.value(local) != 0) made.add(4 * optimizer.counters * held.copies);
+  return made;
+}
+
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals, int world) {
   Optimizer optimizer;
   optimizer.made = &made;
   symbolic::Context& s = record.symbols;
@@ -122,6 +146,18 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   gather(record, !is_module(of) && taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? taken : given, optimizer, 0);
   std::unordered_set<const values::Tensor*> seen;
   std::erase_if(optimizer.tensors, [&](const Held& held) { return held.tensor && !seen.insert(held.tensor).second; });
+  for (Held& held : optimizer.tensors)
+    if (const auto local = locals.find(held.tensor); held.tensor && local != locals.end()) held.local = local->second;
+  if (optimizer.type == "ZeroRedundancyOptimizer") {
+    const Value inner = argument_of(record, made, "optimizer_class");
+    if (inner.is(Kind::library)) optimizer.type = std::string(inner.as<values::LibrarySymbol>()->path.substr(inner.as<values::LibrarySymbol>()->path.rfind('.') + 1));
+    optimizer.divided = true;
+    std::vector<Held> part;
+    for (const std::size_t i : zero_part(record, optimizer.tensors, world)) part.push_back(optimizer.tensors[i]);
+    optimizer.steps = std::move(part);
+  } else {
+    optimizer.steps = optimizer.tensors;
+  }
   const auto kept = std::ranges::find(table, std::string_view(optimizer.type), &Kept::type);
   optimizer.known = kept != std::end(table);
   if (!optimizer.known || !optimizer.complete) optimizer.state.miss();
@@ -129,18 +165,13 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   int copies = kept->copies, counters = kept->counters;
   if (!kept->needs.empty() && !is_set(record, made, kept->needs)) copies = counters = 0;
   for (const std::string_view more : {kept->if_set, kept->if_set_too}) copies += !more.empty() && is_set(record, made, more);
-  for (const Held& held : optimizer.tensors) {
+  optimizer.copies = copies;
+  optimizer.counters = counters;
+  optimizer.in_bytes = kept->in_bytes;
+  for (const Held& held : optimizer.steps) {
     if (held.trained == values::Known::no) continue;
-    const Int bytes = bytes_of(s, held.shape, held.dtype);
-    if (kept->in_bytes) {
-      const Int count = elements(s, held.shape);
-      optimizer.state.add(s, count, copies * held.copies);
-      optimizer.state.add(s, count ? s.mul(s.floordiv(count, s.constant(256)), s.constant(4)) : nullptr, copies * held.copies);
-    } else {
-      optimizer.state.add(s, bytes, copies * held.copies);
-    }
-    optimizer.state.add(4 * counters * held.copies);
-    optimizer.temporary.add(s, bytes, kept->temporaries * held.copies);
+    optimizer.state.add(s, state_bytes(record, optimizer, held));
+    optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), kept->temporaries * held.copies);
   }
   return optimizer;
 }

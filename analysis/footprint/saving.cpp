@@ -2,6 +2,8 @@
 
 #include "footprint/saving_kinds.hpp"
 
+#include <algorithm>
+
 namespace stepzero::footprint {
 
 namespace {
@@ -27,6 +29,9 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
   if (!rule) {
     // A view keeps nothing, whatever it is called.
     saving.known = node.results.empty() || shares_memory(graph.record(), *node.made, node.results[0]);
+    // Nor does what is made of nothing that has a gradient: numbers that are drawn, read, or taken from an array.
+    const auto has_gradient = [&](const TensorState* state) { return state && graph.requires_grad(*state); };
+    saving.known = saving.known || (!layer_of(*node.made) && std::ranges::none_of(node.made->states, has_gradient) && std::ranges::none_of(node.made->listed, has_gradient));
     return saving;
   }
   if (is_idle_dropout(graph.record(), *node.made)) return saving;

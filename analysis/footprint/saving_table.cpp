@@ -60,6 +60,7 @@ constexpr Keeping table[] = {
     {"masked_scatter masked_select", "mask"},
     {"tril triu", ""},
     {"complex", ""},
+    {"empty_like zeros_like ones_like full_like rand_like randn_like randint_like new_empty new_zeros new_ones new_full new_tensor", ""},
     {"polar", "result"},
     {"view_as_complex view_as_real real imag conj angle", ""},
     {"dropout Dropout", "noise"},

@@ -49,6 +49,7 @@ public:
     std::int64_t base = 0;
     for (const auto& [what, bytes] : standing_.kept) base += bytes.number(s_, options_.settings);
     now_ = base;
+    for (const auto& [what, bytes] : standing_.during) now_ += bytes.number(s_, options_.settings);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the round before.
     for (auto& [storage, block] : blocks_)
@@ -154,13 +155,28 @@ private:
         }
       }
       own_gradients(node);
+      if (is_checkpoint(*node.made)) recompute(i);
       look("backward", node.made->born);
+      now_ -= again_.number(s_, options_.settings);
+      again_ = {};
       for (const Saved& saved : savings_[i].kept)
         if (!saved.held)
           if (Block& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
       if (of[i] >= 0)
         if (Gradient& done = gradients_[static_cast<std::size_t>(of[i])]; --done.users == 0) now_ -= done.number;
     }
+  }
+
+  // A checkpointed region runs again, and keeps what it would have kept.
+  void recompute(std::size_t i) {
+    std::unordered_set<Storage, StorageHash> seen;
+    for (const Saved& saved : savings_[i].kept) seen.insert(saved.storage);
+    for (const Node& inner : graph_.region(graph_.nodes()[i])) {
+      own_gradients(inner);
+      for (const Saved& saved : saved_by(graph_, inner, options_.device).kept)
+        if (!saved.held && seen.insert(saved.storage).second) again_.add(s_, saved.bytes);
+    }
+    now_ += again_.number(s_, options_.settings);
   }
 
   std::int64_t result_bytes(std::size_t i) {
@@ -184,7 +200,7 @@ private:
     const auto add = [&](const Held* held, const TensorState& state) {
       if (!held || !held->is_parameter || held->trained == values::Known::no || done_[held]++ >= held->copies) return;
       Bytes bytes;
-      bytes.add(s_, bytes_of(s_, state));
+      bytes.add(s_, bytes_of(s_, held->local ? *held->local : state.shape, state.dtype));
       now_ += bytes.number(s_, options_.settings);
       parameter_gradients_.add(s_, bytes);
     };
@@ -205,6 +221,7 @@ private:
     peak_.moment = std::string(moment);
     peak_.place = place;
     standing_parts();
+    for (const auto& [what, bytes] : standing_.during) part(what, {}, bytes);
     std::map<std::pair<std::uint32_t, std::uint32_t>, Peak::Part> lines;
     for (const auto& [storage, block] : blocks_) {
       if (!block.alive) continue;
@@ -218,6 +235,7 @@ private:
     for (const Gradient& gradient : gradients_)
       if (gradient.users > 0) flowing.add(s_, gradient.bytes);
     part("gradients on their way", place, flowing);
+    part("computed again", place, again_);
     part("gradients of parameters", {}, parameter_gradients_);
     part("results of the step before", {}, left_);
   }
@@ -243,6 +261,7 @@ private:
   std::vector<Gradient> gradients_;
   std::unordered_map<const Held*, std::int64_t> done_;
   Bytes parameter_gradients_, left_;
+  Bytes again_;  // of the checkpointed region whose backward runs
   std::int64_t now_ = 0, best_ = 0;
   Peak peak_;
 };

@@ -9,6 +9,7 @@ namespace stepzero::footprint {
 // What is there before the step begins, and comes with it.
 struct Standing {
   std::vector<std::pair<std::string, Bytes>> kept;  // parameters, buffers, the optimizer's state
+  std::vector<std::pair<std::string, Bytes>> during;  // in forward and backward only
   Bytes gradients;                                  // of all parameters that are trained
   Bytes temporary;                                  // of the optimizer, while it steps
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);

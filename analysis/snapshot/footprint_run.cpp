@@ -30,6 +30,7 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sou
     limits.with_defaults = with_defaults;
     if (with_defaults) {
       limits.only = &nothing;
+      if (options.world <= 1) record.conditions.emplace("$no_launcher", record.symbols.boolean(true));
       for (const Asked& each : asked)
         record.conditions.emplace(each.name, record.symbols.boolean(each.with_gpu && options.device == footprint::Device::cuda));
     }

@@ -78,7 +78,7 @@ Parts parts_of(Interpreter& run, const Instance& module) {
 namespace {
 
 constexpr std::size_t max_modules = 4096;  // of one tree that is walked
-constexpr std::size_t max_applied = 96;
+constexpr std::size_t max_applied = 512;
 
 // ---------------------------------------------------------------- the tree
 

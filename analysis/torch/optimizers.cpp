@@ -168,7 +168,7 @@ constexpr Made optimizers[] = {
     {"torch.optim.SparseAdam", "params, lr=0.001, betas=None, eps=1e-08, maximize=False"},
     {"torch.optim.Adafactor", "params, lr=0.01, beta2_decay=-0.8, eps=None, d=1.0, weight_decay=0.0, *, foreach=None, maximize=False"},
     {"torch.optim.Muon", "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None", made<true>},
-    {"torch.distributed.optim.ZeroRedundancyOptimizer", "params, *more, **options"},
+    {"torch.distributed.optim.ZeroRedundancyOptimizer", "params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False, **options"},
 };
 
 } // namespace

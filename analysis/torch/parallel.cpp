@@ -24,6 +24,10 @@ Value wrapped_init(Call& call) {
   if (call.row.collective && call.row.collective->group >= 0)
     if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, "$group", group);
   keep(call, held_back, no_sync(call));
+  // What decides how much memory it takes.
+  for (const auto& [name, value] : call.options)
+    for (const auto& [said, as] : {std::pair{"bucket_cap_mb", "$bucket_cap_mb"}, std::pair{"gradient_as_bucket_view", "$gradient_as_bucket_view"}, std::pair{"use_orig_params", "$use_orig_params"}})
+      if (name.text() == said) keep(call, as, value);
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.row.parameters[i].text() == "broadcast_buffers" && call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) != Answer::yes)
       keep(call, "$keeps_buffers", call.run.heap().boolean(true));

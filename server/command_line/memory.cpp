@@ -2,11 +2,13 @@
 #include "server/command_line/memory.hpp"
 
 #include "footprint/footprint.hpp"
+#include "footprint/text.hpp"
 #include "server/command_line/checker.hpp"
 #include "server/command_line/commands.hpp"
 #include "server/command_line/console.hpp"
 #include "server/command_line/display.hpp"
 #include "server/command_line/json.hpp"
+#include "server/command_line/memory_page.hpp"
 #include "server/command_line/substitution.hpp"
 #include "server/features/footprint_json.hpp"
 #include "snapshot/footprint_run.hpp"
@@ -20,7 +22,9 @@
 namespace stepzero::server {
 namespace {
 
+using footprint::bytes_text;
 using footprint::Footprint;
+using footprint::parse_size;
 using footprint::Setting;
 
 // What programs call the number of samples in a batch, as a number of their own and as a size that they leave open.
@@ -102,23 +106,12 @@ private:
   std::vector<std::string> open_;
 };
 
-struct BatchRow {
-  std::int64_t batch = 0;
-  footprint::Amount peak;
-  std::int64_t saved = 0;  // for the backward
-};
-
 std::optional<BatchRow> row_of(const Footprint& made, std::int64_t batch) {
   std::optional<BatchRow> row;
   for (const footprint::Step& step : made.steps)
     if (!row || step.peak.bytes > row->peak.bytes) row = BatchRow{batch, step.peak, step.saved.bytes};
   return row;
 }
-
-struct Batches {
-  std::vector<BatchRow> rows;
-  std::optional<std::int64_t> fits;  // the largest; 0: not even one
-};
 
 // Sizes 1, 2, 4 … up to the limit in bytes (0: none) or where it is passed, and between the last two the largest that fits.
 Batches batches_of(Program& program, std::int64_t limit) {
@@ -181,6 +174,7 @@ std::string harmless_lines(const std::string& text) {
 int run_memory(const MemoryOptions& options) {
   footprint::Options asked;
   asked.device = options.device == "cpu" ? footprint::Device::cpu : footprint::Device::cuda;
+  asked.world = std::max(options.world, 1);
   for (const std::string& text : options.settings) {
     const auto setting = parse_setting(text);
     if (!setting) {
@@ -202,6 +196,7 @@ int run_memory(const MemoryOptions& options) {
   int status = inputs.unreadable.empty() ? exit_status::success : exit_status::trouble;
   const ShownPath name = [&](const std::string& each) { return inputs.names.shown(each); };
   Json files = Json::array();
+  std::vector<MemoryPart> parts;
   std::string text;
   for (const std::string& path : inputs.files) {
     try {
@@ -229,6 +224,8 @@ int run_memory(const MemoryOptions& options) {
           if (batches.fits) rows["fits"] = *batches.fits;
         }
         files.push_back(std::move(one));
+      } else if (options.format == Format::page) {
+        parts.push_back({name(path), made, std::move(batches), program.batch_name});
       } else {
         text += (text.empty() ? "" : "\n") + footprint_text(*made, path, name) + batches_text(batches, program.batch_name, limit);
       }
@@ -237,6 +234,7 @@ int run_memory(const MemoryOptions& options) {
       status = exit_status::trouble;
     }
   }
+  if (options.format == Format::page) return write_out(memory_page(parts, limit, asked.world)) == Written::failed ? exit_status::trouble : status;
   text = options.format == Format::json ? written({{"version", 1}, {"files", std::move(files)}}) : harmless_lines(text);
   return write_out(text) == Written::failed ? exit_status::trouble : status;
 }

@@ -12,6 +12,7 @@ struct MemoryOptions {
   std::string gpu;                    // "80GB"; empty: not said
   std::string device;                 // "cuda" or "cpu"
   std::vector<std::string> settings;  // "name=value"
+  int world = 0;                      // processes; 0: one
   int batch = 0;                      // 0: the program's own
 };
 int run_memory(const MemoryOptions& options);

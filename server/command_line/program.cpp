@@ -190,8 +190,9 @@ private:
   void add_memory() {
     CLI::App* command = app_.add_subcommand("memory", "Print what a training step takes of a GPU's memory");
     add_paths(*command);
-    add_format(*command, {"text", "json"});
+    add_format(*command, {"text", "json", "html"});
     command->add_option("--gpu", gpu_, "The memory of the GPU: which batch fits it")->type_name("SIZE");
+    command->add_option("--world", world_, "Processes that share the work: what is told is of one of them (1)")->type_name("N")->check(CLI::Range(1, 65536));
     command->add_option("--batch", batch_, "The batch size (the program's own)")->type_name("N")->check(CLI::Range(1, 1 << 24));
     command->add_option("--set", settings_, "What a size, constant or option of the program is taken to be")
         ->type_name("NAME=VALUE")
@@ -239,6 +240,7 @@ private:
     if (format_ == "sarif") return Format::sarif;
     if (format_ == "gitlab") return Format::gitlab;
     if (format_ == "svg") return Format::svg;
+    if (format_ == "html") return Format::page;
     if (format_ == "mermaid") return Format::mermaid;
     return format_ == "github" ? Format::github : Format::text;
   }
@@ -330,6 +332,7 @@ private:
     options.stdin_filename = stdin_filename_;
     options.format = format();
     options.gpu = gpu_;
+    options.world = world_;
     options.device = device_;
     options.settings = settings_;
     options.batch = batch_;

@@ -78,20 +78,4 @@ std::optional<std::string> substituted(std::string_view text, std::string_view n
   return made;
 }
 
-std::optional<std::int64_t> parse_size(std::string_view text) {
-  double number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || number <= 0) return std::nullopt;
-  std::string unit;
-  for (const char* at = read.ptr; at != text.data() + text.size(); ++at)
-    if (*at != ' ') unit += static_cast<char>(std::tolower(static_cast<unsigned char>(*at)));
-  if (unit.ends_with('b')) unit.pop_back();
-  if (unit.ends_with('i')) unit.pop_back();
-  const std::string_view units = "kmgt";
-  const auto place = unit.empty() ? std::string_view::npos : units.find(unit[0]);
-  if (unit.size() > 1 || (unit.size() == 1 && place == std::string_view::npos)) return std::nullopt;
-  for (std::size_t i = 0; place != std::string_view::npos && i <= place; ++i) number *= 1024;
-  return number < 9e18 ? std::optional(static_cast<std::int64_t>(number)) : std::nullopt;
-}
-
 } // namespace stepzero::server

@@ -13,7 +13,4 @@ namespace stepzero::server {
 // what the name is, or not as a number.
 std::optional<std::string> substituted(std::string_view text, std::string_view name, std::int64_t value);
 
-// "80GB", "24 GiB", "81920MB": bytes; a GB is 2^30 of them, as GPUs are sold.
-std::optional<std::int64_t> parse_size(std::string_view text);
-
 } // namespace stepzero::server

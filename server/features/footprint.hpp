@@ -6,18 +6,25 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace stepzero::server {
 
 // How a path is written in front of a line; the program's own file is left out.
 using ShownPath = std::function<std::string(const std::string& path)>;
 
-// "474.7 MiB"
-std::string bytes_text(std::int64_t bytes);
-// "124.4 M"
-std::string count_text(std::int64_t count);
 // "at least 474.7 MiB", "4*B*T*50257 B"
 std::string amount_text(const footprint::Amount& amount);
+
+// "124 M parameters · 475 MiB float32 · AdamW 949 MiB"; empty: it has no parameters.
+std::string model_line(const footprint::Footprint& footprint, const footprint::Model& model);
+
+// What there is to say of the place in the file: a model or a layer that is made there, an optimizer, a backward, the loop around it.
+struct FootprintNote {
+  syntax::Span span;
+  std::vector<std::string> lines;  // the first is what it is about
+};
+std::vector<FootprintNote> notes_at(const footprint::Footprint& footprint, const std::string& path, std::uint32_t offset);
 
 std::string footprint_text(const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
 

@@ -40,6 +40,7 @@ public:
     place(made, model.where);
     made["trained"] = model.trained;
     made["gradients"] = amount(model.gradients);
+    if (!model.how.empty()) made["divided"] = {{"how", model.how}, {"units", model.units}, {"gathered", model.gathered.bytes}, {"buckets", model.buckets}, {"in_buckets", model.in_buckets.bytes}};
     Json& modules = made["modules"] = Json::array();
     for (const footprint::Share& share : model.shares) {
       Json one = {{"path", share.path}, {"type", share.type}, {"numbers", share.numbers}, {"frozen", share.frozen}};
@@ -57,6 +58,7 @@ public:
     made["operations"] = step.operations;
     made["saved"] = amount(step.saved);
     made["lines"] = lines(step.lines);
+    if (!step.advice.empty()) made["advice"] = step.advice;
     if (!step.unknown.empty()) made["unknown"] = step.unknown;
     made["flops"] = {{"forward", step.flops}, {"at_least", step.flops_at_least}};
     Json& peak = made["peak"] = amount(step.peak);

@@ -17,6 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))
 FACTS = json.loads((HERE / "facts.json").read_text())
+RANKS = json.loads((HERE / "facts_ranks.json").read_text())["programs"]
 
 
 def missing():
@@ -24,9 +25,9 @@ def missing():
     return "" if importlib.util.find_spec("torchvision") else "torchvision is not installed"
 
 
-def said(path):
+def said(path, *options):
     """What stepzero says of a program, in the words of the facts."""
-    done = subprocess.run([STEPZERO, "memory", "--device", "cpu", "--format", "json", str(path)], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([STEPZERO, "memory", "--device", "cpu", "--format", "json", *options, str(path)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     whole = json.loads(done.stdout)["files"][0]
     facts = {"exact": True}
@@ -41,6 +42,8 @@ def said(path):
         facts["trained"] = facts.get("trained", 0) + model["modules"][0]["numbers"] - model["modules"][0]["frozen"]
         add("parameters", model["modules"][0]["parameters"])
         add("buffers", model["modules"][0]["buffers"])
+        add("gradients", model["gradients"])
+        facts["buckets"] = model.get("divided", {}).get("buckets", 0)
     for optimizer in whole["optimizers"]:
         add("state", optimizer["state"])
     if whole["steps"]:
@@ -52,6 +55,10 @@ def said(path):
 
 def judge_program(name):
     return said(HERE / "programs" / f"{name}.py")
+
+
+def judge_ranked(name, world):
+    return said(HERE / "ranked" / f"{name}.py", "--world", world)
 
 
 def program(builder, options, batch=0, side=0):
@@ -97,6 +104,11 @@ def main():
             shown = [f"{what} {inferred.get(what, 0)} for {real[what]}" + (f" ({100 * off(real[what], inferred.get(what, 0)):.1f} %)" if real[what] else "")
                      for what in real if inferred.get(what, 0) != real[what]]
             print(f"{name:28} {'exact' if inferred['exact'] else 'bound':6}", "; ".join(shown), *inferred.get("unknown", []), flush=True)
+    for name, worlds in RANKS.items():
+        for world, real in worlds.items():
+            if wanted(name):
+                inferred = judge_ranked(name, world)
+                print(f"{name:20} of {world:4}", "; ".join(f"{what} {inferred.get(what, 0)} for {real[what]}" for what in real if inferred.get(what, 0) != real[what]), flush=True)
     for name, made in judge_builders([name for name in FACTS["torchvision"] if wanted(name)]):
         real = FACTS["torchvision"][name]
         shown = [f"{what} {made[0].get(what, 0)} for {real[what]}" for what in ("numbers", "trained", "parameters", "buffers") if made[0].get(what, 0) != real[what]]

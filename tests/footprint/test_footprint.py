@@ -36,6 +36,13 @@ def test_what_is_saved_is_within_two_percent(name):
     assert judge.off(judge.FACTS["programs"][name]["saved"], said(name)["saved"]) <= WITHIN
 
 
+@pytest.mark.parametrize("world", ["2", "3"])
+@pytest.mark.parametrize("name", judge.RANKS)
+def test_what_one_of_several_processes_has_is_equal_to_the_byte(name, world):
+    inferred, real = judge.judge_ranked(name, world), judge.RANKS[name][world]
+    assert {what: inferred.get(what, 0) for what in real} == real
+
+
 @TORCHVISION
 def test_parameters_of_torchvision_are_equal_to_the_byte():
     wrong = [(name, what) for name, made in builders() for what in ("numbers", "trained", "parameters", "buffers")

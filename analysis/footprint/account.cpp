@@ -1,0 +1,225 @@
+#include "footprint/account.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <typeindex>
+
+namespace stepzero::footprint {
+
+using interpreter::Block;
+using interpreter::Event;
+using interpreter::EventKind;
+using interpreter::LoopEvent;
+using interpreter::OperationEvent;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+using Each = std::function<void(const OperationEvent&, const LoopEvent* loop)>;
+
+void visit(const Block& block, const LoopEvent* loop, const Each& each) {
+  for (const Event* event : block.events) switch (event->kind) {
+    case EventKind::operation: each(static_cast<const OperationEvent&>(*event), loop); break;
+    case EventKind::branch:
+      visit(static_cast<const interpreter::BranchEvent*>(event)->yes, loop, each);
+      visit(static_cast<const interpreter::BranchEvent*>(event)->no, loop, each);
+      break;
+    case EventKind::loop: {
+      const auto* inner = static_cast<const LoopEvent*>(event);
+      for (const Block& round : inner->rounds) visit(round, inner, each);
+      break;
+    }
+    case EventKind::call: visit(static_cast<const interpreter::CallEvent*>(event)->body, loop, each); break;
+    case EventKind::attempt:
+      visit(static_cast<const interpreter::AttemptEvent*>(event)->body, loop, each);
+      visit(static_cast<const interpreter::AttemptEvent*>(event)->orelse, loop, each);
+      visit(static_cast<const interpreter::AttemptEvent*>(event)->finally, loop, each);
+      break;
+    default: break;
+    }
+}
+
+// Through the same lines? Of rounds that are run one by one each has calls of its own.
+bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
+  for (; a && b && a != b; a = a->outer, b = b->outer)
+    if (!(a->place == b->place)) return false;
+  return a == b;
+}
+
+} // namespace
+
+const Account& Account::of(const Record& record) {
+  auto& known = record.derived[std::type_index(typeid(Account))];
+  if (!known) known = std::make_shared<const Account>(record, Options{}, &record);
+  return *static_cast<const Account*>(known.get());
+}
+
+Account::Account(const Record& record, const Options& options, const Record* names) : record_(record), options_(options), names_(names) {
+  for (const auto* roots : {&record_.default_roots, &record_.roots}) {
+    for (const auto& root : *roots)
+      if (!root->function) visit(root->block, nullptr, [&](const OperationEvent& event, const LoopEvent* loop) { look(event, loop); });
+    if (!backwards_.empty()) break;
+  }
+  for (const Backward& backward : backwards_)
+    for (const values::Object* source : backward.event->self_state()->graph)
+      if (const auto* module = dynamic_cast<const Instance*>(source)) values_.push_back(Value::of(Kind::instance, module));
+  for (const interpreter::Fact& fact : record_.facts)
+    if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::expression) values_.push_back(fact.value);
+  for (const Instance* model : models_of(record_, values_)) add_model(*model);
+  for (const ModelAccount& model : models_)
+    for (const Module& module : model.tree.modules)
+      for (const Held& held : module.own)
+        if (held.tensor) held_.emplace(identity(held.tensor->now()), &held);
+  std::unordered_map<const values::Tensor*, Shape> locals;
+  for (const ModelAccount& model : models_)
+    for (const Module& module : model.tree.modules)
+      for (const Held& held : module.own)
+        if (held.tensor && held.local) locals.emplace(held.tensor, *held.local);
+  for (const OperationEvent* event : made_) optimizers_.push_back(optimizer_of(record_, *event, locals, options_.world));
+  for (const Backward& backward : backwards_) add_step(*backward.event, backward.loop);
+}
+
+void Account::look(const OperationEvent& event, const LoopEvent* loop) {
+  values_.push_back(event.self);
+  values_.insert(values_.end(), event.arguments.begin(), event.arguments.end());
+  if (event.row->operation == Operation::optimizer_made) {
+    made_.push_back(&event);
+    if (event.self.is(Kind::instance))
+      if (const Value given = attribute(record_, *event.self.as<Instance>(), "$parameters"); given.is(Kind::instance)) values_.push_back(attribute(record_, *given.as<Instance>(), "$of"));
+  }
+  if (event.row->operation != Operation::backward || !event.self_state()) return;
+  // Of one line, what the last round leaves.
+  const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) { return other.event->place == event.place && same_way(other.event->calls, event.calls); });
+  if (same != backwards_.end()) *same = {&event, loop};
+  else backwards_.push_back({&event, loop});
+}
+
+void Account::add_model(const Instance& model) {
+  models_.push_back({});
+  ModelAccount& made = models_.back();
+  made.object = &model;
+  made.tree = tree_of(record_, model);
+  made.division = division_of(record_, made.tree, options_.world);
+  symbolic::Context& s = record_.symbols;
+  const bool shards = made.division && made.division->shards;
+  for (const Module& module : made.tree.modules)
+    for (const Held& held : module.own) {
+      if (held.is_parameter && shards) continue;
+      const Int bytes = bytes_of(s, held.shape, held.dtype);
+      const bool is_new = !held.tensor || counted_.insert(held.tensor).second;
+      const auto add = [&](Bytes& all, Bytes& own) {
+        all.add(s, bytes, held.copies);
+        if (is_new) own.add(s, bytes, held.copies);
+      };
+      if (!held.is_parameter) add(made.buffers, made.own_buffers);
+      else add(made.parameters, made.own_parameters);
+      if (held.is_parameter && held.trained != values::Known::no) add(made.gradients, made.own_gradients);
+    }
+  if (shards)
+    for (Bytes* each : {&made.parameters, &made.own_parameters}) each->add(made.division->parameters);
+  if (shards)
+    for (Bytes* each : {&made.gradients, &made.own_gradients}) each->add(made.division->gradients);
+  if (!made.tree.complete)
+    for (Bytes* each : {&made.parameters, &made.buffers, &made.gradients, &made.own_parameters, &made.own_buffers, &made.own_gradients}) each->miss();
+}
+
+void Account::add_step(const OperationEvent& backward, const LoopEvent* loop) {
+  symbolic::Context& s = record_.symbols;
+  StepAccount step;
+  step.backward = &backward;
+  step.loop = loop;
+  step.graph = std::make_unique<Graph>(record_, *backward.self_state(), held_, options_.device);
+  const Graph& graph = *step.graph;
+  step.complete = graph.complete();
+  std::unordered_set<Storage, StorageHash> seen;
+  for (const Node& node : graph.nodes()) {
+    Saving saving = saved_by(graph, node, options_.device);
+    if (!saving.known) step.unknown.insert(std::string(node.made->row->path)), step.complete = false;
+    for (const Saved& each : saving.kept)
+      if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
+    step.savings.push_back(std::move(saving));
+  }
+  if (!step.complete) step.saved.miss();
+  mark_trained(graph);
+  for (const ModelAccount& model : models_) {
+    step.standing.add(s, "parameters", model.own_parameters);
+    step.standing.add(s, "buffers", model.own_buffers);
+    if (model.trained) step.standing.gradients.add(s, model.own_gradients);
+    if (!model.division) continue;
+    Bytes buckets, gathered, unreduced;
+    buckets.add(model.division->buckets);
+    gathered.add(model.division->gathered);
+    unreduced.add(model.division->unreduced);
+    step.standing.add(s, "buckets of gradients", buckets);
+    step.standing.during.push_back({"gathered parameters", gathered});
+    if (model.trained) step.standing.during.push_back({"gradients before they are divided", unreduced});
+  }
+  for (const Optimizer& optimizer : optimizers_) {
+    step.standing.add(s, "state of " + optimizer.type, optimizer.state);
+    step.standing.temporary.add(s, optimizer.temporary);
+  }
+  step.peak = peak_of(graph, step.savings, step.standing, options_, named_nodes(graph, backward.place));
+  if (!step.complete) step.peak.bytes.miss();
+  steps_.push_back(std::move(step));
+}
+
+// Which of the models does it train?
+void Account::mark_trained(const Graph& graph) {
+  std::unordered_set<const Instance*> layers;
+  std::unordered_set<const void*> tensors;
+  for (const Node& node : graph.nodes()) {
+    if (const Instance* layer = layer_of(*node.made)) layers.insert(layer);
+    for (const TensorState* state : node.made->states)
+      if (state) tensors.insert(identity(state));
+  }
+  for (ModelAccount& model : models_)
+    model.trained = model.trained || std::ranges::any_of(model.tree.modules, [&](const Module& module) {
+      return layers.contains(module.object) || std::ranges::any_of(module.own, [&](const Held& held) { return held.tensor && tensors.contains(identity(held.tensor->now())); });
+    });
+}
+
+std::unordered_set<const Held*> Account::reached(const StepAccount& step) const {
+  std::unordered_set<const Held*> found;
+  std::unordered_set<const Instance*> layers;
+  const auto look = [&](const auto& self, const std::vector<Node>& nodes) -> void {
+    for (const Node& node : nodes) {
+      for (const auto* list : {&node.made->states, &node.made->listed})
+        for (const TensorState* state : *list)
+          if (const Held* held = state ? step.graph->held(*state) : nullptr) found.insert(held);
+      if (const Instance* layer = layer_of(*node.made)) layers.insert(layer);
+      if (is_checkpoint(*node.made)) self(self, step.graph->region(node));
+    }
+  };
+  look(look, step.graph->nodes());
+  for (const ModelAccount& model : models_)
+    for (const Module& module : model.tree.modules)
+      if (layers.contains(module.object))
+        for (const Held& held : module.own) found.insert(&held);
+  std::erase_if(found, [](const Held* held) { return !held->is_parameter || held->trained != values::Known::yes; });
+  return found;
+}
+
+// The operations whose results have names where the backward is called: they outlive the step.
+std::vector<std::size_t> Account::named_nodes(const Graph& graph, values::Place backward) const {
+  std::vector<std::size_t> found;
+  if (!names_) return found;
+  const std::string& path = record_.chunk(backward).path;
+  const syntax::Span span = record_.span(backward);
+  for (const interpreter::Fact& fact : names_->facts) {
+    if (fact.role != interpreter::Fact::Role::assignment || !fact.tensor || !fact.tensor->made) continue;
+    const auto& chunk = names_->chunk(fact.place);
+    const syntax::Span around{chunk.offset + chunk.chunk->stmt->span.begin, chunk.offset + chunk.chunk->stmt->span.end};
+    const Made& there = *fact.tensor->made;
+    if (chunk.path != path || !around.holds(span) || !there.born) continue;
+    for (std::size_t i = graph.nodes().size(); i-- > 0;) {
+      const Made& node = *graph.nodes()[i].made;
+      if (node.row != there.row || record_.chunk(node.born).path != names_->chunk(there.born).path || record_.span(node.born) != names_->span(there.born)) continue;
+      found.push_back(i);
+      break;
+    }
+  }
+  return found;
+}
+
+} // namespace stepzero::footprint

@@ -1,0 +1,76 @@
+// The account of a run's training steps: its models, its optimizers, and for each backward the graph behind it, what is kept for it and the
+// peak. What footprint.hpp makes plain values of, and what rules about memory read.
+#pragma once
+
+#include "footprint/optimizer.hpp"
+#include "footprint/ranks.hpp"
+#include "footprint/timeline.hpp"
+
+#include <memory>
+#include <set>
+
+namespace stepzero::footprint {
+
+struct ModelAccount {
+  const Instance* object = nullptr;
+  Tree tree;
+  Bytes parameters, buffers, gradients;  // gradients: of those that are trained
+  Bytes own_parameters, own_buffers, own_gradients;  // without what a model before it holds, too
+  bool trained = false;                  // a step goes through it
+  std::optional<Division> division;      // among processes
+};
+
+struct StepAccount {
+  const interpreter::OperationEvent* backward = nullptr;
+  const interpreter::LoopEvent* loop = nullptr;  // the innermost around it
+  std::unique_ptr<Graph> graph;
+  std::vector<Saving> savings;           // of each of its nodes
+  std::set<std::string> unknown;         // operators of which nothing is known
+  bool complete = true;
+  Bytes saved;                           // each storage once
+  Standing standing;
+  Peak peak;
+};
+
+class Account {
+public:
+  // `names`: the record whose facts say what has a name; null: none is known.
+  Account(const Record& record, const Options& options, const Record* names);
+  // Made once for a record, for a GPU, and without settings.
+  static const Account& of(const Record& record);
+
+  const Record& record() const { return record_; }
+  const Options& options() const { return options_; }
+  const std::vector<ModelAccount>& models() const { return models_; }
+  const std::vector<Optimizer>& optimizers() const { return optimizers_; }
+  const std::vector<StepAccount>& steps() const { return steps_; }
+  const std::unordered_map<const void*, const Held*>& held() const { return held_; }
+  std::int64_t number(const Bytes& bytes) const { return bytes.number(record_.symbols, options_.settings); }
+  // The parameters that a backward leaves gradients in.
+  std::unordered_set<const Held*> reached(const StepAccount& step) const;
+
+private:
+  void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop);
+  void add_model(const Instance& model);
+  void add_step(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop);
+  void mark_trained(const Graph& graph);
+  std::vector<std::size_t> named_nodes(const Graph& graph, values::Place backward) const;
+
+  const Record& record_;
+  const Options options_;
+  const Record* names_;
+  struct Backward {
+    const interpreter::OperationEvent* event = nullptr;
+    const interpreter::LoopEvent* loop = nullptr;
+  };
+  std::vector<const interpreter::OperationEvent*> made_;
+  std::vector<Backward> backwards_;
+  std::vector<Value> values_;  // that the run came across
+  std::vector<ModelAccount> models_;
+  std::vector<Optimizer> optimizers_;
+  std::vector<StepAccount> steps_;
+  std::unordered_map<const void*, const Held*> held_;
+  std::unordered_set<const values::Tensor*> counted_;
+};
+
+} // namespace stepzero::footprint

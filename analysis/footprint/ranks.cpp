@@ -1,0 +1,229 @@
+#include "footprint/ranks.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepzero::footprint {
+
+using values::Kind;
+
+namespace {
+
+constexpr std::int64_t mebibyte = 1 << 20;
+// Parameters in a flat one begin at multiples of so many bytes where each keeps its own view.
+constexpr std::int64_t alignment = 16;
+constexpr std::int64_t most_ranks = 64;  // that are compared
+
+std::optional<std::int64_t> count_of(const Record& record, const Shape& shape) {
+  const Int count = elements(record.symbols, shape);
+  return count ? record.symbols.value(count) : std::nullopt;
+}
+
+bool is_on(const Record& record, const Instance& object, std::string_view name) {
+  const Value flag = attribute(record, object, name);
+  return flag.is(Kind::boolean) && record.symbols.decide(flag.condition()) == symbolic::Answer::yes;
+}
+
+enum class Wrap : std::uint8_t { none, replicated, sharded, flat };
+Wrap wrap_of(const Instance& module) {
+  if (module.attributes.find(syntax::Name("$sharded"))) return Wrap::sharded;
+  if (is_a(module, "torch.nn.parallel.DistributedDataParallel")) return Wrap::replicated;
+  return is_a(module, "torch.distributed.fsdp.FullyShardedDataParallel") ? Wrap::flat : Wrap::none;
+}
+
+// What is gathered at once: a wrapped module without the wrapped ones in it.
+struct Unit {
+  const Instance* wrapper = nullptr;
+  Wrap wrap = Wrap::none;
+  std::vector<Held*> parameters;
+  std::int64_t own = 0, whole = 0;  // bytes of the rank, and gathered
+};
+
+class Divider {
+public:
+  Divider(const Record& record, Tree& tree, int world) : record_(record), tree_(tree), world_(world) {}
+
+  std::optional<Division> run() {
+    collect();
+    if (units_.empty() || !choose_rank()) return std::nullopt;
+    Division made;
+    made.how = units_.front().wrap == Wrap::replicated ? "DistributedDataParallel" : units_.front().wrap == Wrap::sharded ? "fully_shard" : "FullyShardedDataParallel";
+    for (Unit& unit : units_) {
+      if (unit.wrap == Wrap::replicated ? !fill_buckets(unit, made) : unit.wrap == Wrap::sharded ? !shard(unit) : !flatten(unit)) return std::nullopt;
+      if (unit.wrap == Wrap::replicated) continue;
+      made.shards = true;
+      made.units += !unit.parameters.empty();
+      made.parameters += unit.own;
+      for (const Held* held : unit.parameters)
+        if (held->trained != values::Known::no) {
+          made.gradients += unit.own;
+          made.unreduced = std::max(made.unreduced, unit.whole);
+          break;
+        }
+    }
+    if (made.shards) gather(made);
+    return made;
+  }
+
+private:
+  // The modules stand parents first, with their depth.
+  void collect() {
+    std::vector<std::pair<int, std::size_t>> around;  // depth of a wrapped module, and its unit
+    for (Module& module : tree_.modules) {
+      while (!around.empty() && around.back().first >= module.depth) around.pop_back();
+      if (const Wrap wrap = wrap_of(*module.object); wrap != Wrap::none) {
+        around.emplace_back(module.depth, units_.size());
+        units_.push_back({module.object, wrap, {}});
+      }
+      if (around.empty()) continue;
+      for (Held& held : module.own)
+        if (held.is_parameter) units_[around.back().second].parameters.push_back(&held);
+    }
+  }
+
+  // Rows of the first dimension; the last ranks have fewer, and as much memory.
+  bool shard(Unit& unit) {
+    symbolic::Context& s = record_.symbols;
+    for (Held* held : unit.parameters) {
+      const auto count = count_of(record_, held->shape);
+      if (!count || held->shape.dims.empty()) return false;
+      const std::int64_t rows = *s.value(held->shape.dims[0].size), mine = (rows + world_ - 1) / world_, each = rows ? *count / rows : 0, width = values::width(held->dtype);
+      held->local = held->shape;
+      held->local->dims[0] = {s.constant(mine), nullptr, nullptr};
+      unit.own += mine * each * width * held->copies;
+      unit.whole += mine * each * width * world_ * held->copies;
+    }
+    return true;
+  }
+
+  // One vector of all, in equal parts.
+  struct Flat {
+    std::vector<std::pair<std::int64_t, std::int64_t>> spans;  // of each parameter: where it begins and ends
+    std::int64_t chunk = 0, width = 4;
+    bool views = false;                                        // each parameter keeps its own
+  };
+  std::optional<Flat> flat_of(const Unit& unit) const {
+    Flat flat;
+    flat.views = is_on(record_, *unit.wrapper, "$use_orig_params");
+    std::int64_t end = 0;
+    for (const Held* held : unit.parameters) {
+      const auto count = count_of(record_, held->shape);
+      if (!count) return std::nullopt;
+      flat.width = std::max(values::width(held->dtype), 1);
+      if (const std::int64_t each = alignment / flat.width; flat.views) end = (end + each - 1) / each * each;
+      flat.spans.emplace_back(end, end + *count * held->copies);
+      end = flat.spans.back().second;
+    }
+    flat.chunk = (end + world_ - 1) / world_;
+    return flat;
+  }
+  static std::int64_t part_of(const Flat& flat, std::size_t i, std::int64_t rank) {
+    return std::max<std::int64_t>(0, std::min((rank + 1) * flat.chunk, flat.spans[i].second) - std::max(rank * flat.chunk, flat.spans[i].first));
+  }
+  // That has the most of the parameters: padding between them belongs to none.
+  bool choose_rank() {
+    std::vector<std::int64_t> sums(static_cast<std::size_t>(std::min<std::int64_t>(world_, most_ranks)), 0);
+    for (const Unit& unit : units_) {
+      if (unit.wrap != Wrap::flat) continue;
+      const auto flat = flat_of(unit);
+      if (!flat) return false;
+      for (std::size_t rank = 0; flat->views && rank < sums.size(); ++rank)
+        for (std::size_t i = 0; i < flat->spans.size(); ++i) sums[rank] += part_of(*flat, i, static_cast<std::int64_t>(rank));
+    }
+    rank_ = std::ranges::max_element(sums) - sums.begin();
+    return true;
+  }
+  bool flatten(Unit& unit) {
+    symbolic::Context& s = record_.symbols;
+    const auto flat = flat_of(unit);
+    if (!flat) return false;
+    for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
+      // Without views the parameter is all of the unit.
+      const std::int64_t mine = flat->views ? part_of(*flat, i, rank_) : i == 0 ? flat->chunk : 0;
+      unit.parameters[i]->local = Shape{true, {{s.constant(mine), nullptr, nullptr}}};
+    }
+    unit.own = flat->chunk * flat->width;
+    unit.whole = flat->chunk * flat->width * world_;
+    return true;
+  }
+
+  // In the order in which gradients come; the first is small, so that sending begins early.
+  bool fill_buckets(const Unit& unit, Division& made) {
+    std::int64_t limit = mebibyte, filled = 0, cap = 25 * mebibyte;
+    if (const Value given = attribute(record_, *unit.wrapper, "$bucket_cap_mb"); given.is(Kind::integer))
+      if (const auto number = record_.symbols.value(given.integer())) cap = *number * mebibyte;
+    for (std::size_t i = unit.parameters.size(); i-- > 0;) {
+      const Held& held = *unit.parameters[i];
+      if (held.trained == values::Known::no) continue;
+      const auto count = count_of(record_, held.shape);
+      if (!count) return false;
+      for (std::int64_t copy = 0; copy < held.copies; ++copy) {
+        filled += *count * values::width(held.dtype);
+        made.buckets += *count * values::width(held.dtype);
+        if (filled < limit) continue;
+        ++made.bucket_count;
+        filled = 0;
+        limit = cap;
+      }
+    }
+    made.bucket_count += filled > 0;
+    // Then the gradients are views of them.
+    if (is_on(record_, *unit.wrapper, "$gradient_as_bucket_view")) made.buckets = 0;
+    return true;
+  }
+
+  void gather(Division& made) {
+    // The outermost stays gathered; of the others the next is on its way while one runs.
+    made.gathered = units_.front().whole;
+    std::int64_t most = 0;
+    for (std::size_t i = 1; i < units_.size(); ++i) most = std::max(most, units_[i].whole + (i + 1 < units_.size() ? units_[i + 1].whole : 0));
+    made.gathered += most;
+  }
+
+  const Record& record_;
+  Tree& tree_;
+  const std::int64_t world_;
+  std::int64_t rank_ = 0;
+  std::vector<Unit> units_;
+};
+
+} // namespace
+
+std::optional<Division> division_of(const Record& record, Tree& tree, int world) { return Divider(record, tree, world).run(); }
+
+std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>& parameters, int world) {
+  std::vector<std::pair<std::int64_t, std::size_t>> sorted;
+  for (std::size_t i = 0; i < parameters.size(); ++i) sorted.emplace_back(count_of(record, parameters[i].shape).value_or(0), i);
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(world), 0);
+  std::vector<std::vector<std::size_t>> parts(static_cast<std::size_t>(world));
+  for (const auto& [count, i] : sorted) {
+    const auto rank = static_cast<std::size_t>(std::ranges::min_element(sizes) - sizes.begin());
+    parts[rank].push_back(i);
+    if (parameters[i].trained != values::Known::no) sizes[rank] += count * parameters[i].copies;
+  }
+  return parts[static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin())];
+}
+
+std::int64_t moved_by_backward(const Record& record, const Instance& wrapper) {
+  const Wrap wrap = wrap_of(wrapper);
+  const Tree tree = tree_of(record, wrapper);
+  if (wrap == Wrap::none || !tree.complete) return 0;
+  std::int64_t gathered = 0, gradients = 0;
+  int inner = -1;  // the depth of a unit in it
+  for (const Module& module : tree.modules) {
+    if (inner >= 0 && module.depth <= inner) inner = -1;
+    if (inner < 0 && module.object != &wrapper && wrap_of(*module.object) != Wrap::none) inner = module.depth;
+    if (inner >= 0) continue;
+    for (const Held& held : module.own) {
+      const auto count = held.is_parameter ? count_of(record, held.shape) : std::optional<std::int64_t>(0);
+      if (!count) return 0;
+      const std::int64_t bytes = *count * values::width(held.dtype) * held.copies;
+      gathered += bytes;
+      if (held.trained != values::Known::no) gradients += bytes;
+    }
+  }
+  return wrap == Wrap::replicated ? gradients : gathered + gradients;
+}
+
+} // namespace stepzero::footprint
