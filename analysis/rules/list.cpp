@@ -1,5 +1,7 @@
 #include "rules/list.hpp"
 
+#include "rules/memory/steps.hpp"
+
 #include <array>
 
 namespace stepzero::rules {
@@ -101,10 +103,16 @@ std::span<const Rule> rules() {
       wrong_parameters,
       zero_grad_order,
 
+      checkpoint_misses,
+      eval_graph,
       fragmentation,
+      frozen_in_optimizer,
       grad_held,
+      gradients_of_frozen,
+      logits,
       retain_graph_flag,
       retained_graph,
+      too_large,
 
       balance_loss,
       expert_count,

@@ -3,6 +3,7 @@
 #include "interpreter/interpreter.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
+#include "rules/told.hpp"
 #include "snapshot/default_run.hpp"
 #include "snapshot/documents.hpp"
 #include "snapshot/facts.hpp"
@@ -140,6 +141,8 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     if (one)
       for (const std::string& read : one->read)
         if (told.insert(read).second) result.read.push_back(read);
+  rules::Told{options.gpu_memory, false}.keep(record);
+  if (with_defaults) rules::Told{options.gpu_memory, true}.keep(*with_defaults);
   const Suppressions suppressions(*module);
   for (const rules::Rule& rule : rules::rules()) {
     if (named(options.ignore, rule.id) || (!options.select.empty() && !named(options.select, rule.id))) continue;
@@ -171,6 +174,8 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     if (options.want_facts) {
       const Record* shown = run_to_show(*run, sources, path, limits, begin);
       collect_facts(shown ? *shown : record, result.facts);
+      if (options.want_footprint && !record.out_of_budget)
+        if (auto made = footprint::footprint_of(with_defaults ? *with_defaults : record, shown ? *shown : record); !made.models.empty()) result.footprint = std::make_shared<footprint::Footprint>(std::move(made));
       result.facts.shrink_to_fit();
       // Kept for the next edit where there was one before: most files that are opened are only read.
       if (!again) run->shown.reset();

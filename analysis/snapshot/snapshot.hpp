@@ -2,6 +2,7 @@
 // command line call. A pure function of the sources and the options; safe to call from many threads at once.
 #pragma once
 
+#include "footprint/footprint.hpp"
 #include "program/sources.hpp"
 #include "rules/finding.hpp"
 #include "rules/rule.hpp"
@@ -76,8 +77,10 @@ struct Options {
   std::vector<std::string> ignore;
   // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
   std::vector<std::string> select;
+  std::int64_t gpu_memory = 0;     // bytes that a program may take; 0: not told
   bool want_facts = true;
   bool want_schedule = false;
+  bool want_footprint = false;     // beside the facts
   int world = 0;                   // ranks of the schedule; 0: two, or as many as the program is made for
   // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for.
   std::function<void(const Result&)> on_findings;
@@ -93,6 +96,7 @@ struct Result {
   std::vector<rules::Finding> findings;  // in this file, sorted by place, then rule; suppressed ones left out
   std::vector<Fact> facts;               // sorted by place
   std::shared_ptr<const Schedule> schedule;  // who communicates what, if it was wanted
+  std::shared_ptr<const footprint::Footprint> footprint;  // of the file's models and steps, if it was wanted and there are any
   std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
   std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked

@@ -61,6 +61,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   snapshot::Options options;
   options.select = wanted.select;
   options.ignore = wanted.ignore;
+  options.gpu_memory = wanted.gpu_memory;
   options.want_facts = false;
   options.elsewhere = elsewhere_;
   try {

@@ -65,6 +65,7 @@ Settings merge(const std::vector<const Layer*>& layers) {
     if (layer->fail_on) settings.fail_on = *layer->fail_on;
     if (layer->exclude) settings.exclude = *layer->exclude;
     if (layer->inlay_hints) settings.inlay_hints = *layer->inlay_hints;
+    if (layer->gpu_memory) settings.gpu_memory = *layer->gpu_memory;
     if (layer->library_folders) settings.library_folders = *layer->library_folders;
     for (const auto& [rule, value] : layer->severity) severity[rule] = value;
   }

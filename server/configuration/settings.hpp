@@ -4,6 +4,7 @@
 #include "rules/finding.hpp"
 #include "server/workspace/ignore.hpp"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct Layer {
   std::optional<rules::Severity> fail_on;
   std::optional<std::vector<std::string>> exclude; // patterns as in .gitignore
   std::optional<InlayHints> inlay_hints;
+  std::optional<std::int64_t> gpu_memory;                  // bytes
   std::optional<std::vector<std::string>> library_folders; // absolute, or relative to the folder of the settings
 };
 
@@ -35,6 +37,7 @@ struct Settings {
   rules::Severity fail_on = rules::Severity::error;
   std::vector<std::string> exclude;
   InlayHints inlay_hints = InlayHints::on;
+  std::int64_t gpu_memory = 0;     // bytes; 0: not told
   std::vector<std::string> library_folders;
 
   // Whether the rule's findings are wanted at all: select and ignore, by id or family.

@@ -1,5 +1,6 @@
 #include "server/configuration/value.hpp"
 
+#include "footprint/text.hpp"
 #include "server/configuration/suggestion.hpp"
 
 #include <algorithm>
@@ -57,13 +58,14 @@ private:
     if (key == "min-severity") return severity(entry, layer.min_severity);
     if (key == "fail-on") return severity(entry, layer.fail_on);
     if (key == "inlay-hints") return inlay_hints(entry);
+    if (key == "gpu-memory") return size(entry, layer.gpu_memory);
     const std::string near = nearest_word(key, keys());
     problem(entry.where, "There is no setting " + quoted(key) + did_you_mean(key, keys()) + ".", near);
   }
 
   static const std::vector<std::string>& keys() {
     static const std::vector<std::string> all = {"select",  "ignore",  "severity",   "min-severity",
-                                                 "fail-on", "exclude", "inlay-hints",  "library-folders"};
+                                                 "fail-on", "exclude", "inlay-hints",  "gpu-memory", "library-folders"};
     return all;
   }
 
@@ -152,6 +154,13 @@ private:
     } else {
       not_one_of(entry.key, entry.value, words);
     }
+  }
+
+  void size(const Entry& entry, std::optional<std::int64_t>& into) {
+    constexpr std::string_view takes = "a size such as \"80GB\"";
+    if (!expect(entry.key, entry.value, Value::Kind::string, takes)) return;
+    if (const auto parsed = footprint::parse_size(entry.value.text)) into = parsed;
+    else problem(entry.value.where, quoted(entry.key) + " takes " + std::string(takes) + ", not " + quoted(entry.value.text) + ".");
   }
 
   void inlay_hints(const Entry& entry) {

@@ -72,8 +72,10 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   snapshot::Options options;
   options.select = analysis->settings.select;
   options.ignore = analysis->settings.ignore;
+  options.gpu_memory = analysis->settings.gpu_memory;
   options.want_facts = want_facts;
   options.want_schedule = want_facts;
+  options.want_footprint = want_facts;
   options.cancelled = cancelled;
   if (early)
     options.on_findings = [&](const snapshot::Result& result) {

@@ -1,5 +1,6 @@
 #include "judge.hpp"
 
+#include "footprint/text.hpp"
 #include "snapshot/snapshot.hpp"
 #include "workspace.hpp"
 
@@ -55,6 +56,7 @@ private:
   std::vector<Found> analyze(const Workspace& workspace, const std::string& title, Result* whole = nullptr, bool facts = false) {
     snapshot::Options options;
     options.want_facts = facts;
+    if (!program_.gpu_memory.empty()) options.gpu_memory = footprint::parse_size(program_.gpu_memory).value_or(0);
     Result result = snapshot::analyze(workspace, Workspace::path_of(title), options);
     for (const std::string& failed : result.failed_rules) complain(program_.line, title + ": a rule threw: " + failed);
     if (result.out_of_budget) complain(program_.line, title + ": out of budget");

@@ -25,7 +25,7 @@ std::vector<Line> lines_of(std::string_view text) {
 // The words behind "python" of a fence.
 struct Info {
   bool python = false, after_fix = false, torch = false, crlf = false, no_fix = false;
-  std::string title, fix;
+  std::string title, fix, gpu_memory;
 };
 
 Info read_info(std::string_view words, std::uint32_t line) {
@@ -50,6 +50,7 @@ Info read_info(std::string_view words, std::uint32_t line) {
     else if (word == "torch") info.torch = true;
     else if (word == "crlf") info.crlf = true;
     else if (word == "no-fix") info.no_fix = true;
+    else if (word.starts_with("gpu-memory=\"")) info.gpu_memory = word.substr(12, word.size() - 13);
     else if (word.starts_with("title=\"")) info.title = word.substr(7, word.size() - 8);
     else if (word.starts_with('"') && behind_after_fix) info.fix = word.substr(1, word.size() - 2);
     else throw std::runtime_error("line " + std::to_string(line) + ": what is '" + word + "' of a fence?");
@@ -164,6 +165,7 @@ private:
     if (program_.files.empty()) program_.line = line;
     program_.torch = program_.torch || info.torch;
     program_.no_fix = program_.no_fix || info.no_fix;
+    if (!info.gpu_memory.empty()) program_.gpu_memory = info.gpu_memory;
     const bool last = file.title.empty();
     if (last) file.title = "main.py";
     program_.files.push_back(std::move(file));

@@ -99,6 +99,13 @@ function configuration(rules) {
       items: { type: "string" },
       markdownDescription: "Files and folders that are not checked, as patterns of `.gitignore`.",
     },
+    "stepzero.gpuMemory": {
+      type: "string",
+      scope: "resource",
+      default: "",
+      markdownDescription:
+        "The memory of the GPU that programs run on, such as `80GB`: a training step that needs more is told (`memory/too-large`).",
+    },
     "stepzero.libraryFolders": {
       type: "array",
       scope: "machine-overridable",

@@ -2,7 +2,7 @@
 // overrule the project's own stepzero.toml.
 import * as vscode from "vscode";
 
-const keys = ["select", "ignore", "exclude", "severity", "minSeverity", "inlayHints", "libraryFolders"];
+const keys = ["select", "ignore", "exclude", "severity", "minSeverity", "inlayHints", "gpuMemory", "libraryFolders"];
 
 function isSet(settings: vscode.WorkspaceConfiguration, key: string): boolean {
   const found = settings.inspect(key);

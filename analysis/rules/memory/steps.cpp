@@ -1,0 +1,65 @@
+#include "rules/memory/steps.hpp"
+
+#include "rules/loop/handed.hpp"
+#include "rules/loop/rounds.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using footprint::Account;
+using footprint::StepAccount;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+struct HasSteps {
+  bool yes = false;
+};
+
+bool is_sharded(const Instance& module) {
+  if (module.attributes.find(syntax::Name("$sharded"))) return true;
+  const std::string_view path = module.native ? module.native->path : std::string_view{};
+  return path.ends_with("FullyShardedDataParallel") || path.starts_with("deepspeed.") || path.starts_with("accelerate.") || path.starts_with("lightning.");
+}
+
+} // namespace
+
+bool has_steps(const Record& record) {
+  auto& known = record.derived[std::type_index(typeid(HasSteps))];
+  if (!known) {
+    auto made = std::make_shared<HasSteps>();
+    for (const Scene& scene : Training::of(record).scenes())
+      made->yes = made->yes || (!scene.root->function && !scene.root->truncated &&
+                                std::ranges::any_of(scene.all, [](const Happening& each) { return each.event->row->operation == Operation::backward && each.event->self_state(); }));
+    known = std::move(made);
+  }
+  return static_cast<const HasSteps*>(known.get())->yes;
+}
+
+bool is_divided(const Account& account) {
+  std::set<std::string_view> devices;
+  for (const footprint::ModelAccount& model : account.models())
+    for (const footprint::Module& module : model.tree.modules) {
+      if (is_sharded(*module.object)) return true;
+      for (const footprint::Held& held : module.own)
+        if (held.tensor && held.tensor->now()->device) devices.insert(held.tensor->now()->device->text);
+    }
+  for (const footprint::Optimizer& optimizer : account.optimizers())
+    if (optimizer.divided || optimizer.type.starts_with('$')) return true;
+  return devices.size() > 1;
+}
+
+std::vector<const StepAccount*> steps_on_gpu(const Account& account, bool open_sizes) {
+  std::vector<const StepAccount*> found;
+  for (const StepAccount& step : account.steps()) {
+    const values::TensorState* loss = step.backward->self_state();
+    if (on_host(loss) || (!open_sizes && (step.peak.bytes.open() || !step.complete))) continue;
+    found.push_back(&step);
+  }
+  return found;
+}
+
+} // namespace stepzero::rules
