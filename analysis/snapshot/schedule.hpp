@@ -49,6 +49,7 @@ struct Communication {
   std::vector<int> made;             // the members of the group that it makes
   Shown tensor;                      // what is sent or received; no kind: none, or not known
   bool starts = false;               // returns at once, and is waited for later
+  std::int64_t bytes = 0;            // that the rank has in it; 0: not known
 };
 
 struct ScheduleNode {

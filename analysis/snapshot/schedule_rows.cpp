@@ -1,5 +1,6 @@
 #include "snapshot/schedule_rows.hpp"
 
+#include "footprint/ranks.hpp"
 #include "snapshot/shown.hpp"
 
 #include <algorithm>
@@ -128,6 +129,22 @@ std::vector<Frame> Rows::frames_of(const Trace& trace, const Act& act) const {
   return frames;
 }
 
+namespace {
+
+// That the rank has in the collective or the message.
+std::int64_t bytes_in(const Record& own, const Act& act) {
+  if (act.elements) return *act.elements * values::width(act.dtype);
+  const values::TensorState* loss = act.event && act.event->row->operation == values::Operation::backward ? act.event->self_state() : nullptr;
+  if (!loss) return 0;
+  // The backward of a wrapper, which communicates out of sight.
+  std::int64_t bytes = 0;
+  for (const values::Object* source : loss->graph)
+    if (const auto* module = dynamic_cast<const values::Instance*>(source); module && module->native && module->native->row && module->native->row->backward == act.info) bytes += footprint::moved_by_backward(own, *module);
+  return bytes;
+}
+
+} // namespace
+
 Communication Rows::describe(int rank, const Act& act) const {
   Communication made;
   made.rank = rank;
@@ -160,6 +177,7 @@ Communication Rows::describe(int rank, const Act& act) const {
   made.made = act.made;
   made.starts = act.starts;
   if (act.tensor) made.tensor = show(own, *act.tensor);
+  made.bytes = bytes_in(own, act);
   return made;
 }
 

@@ -1,5 +1,7 @@
 #include "server/features/schedule.hpp"
 
+#include "footprint/text.hpp"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -16,6 +18,7 @@ using Kind = ScheduleNode::Kind;
 namespace {
 
 constexpr std::size_t widest_cell = 64;
+constexpr std::int64_t fewest_bytes = 1024;  // that are worth telling
 
 // At most so many bytes, cut between code points.
 std::string shortened(std::string text, std::size_t width) {
@@ -44,6 +47,7 @@ std::string call_text(const Communication& call) {
   if (call.what == Communication::What::wait) return text;
   if (!call.made.empty()) text += " " + list(call.made);
   if (call.tensor.shape || !call.tensor.dtype.empty()) text += " " + call.tensor.short_text();
+  if (call.bytes >= fewest_bytes) text += (text.back() == ']' ? ", " : " ") + footprint::bytes_text(call.bytes);
   if (call.what == Communication::What::send) text += " -> rank " + std::to_string(call.peer.value_or(-1));
   if (call.what == Communication::What::receive) text += " <- rank " + std::to_string(call.peer.value_or(-1));
   if (call.tag != 0) text += ", tag " + std::to_string(call.tag);

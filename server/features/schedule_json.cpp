@@ -64,6 +64,7 @@ private:
     if (call.peer) made["tag"] = call.tag;
     if (!call.made.empty()) made["makes"] = call.made;
     if (call.starts) made["async"] = true;
+    if (call.bytes) made["bytes"] = call.bytes;
     if (!call.tensor.kind.empty()) {
       Json& shape = made["shape"];
       if (call.tensor.shape) {
