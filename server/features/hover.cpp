@@ -1,6 +1,7 @@
 #include "server/features/hover.hpp"
 
 #include "documents/document.hpp"
+#include "server/features/footprint.hpp"
 #include "server/features/schedule.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/documents.hpp"
@@ -181,6 +182,23 @@ std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis
   return name;
 }
 
+// What memory the place stands for.
+std::optional<syntax::Span> write_footprint(Writer& out, const Analysis& analysis, std::uint32_t offset) {
+  if (!analysis.result.footprint) return std::nullopt;
+  std::optional<syntax::Span> span;
+  for (const FootprintNote& note : notes_at(*analysis.result.footprint, analysis.path, offset)) {
+    out.paragraph();
+    out.literal(note.lines.front());
+    for (std::size_t i = 1; i < note.lines.size(); ++i) {
+      out.line();
+      out.raw("- ");
+      out.literal(note.lines[i]);
+    }
+    if (!span) span = note.span;
+  }
+  return span;
+}
+
 } // namespace
 
 std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup, const Link& link) {
@@ -207,6 +225,7 @@ std::optional<Hover> hover(const Analysis& analysis, std::uint32_t offset, Marku
     write_fact(out, analysis, *fact, link);
     span = fact->span;
   }
+  if (const auto memory = write_footprint(out, analysis, offset); memory && !span) span = memory;
   if (const auto name = write_schedule(out, analysis, offset); name && !span) span = name;
   if (analysis.module && documents::language_of(analysis.path, analysis.module->text->bytes()) != documents::Language::none)
     if (const auto key = snapshot::hover_key(analysis.path, *analysis.module, offset)) {

@@ -94,8 +94,11 @@ void serve_code_lenses(Session& session) {
                 if (analysis.cells && place.uri != uri) continue;  // another cell's
                 lsp::Command command;
                 command.title = std::move(lens.title);
-                command.command = schedule_command;
-                command.arguments.push_back(protocol::Any::made_by([&](protocol::Json& out) { out = {{"uri", uri}}; }));
+                // Of what is only shown the command has no name.
+                if (lens.of_schedule) {
+                  command.command = schedule_command;
+                  command.arguments.push_back(protocol::Any::made_by([&](protocol::Json& out) { out = {{"uri", uri}}; }));
+                }
                 made.push_back({place.range, std::move(command), {}});
               }
               return made;

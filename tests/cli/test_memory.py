@@ -124,3 +124,65 @@ def test_wrong_usage(stepzero, write, options, said):
 def test_a_name_that_nothing_has_is_told(stepzero, write):
     write("train.py", TRAIN)
     assert "no number of the program and no open size has this name" in stepzero("memory", "--set", "widht=3", "train.py").said
+
+
+DIVIDED = """\
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+model = DistributedDataParallel(nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(8)]))
+optimizer = torch.optim.AdamW(model.parameters())
+model(torch.randn(4, 1024)).mean().backward()
+optimizer.step()
+"""
+
+
+def test_one_of_several_processes(stepzero, write):
+    write("train.py", DIVIDED)
+    divided = stepzero("memory", "--world", "4", "--format", "json", "train.py").json["files"][0]["models"][0]["divided"]
+    assert divided["in_buckets"] == 8 * (1024 * 1024 + 1024) * 4
+    assert divided["buckets"] == 2
+    assert "buckets of DDP" in stepzero("memory", "--world", "4", "train.py").text
+
+
+def test_the_schedule_says_what_is_moved(stepzero, write):
+    write("train.py", DIVIDED)
+    assert "32.0 MiB" in stepzero("schedule", "train.py").text
+    assert str(8 * (1024 * 1024 + 1024) * 4) in stepzero("schedule", "--format", "json", "train.py").text
+
+
+def test_a_page(stepzero, write):
+    write("train.py", DIVIDED)
+    page = stepzero("memory", "--gpu", "1GB", "--format", "html", "train.py").text
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    assert "prefers-color-scheme: dark" in page
+    assert "<script" not in page and "http://" not in page and "https://" not in page
+    assert "gradients of parameters" in page or "state of AdamW" in page
+
+
+LARGE = """\
+import torch
+import torch.nn as nn
+
+model = nn.Sequential(*[nn.Linear(1024, 1024) for _ in range(8)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+model(torch.randn(4, 1024, device="cuda")).mean().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("setting, found", [("", False), ('gpu-memory = "1GB"\n', False), ('gpu-memory = "16MB"\n', True)])
+def test_the_setting(stepzero, write, setting, found):
+    write("stepzero.toml", setting)
+    write("train.py", LARGE)
+    said = [each["rule"] for each in stepzero("check", "--format", "json", "train.py").json["diagnostics"]]
+    assert ("memory/too-large" in said) == found
+
+
+def test_a_size_that_is_none(stepzero, write):
+    write("stepzero.toml", 'gpu-memory = "large"\n')
+    write("train.py", LARGE)
+    assert '"gpu-memory" takes a size such as "80GB"' in stepzero("check", ".").text
