@@ -46,7 +46,7 @@ public:
   std::optional<Advice> best() {
     std::optional<Advice> found;
     const std::int64_t peak = account_.number(step_.peak.bytes);
-    if (step_.peak.moment == "optimizer" || std::ranges::any_of(graph_.nodes(), [](const Node& node) { return is_checkpoint(*node.made); })) return found;
+    if (peak == 0 || step_.peak.bytes.open() || step_.peak.moment == "optimizer" || std::ranges::any_of(graph_.nodes(), [](const Node& node) { return is_checkpoint(*node.made); })) return found;
     std::int64_t behind = account_.number(step_.standing.gradients) + account_.number(step_.standing.temporary);
     for (const auto& [what, bytes] : step_.standing.kept) behind += account_.number(bytes);
     for (const ModelAccount& model : account_.models())

@@ -27,6 +27,7 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sou
   const auto run = [&](interpreter::Record& record, bool with_defaults) {
     interpreter::Limits limits;
     limits.steps = most_steps;
+    record.conditions.emplace("$counted", record.symbols.boolean(true));
     limits.with_defaults = with_defaults;
     if (with_defaults) {
       limits.only = &nothing;

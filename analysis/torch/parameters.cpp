@@ -239,6 +239,8 @@ template <Dtype dtype> Value to_dtype_of(Call& call) { return converted(call, {t
 Value to(Call& call) {
   Conversion wanted;
   const auto is_device = [](Value side) { return side.is(Kind::device) || side.is(Kind::string); };
+  // Where memory is counted, and nothing is told of mistakes, it is taken for what it nearly always is.
+  const bool counted = call.run.record().conditions.contains("$counted");
   const auto look = [&](Value value) {
     value = call.run.resolve(value);
     switch (value.kind) {
@@ -246,7 +248,7 @@ Value to(Call& call) {
       // One of two devices leaves the dtype as it is.
       wanted.changes_device = true;
       wanted.device = nullptr;
-      if (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no)) return;
+      if (counted || (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no))) return;
       wanted.changes_dtype = true;
       wanted.dtype = Dtype::unknown;
       return;
@@ -277,7 +279,7 @@ Value to(Call& call) {
       wanted.device = nullptr;
       if (value.is(Kind::unknown)) {
         const std::string_view name = value.as<values::Unknown>()->name;
-        if (name.find("dev") != std::string_view::npos || name.find("rank") != std::string_view::npos) return;
+        if (counted || name.find("dev") != std::string_view::npos || name.find("rank") != std::string_view::npos) return;
       }
       wanted.changes_dtype = true;
       wanted.dtype = Dtype::unknown;

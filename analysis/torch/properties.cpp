@@ -165,7 +165,7 @@ void convert(Op& op, TensorState& state, Value value) {
     state.device = like->device;
   } else if (value.is(Kind::choice)) {
     convert_one_of(op, state, value);
-  } else if (called(value, "device")) {
+  } else if (called(value, "device") || op.run.record().conditions.contains("$counted")) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {
     state.dtype = Dtype::unknown;

@@ -14,9 +14,10 @@ namespace {
 // os.environ.get("RANK", default)
 Value environment_get(Call& call) {
   const Value key = call.run.resolve(call.at(0));
-  // A launcher sets these; without one the program has its own default. Nobody asks for such a run but who counts its memory.
+  // A launcher sets these; without one the program has its own default, whatever it asks for. Nobody asks for such a run but who counts its memory.
   const bool alone = call.run.record().conditions.contains("$no_launcher") && call.given.size() > 1 && call.given[1];
-  if (key.is(Kind::string) && !alone)
+  if (alone) return call.run.resolve(call.at(1));
+  if (key.is(Kind::string))
     if (const Row* found = call.run.library().find("os.environ[" + std::string(key.text()) + "]")) {
       Call inner{call.run, *found, {}, {}, {}, {}, {}, false, call.expr, call.node, call.place};
       return found->run(inner);

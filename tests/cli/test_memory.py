@@ -186,3 +186,33 @@ def test_a_size_that_is_none(stepzero, write):
     write("stepzero.toml", 'gpu-memory = "large"\n')
     write("train.py", LARGE)
     assert '"gpu-memory" takes a size such as "80GB"' in stepzero("check", ".").text
+
+
+# Without a launcher it is one process, and what a model is moved to is a device.
+LAUNCHED = """\
+import os
+
+import torch
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel
+
+device = torch.accelerator.current_accelerator()
+launched = int(os.environ.get("RANK", -1)) != -1
+model = nn.Linear(100, 10).to(device)
+if launched:
+    torch.distributed.init_process_group("nccl")
+    model = DistributedDataParallel(model)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = model(torch.randn(8, 100).to(device)).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_program_without_its_launcher(stepzero, write):
+    write("train.py", LAUNCHED)
+    made = stepzero("memory", "--format", "json", "train.py").json["files"][0]
+    (model,), (step,) = made["models"], made["steps"]
+    assert model["modules"][0]["parameters"] == {"bytes": 4 * 1010} and "divided" not in model
+    assert step["complete"] and step["saved"] == {"bytes": 4 * 800}

@@ -138,7 +138,7 @@ def test_guard_as_json(schedule):
     first, hang, _ = steps_of(run["steps"])
     (call,) = first["calls"]
     assert call == {
-        "ranks": [0, 1], "kind": "collective", "name": "all_reduce", "line": 8, "group": [0, 1], "shape": [2, 3], "dtype": "float32",
+        "ranks": [0, 1], "kind": "collective", "name": "all_reduce", "line": 8, "group": [0, 1], "bytes": 24, "shape": [2, 3], "dtype": "float32",
         "callers": [{"function": "main", "called": {"line": 15}}],
     }
     assert (hang["kind"], hang["certain"], hang["ended"]) == ("hang", True, [])
