@@ -136,7 +136,9 @@ bool lacks_operand(const Record& record, const Made& made) {
     const std::string_view name = made.row->parameters[i].text();
     if ((i == 0 || name == "other" || name == "mat2" || name == "key" || name == "value") && !made.states[i]) {
       const Value given = decided(record, made.arguments[i]);
-      if (given.is(Kind::unknown) || given.is(Kind::choice)) return true;
+      // A number is none.
+      const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
+      if (given.is(Kind::choice) || (unknown && !unknown->is_number && !unknown->is_real)) return true;
     }
   }
   return false;

@@ -156,7 +156,8 @@ Value apply(Call& call) {
   if (tree.complete && tree.list.size() <= max_applied)
     for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part) call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
   else {
-    lose_dtypes(call.run, call.self);
+    // It hardly ever converts them, but nobody knows.
+    if (!call.run.record().conditions.contains("$counted")) lose_dtypes(call.run, call.self);
     call.run.call(call.at(0), {{call.run.heap().external("", call.place)}, {}, false}, call.place);
   }
   return call.self;

@@ -216,3 +216,55 @@ def test_a_program_without_its_launcher(stepzero, write):
     (model,), (step,) = made["models"], made["steps"]
     assert model["modules"][0]["parameters"] == {"bytes": 4 * 1010} and "divided" not in model
     assert step["complete"] and step["saved"] == {"bytes": 4 * 800}
+
+
+# What a batch is like is not known: the peak is no less than what is known of it.
+UNSEEN = """\
+import torch
+import torch.nn as nn
+from data import batches
+
+model = nn.Linear(1000, 10)
+optimizer = torch.optim.Adam(model.parameters())
+for x in batches():
+    model(x).pow(2).mean().backward()
+    optimizer.step()
+"""
+
+
+def test_a_peak_of_unknown_batches_is_a_bound(stepzero, write):
+    write("train.py", UNSEEN)
+    step = step_of(stepzero("memory", "--format", "json", "train.py"))
+    assert step["saved"].get("at_least") and step["peak"].get("at_least")
+
+
+# Of many alike, to which one function is applied.
+DEEP = """\
+import torch.nn as nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.act, self.down = nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block() for _ in range(96)])
+        self.apply(self.fill)
+
+    def fill(self, module):
+        if isinstance(module, nn.Linear):
+            nn.init.zeros_(module.bias)
+
+
+net = Net()
+"""
+
+
+def test_many_modules_alike(stepzero, write):
+    write("net.py", DEEP)
+    (model,) = stepzero("memory", "--format", "json", "net.py").json["files"][0]["models"]
+    assert model["modules"][0]["parameters"]["bytes"] == 96 * (8 * 16 + 16 + 16 * 8 + 8) * 4

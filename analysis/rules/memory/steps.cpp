@@ -56,7 +56,7 @@ std::vector<const StepAccount*> steps_on_gpu(const Account& account, bool open_s
   std::vector<const StepAccount*> found;
   for (const StepAccount& step : account.steps()) {
     const values::TensorState* loss = step.backward->self_state();
-    if (on_host(loss) || (!open_sizes && (step.peak.bytes.open() || !step.complete))) continue;
+    if (on_host(loss) || (!open_sizes && (step.peak.bytes.open() || step.peak.bytes.at_least()))) continue;
     found.push_back(&step);
   }
   return found;
