@@ -106,6 +106,11 @@ bool may_be_zero(Interpreter& run, Value value) {
 }
 } // namespace
 
+namespace {
+constexpr std::int64_t largest_power_of_symbol = 16;  // a polynomial has a term for each: programs square and cube sizes
+constexpr std::int64_t bits_of_integer = 63;          // a power of two beyond them is no int64
+} // namespace
+
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
   left = without_none(*this, plain_member(settled(left)));
   right = without_none(*this, plain_member(settled(right)));
@@ -301,7 +306,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
       if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.mod(a, b);
       break;
     case BinaryOp::pow:
-      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && (*exponent <= 16 || (s.value(a) && *exponent < 63))) result = s.power(a, *exponent);
+      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && (*exponent <= largest_power_of_symbol || (s.value(a) && *exponent < bits_of_integer))) result = s.power(a, *exponent);
       else if (exponent && *exponent < 0 && s.value(a) && *s.value(a) != 0) return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*exponent)));
       break;
     case BinaryOp::lshift:

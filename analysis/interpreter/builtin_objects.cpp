@@ -3,6 +3,7 @@
 #include "interpreter/presumed.hpp"
 
 #include "interpreter/set_on_self.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -245,12 +246,12 @@ Value open_file(const BuiltinCall& call) {
   // What it is called: what it holds may be known.
   Value path = call.first;
   if (path.is(Kind::instance)) {
-    const values::Slot* slot = path.as<values::Instance>()->attributes.find(Name("$path"));
+    const values::Slot* slot = path.as<values::Instance>()->attributes.find(Name(values::FileState::path));
     path = slot ? call.run.resolve(slot->value) : Value{};
   }
   if (path.is(Kind::string)) {
     values::Table& attributes = file.as<values::Unknown>()->attributes;
-    call.heap().slot_of(attributes, Name("$path")).value = path;
+    call.heap().slot_of(attributes, Name(values::FileState::path)).value = path;
     auto* read = call.heap().make<values::Bound>();
     read->self = file;
     read->function = call.run.library_symbol("$file_text");

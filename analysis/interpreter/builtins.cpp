@@ -1,5 +1,6 @@
 // Python's own functions: which there are, and the methods of its own types.
 #include "interpreter/builtin_call.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -109,7 +110,7 @@ Value Interpreter::length_of(Value value, Place where) {
   case Kind::instance: {
     auto* object = value.as<values::Instance>();
     if (const Value method = find_method(object, Name("__len__"))) return call(method, {}, where);
-    if (const values::Slot* items = object->attributes.find(Name("$items"))) return length_of(items->value, where);
+    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items))) return length_of(items->value, where);
     break;
   }
   case Kind::unknown: {

@@ -7,6 +7,7 @@
 #include "interpreter/set_on_self.hpp"
 #include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -153,7 +154,7 @@ Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Plac
 // What an object of a class that derives from dict or list holds.
 Value Interpreter::held(const values::Instance& object) const {
   if (!object.cls || object.cls->holds == Kind::absent) return {};
-  return object.attributes.value(Name(object.cls->holds == Kind::dict ? "$dict" : "$items"));
+  return object.attributes.value(Name(object.cls->holds == Kind::dict ? values::ContainerState::dict : values::ContainerState::items));
 }
 
 // A method that the classes which derive from its own have to write.
@@ -620,8 +621,8 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   object->born = where;
   object->open = cls.open;
   const Value self = Value::of(Kind::instance, object);
-  if (cls.holds == Kind::dict) heap().set(heap().slot_of(object->attributes, Name("$dict")), heap().dict({}));
-  if (cls.holds == Kind::list) heap().set(heap().slot_of(object->attributes, Name("$items")), heap().list({}));
+  if (cls.holds == Kind::dict) heap().set(heap().slot_of(object->attributes, Name(values::ContainerState::dict)), heap().dict({}));
+  if (cls.holds == Kind::list) heap().set(heap().slot_of(object->attributes, Name(values::ContainerState::items)), heap().list({}));
   const Value init = find_in_order(cls.order, Name("__init__"));
   const bool judged = expr && std::ranges::all_of(cls.order, [](const values::Class* each) { return each->stmt && each->stmt->decorators.empty() && each->stmt->keywords.empty(); });
   const auto refused = [&] {
@@ -654,8 +655,8 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
 
 void Interpreter::hold(values::Instance& object, const Arguments& arguments, Place where) {
   Arguments given = arguments;
-  if (object.cls->holds == Kind::dict) heap().set(heap().slot_of(object.attributes, Name("$dict")), call_builtin("dict", given, where));
-  else heap().set(heap().slot_of(object.attributes, Name("$items")), call_builtin("list", given, where));
+  if (object.cls->holds == Kind::dict) heap().set(heap().slot_of(object.attributes, Name(values::ContainerState::dict)), call_builtin("dict", given, where));
+  else heap().set(heap().slot_of(object.attributes, Name(values::ContainerState::items)), call_builtin("list", given, where));
 }
 
 } // namespace stepzero::interpreter

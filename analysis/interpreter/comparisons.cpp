@@ -305,7 +305,8 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
         }
         if (known) return heap().boolean(negative);
       }
-      if (items->size() <= 16) {
+      constexpr std::size_t most_alternatives = 16;  // of one condition: a list of modes or names, no vocabulary
+      if (items->size() <= most_alternatives) {
         Cond any = s.boolean(false);
         for (const Value& item : *items) any = s.logical_or(any, truth(compare(CompareOp::eq, left, item)));
         return negate_if(negative, any);

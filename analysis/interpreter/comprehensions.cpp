@@ -100,7 +100,8 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     };
     if (known && known->size() <= max_unrolled) {
       // Experts by the hundred: one is made, and stands for all.
-      const bool alike = level == 0 && known->size() > 4 && expr.generators.size() == 1 && generator.conditions.empty() && !expr.value &&
+      constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
+      const bool alike = level == 0 && known->size() > most_made_each && expr.generators.size() == 1 && generator.conditions.empty() && !expr.value &&
                          expr.comprehension != ComprehensionKind::set && generator.target->kind == ExprKind::name &&
                          expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
       for (std::size_t i = 0; i < known->size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -141,13 +142,13 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
-    if (const Value method = object->cls || !object->attributes.find(Name("$items")) ? find_method(object, Name("__iter__")) : Value{}) {
+    if (const Value method = object->cls || !object->attributes.find(Name(values::ContainerState::items)) ? find_method(object, Name("__iter__")) : Value{}) {
       const Value produced = resolve(call(method, {}, where));
       if (!(produced == iterable) && !produced.is(Kind::instance)) return elements(produced, where);
       if (produced.is(Kind::instance)) return iterated(produced, where);
       return std::nullopt;
     }
-    if (const values::Slot* items = object->attributes.find(Name("$items"))) return elements(items->value, where);
+    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items))) return elements(items->value, where);
     if (object->cls && !object->open && find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function)) return counted(iterable, where);
     return std::nullopt;
   }
@@ -218,12 +219,12 @@ Value Interpreter::element(Value iterable, Place where) {
       const Value given = resolve(call(function, {}, where));
       return given.is(Kind::none) ? heap().external("", where) : given;
     }
-    if (const values::Slot* items = object->attributes.find(Name("$items")); items && !object->cls) return element(items->value, where);
+    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items)); items && !object->cls) return element(items->value, where);
     if (const Value method = find_method(object, Name("__iter__"))) {
       const Value produced = resolve(call(method, {}, where));
       if (!(produced == iterable) && !produced.is(Kind::instance)) return element(produced, where);
       if (const Value next = find_method(object, Name("__next__"))) return call(next, {}, where);
-    } else if (const values::Slot* items = object->attributes.find(Name("$items"))) {
+    } else if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items))) {
       return element(items->value, where);
     }
     return heap().external("", where);
@@ -435,7 +436,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   case Kind::instance: {
     auto* instance = object.as<values::Instance>();
     if (const Value method = find_method(instance, Name("__getitem__"))) return call(method, {{index}, {}, false}, where);
-    if (const values::Slot* items = instance->attributes.find(Name("$items"))) return subscript(items->value, index, node);
+    if (const values::Slot* items = instance->attributes.find(Name(values::ContainerState::items))) return subscript(items->value, index, node);
     return heap().external("", where);
   }
   case Kind::unknown: {

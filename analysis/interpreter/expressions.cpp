@@ -17,11 +17,13 @@ using values::Kind;
 // The value as it is now: what is put into a list later is not in it.
 Value Interpreter::frozen(Value value, int depth) {
   value = resolve(value);
-  if (depth > 3 || (!value.is(Kind::list) && !value.is(Kind::tuple))) return value;
+  constexpr int deepest_frozen = 3;                  // a fact shows no more levels
+  constexpr std::size_t most_frozen = 16;            // … nor more items
+  if (depth > deepest_frozen || (!value.is(Kind::list) && !value.is(Kind::tuple))) return value;
   const auto* state = value.is(Kind::list) ? values::Heap::list_state(value) : nullptr;
   std::vector<Value> items = state ? state->items : value.as<values::Tuple>()->items;
   bool nested = false;
-  for (std::size_t i = 0; i < items.size() && i < 16; ++i) {
+  for (std::size_t i = 0; i < items.size() && i < most_frozen; ++i) {
     const Value inner = frozen(items[i], depth + 1);
     nested = nested || !(inner == items[i]);
     items[i] = inner;
@@ -88,7 +90,8 @@ Value Interpreter::evaluate(const Expr& expr) {
   const Nested nested(nesting_);
   if (!step() || nested.too_deep()) return heap().external("", here(expr));
   const Value value = evaluate_inner(expr);
-  if (traced_ && traced_frame_ == frame_ && traced_->size() < 64) traced_->emplace_back(&expr, value);
+  constexpr std::size_t most_traced = 64;  // parts of one assertion: no message names more
+  if (traced_ && traced_frame_ == frame_ && traced_->size() < most_traced) traced_->emplace_back(&expr, value);
   switch (expr.kind) {
   case ExprKind::name:
   case ExprKind::attribute:

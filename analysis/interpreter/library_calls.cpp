@@ -9,6 +9,10 @@
 
 namespace stepzero::interpreter {
 
+namespace {
+constexpr int most_bases = 8;  // of a library class, up to object: a cycle in the table ends here
+} // namespace
+
 using namespace syntax;
 using values::Kind;
 
@@ -78,7 +82,7 @@ Value Interpreter::library_symbol(std::string_view path) {
 const Row* Interpreter::method_row(std::string_view class_path, Name method) const {
   const auto [known, fresh] = method_rows_.try_emplace({class_path.data(), method}, nullptr);
   if (!fresh) return known->second;
-  for (int i = 0; i < 8 && !class_path.empty(); ++i) {
+  for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
     if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text()))) return known->second = row;
     const Row* cls = library_.find(class_path);
     if (!cls) break;
@@ -89,7 +93,7 @@ const Row* Interpreter::method_row(std::string_view class_path, Name method) con
 
 const Row* Interpreter::constructor_row(std::string_view class_path) const {
   const Row* first = library_.find(class_path);
-  for (int i = 0; i < 8 && !class_path.empty(); ++i) {
+  for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
     if (const Row* init = library_.find(std::string(class_path) + ".__init__")) return init;
     const Row* cls = library_.find(class_path);
     if (!cls || cls->run) return cls;
@@ -113,7 +117,7 @@ bool Interpreter::is_a(Value object, std::string_view class_path) const {
   if (!native) return false;
   if (native->path == class_path) return true;
   const Row* row = native->row;
-  for (int i = 0; i < 8 && row; ++i, row = row->base_row)
+  for (int i = 0; i < most_bases && row; ++i, row = row->base_row)
     if (row->path == class_path || row->base == class_path) return true;
   return false;
 }

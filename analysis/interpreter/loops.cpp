@@ -146,7 +146,8 @@ bool has_break(syntax::Block body) {
 // `any` stands for any one of several, of which `one` is one: the conditions under which a part of it is of one kind or another. Each
 // kind is that of some of them.
 void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector<Cond>& found, int& budget, int depth = 0) {
-  if (any == one || --budget < 0 || depth > 8) return;
+  constexpr int deepest_part = 8;  // an object of objects of lists…: what lies deeper decides no kind of an element
+  if (any == one || --budget < 0 || depth > deepest_part) return;
   if (any.is(Kind::choice)) {
     if (one.is(Kind::choice)) return;  // the program's own
     const std::function<void(Value, Cond)> sides = [&](Value value, Cond condition) {

@@ -48,7 +48,8 @@ constexpr std::size_t most_stars = 64;
 // the longest of them before the others. Where hundreds are taken so, no others.
 std::vector<program::Target> by_name(const std::vector<program::Target>& stars, Name name) {
   std::vector<program::Target> order(stars.rbegin(), stars.rend());
-  if (order.size() < 8) return order;
+  constexpr std::size_t few_stars = 8;  // looking into all of them costs nothing
+  if (order.size() < few_stars) return order;
   const auto others = std::stable_partition(order.begin(), order.end(), [&](const auto& star) { return is_named_after(star.path, name.text()); });
   std::stable_sort(order.begin(), others, [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
   if (order.size() > most_stars) order.erase(others, order.end());

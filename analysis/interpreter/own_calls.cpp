@@ -97,7 +97,7 @@ std::string Interpreter::misfit(const values::Function& function, const Argument
   const std::size_t own = bound ? 1 : 0;
   if (arguments.positional.size() > places && !takes_rest) {
     if (places < own) return named_call() + " is called on an object and takes no `self`";
-    return named_call() + " takes " + count(places - own, "argument") + " by place, and " + std::to_string(arguments.positional.size() - own) + (arguments.positional.size() - own == 1 ? " is given" : " are given");
+    return named_call() + " takes " + count(places - own, "positional argument") + " but is given " + std::to_string(arguments.positional.size() - own);
   }
   std::size_t at = 0;
   std::string missing;
@@ -150,7 +150,7 @@ bool Interpreter::refuses_fields(const values::Class& cls, const Arguments& argu
   std::string text;
   std::size_t places = 0;
   for (const values::ClassField& field : cls.fields) places += field.in_init && !field.keyword_only;
-  if (arguments.positional.size() > places) text = name + " takes " + count(places, "argument") + " by place, and " + std::to_string(arguments.positional.size()) + " are given";
+  if (arguments.positional.size() > places) text = name + " takes " + count(places, "positional argument") + " but is given " + std::to_string(arguments.positional.size());
   for (const auto& [keyword, value] : arguments.keywords) {
     if (!text.empty() || std::ranges::any_of(cls.fields, [&](const values::ClassField& field) { return field.in_init && field.name == keyword; })) continue;
     text = name + " has no field `" + std::string(keyword.text()) + "` that is given to it";

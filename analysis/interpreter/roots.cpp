@@ -317,8 +317,9 @@ void Interpreter::run_built(std::size_t from) {
   // A part of another model is run by it.
   std::unordered_set<const values::Object*> held;
   const std::function<void(Value, int)> hold_parts = [&](Value value, int depth) {
+    constexpr int deepest_part = 8;  // modules in modules: what lies deeper is run by itself, which finds the same
     value = resolve(value);
-    if (depth > 8) return;
+    if (depth > deepest_part) return;
     if (value.is(Kind::instance)) {
       if (!held.insert(value.object()).second) return;
       for (const auto& [name, slot] : value.as<values::Instance>()->attributes.entries()) hold_parts(slot->value, depth + 1);

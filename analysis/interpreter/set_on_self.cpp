@@ -1,4 +1,5 @@
 #include "interpreter/set_on_self.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -211,12 +212,12 @@ void lose_half_built(values::Heap& heap, values::Instance& object, const values:
   object.open = true;
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     // The parts that it holds itself: others may come.
-    if (slot->value && name.text() == "$items") heap.set(*slot, heap.open_list(heap.external("")));
-    if (slot->value && name.text() == "$dict") heap.set(*slot, heap.dict({}, true, heap.external("")));
+    if (slot->value && name.text() == values::ContainerState::items) heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot->value && name.text() == values::ContainerState::dict) heap.set(*slot, heap.dict({}, true, heap.external("")));
     if (!slot->value || name.text().starts_with('$')) continue;
     // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the program, may not be whole.
     const auto* layer = slot->value.is(Kind::instance) ? slot->value.as<values::Instance>() : nullptr;
-    const bool is_whole = layer && !layer->cls && !layer->attributes.find(Name("$items")) && !layer->attributes.find(Name("$dict"));
+    const bool is_whole = layer && !layer->cls && !layer->attributes.find(Name(values::ContainerState::items)) && !layer->attributes.find(Name(values::ContainerState::dict));
     if (!is_whole || std::count(changes.set.begin(), changes.set.end(), name) != 1) heap.set(*slot, heap.external("self." + std::string(name.text())));
   }
 }

@@ -6,9 +6,9 @@
 namespace stepzero::interpreter {
 
 Speculation::Speculation(Interpreter& run, Of what)
-    : run_(run), mark_(run.heap().mark()), facts_(run.symbols().mark()), depth_(run.path_.size()), what_(what) {
+    : run_(run), mark_(run.heap().mark()), facts_(run.symbols().mark()), depth_(run.path_.size()), what_(what), killed_(run.killed_) {
   if (what_ != Of::trial) return;
-  lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(), run_.built_.size(), run_.killed_, run_.block_};
+  lists_ = {run_.record_.facts.size(), run_.function_order_.size(), run_.classes_.size(), run_.built_.size(), run_.block_};
   exits_ = exit_counts();
 }
 
@@ -44,7 +44,7 @@ void Speculation::keep_new_objects() { run_.heap().settle(mark_); }
 void Speculation::discard() {
   rewind();
   drop_exits();
-  run_.killed_ = lists_.killed;
+  run_.killed_ = killed_;
   run_.block_ = lists_.block;
   run_.shrink_lists(lists_.facts, lists_.functions, lists_.classes);
   run_.built_.resize(std::min(run_.built_.size(), lists_.built));
@@ -52,8 +52,9 @@ void Speculation::discard() {
 }
 
 void Speculation::end() {
-  if (what_ == Of::trial) discard();
-  else rewind();
+  if (what_ == Of::trial) return discard();
+  rewind();
+  run_.killed_ = killed_;
 }
 
 std::vector<std::size_t> Speculation::exit_counts() const {

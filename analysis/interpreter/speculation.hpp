@@ -49,7 +49,6 @@ private:
   // How far what only grows had grown. A trial that is discarded never happened, so none of it may be found in a list.
   struct Lists {
     std::size_t facts, functions, classes, built;
-    bool killed;
     Block* block;
   };
   void end();
@@ -62,6 +61,7 @@ private:
   std::size_t depth_;
   Of what_;
   bool open_ = true;
+  const bool killed_;  // what is taken back has not left the expression around it
   Lists lists_{};
   std::vector<std::size_t> exits_;  // collected so far by the frames around
 };

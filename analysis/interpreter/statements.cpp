@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/residual.hpp"
 #include "interpreter/unknown_items.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -285,7 +286,7 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
   }
   // Containers of modules hold their parts in a list or a dict, where the class has no way of its own.
   if (object.is(Kind::instance) && !(object.as<values::Instance>()->cls && find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
-    for (const std::string_view parts : {"$items", "$dict"})
+    for (const std::string_view parts : {values::ContainerState::items, values::ContainerState::dict})
       if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
         object = resolve(slot->value);
         break;
@@ -436,7 +437,7 @@ void Interpreter::run_delete(const Expr& target) {
         call(method, {{index}, {}, false}, here(target));
         return;
       }
-      for (const std::string_view parts : {"$items", "$dict"})
+      for (const std::string_view parts : {values::ContainerState::items, values::ContainerState::dict})
         if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts)); slot && slot->value) {
           object = resolve(slot->value);
           break;

@@ -1,5 +1,6 @@
 // Values as text: str(), repr(), f-strings, str.format and the % operator, where every part is known.
 #include "interpreter/interpreter.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -237,7 +238,7 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
     auto* object = value.as<values::Instance>();
     if (!object->cls) {
       // A path is written as what it stands for.
-      const Value path = as_repr ? Value{} : object->attributes.value(Name("$path"));
+      const Value path = as_repr ? Value{} : object->attributes.value(Name(values::FileState::path));
       return path.is(Kind::string) ? std::optional(std::string(path.text())) : std::nullopt;
     }
     for (const std::string_view name : {as_repr ? "__repr__" : "__str__", "__repr__"})

@@ -17,8 +17,9 @@ namespace {
 // The first tensor with a graph in a value that is added to a collection: itself, or a part of a tuple, list or dict.
 Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   value = run.resolve(value);
+  constexpr std::size_t most_items = 8;  // a tuple of losses and names; of a long list any one tells as much
   const auto among = [&](const std::vector<Value>& items) {
-    for (std::size_t i = 0; i < items.size() && i < 8; ++i)
+    for (std::size_t i = 0; i < items.size() && i < most_items; ++i)
       if (const Value found = tensor_in(run, items[i], depth + 1)) return found;
     return Value{};
   };

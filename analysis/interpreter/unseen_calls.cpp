@@ -104,7 +104,9 @@ void Interpreter::escape(Value value, int depth) {
   std::size_t visited = 0;
   const std::function<void(Value, int)> lose_counted = [&](Value part, int below) {
     part = resolve(part);
-    if (below > 4 || ++visited > 128) return;
+    constexpr int deepest_part = 4;            // what unseen code is handed it reaches through few attributes
+    constexpr std::size_t most_visited = 128;  // each escape would cost the size of the model else
+    if (below > deepest_part || ++visited > most_visited) return;
     if (part.is(Kind::function)) {
       const auto* function = part.as<values::Function>();
       if (function->stmt) return lose_rebound(function->closure, function->stmt);

@@ -2,6 +2,7 @@
 #include "interpreter/rounds.hpp"
 #include "interpreter/speculation.hpp"
 #include "symbolic/supposition.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -192,7 +193,7 @@ bool Interpreter::covers(Value wide, Value value) const {
   case Kind::instance: {
     const auto *a = wide.as<values::Instance>(), *b = value.as<values::Instance>();
     if (a->cls || b->cls || a->native != b->native) return false;
-    const values::Slot *mine = a->attributes.find(Name("$state")), *theirs = b->attributes.find(Name("$state"));
+    const values::Slot *mine = a->attributes.find(Name(values::ArrayState::state)), *theirs = b->attributes.find(Name(values::ArrayState::state));
     return mine && theirs && mine->value.is(Kind::tensor) && covers(mine->value, theirs->value);
   }
   case Kind::tuple: {

@@ -1,6 +1,7 @@
 #include "values/heap.hpp"
 
 #include "values/numbers.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -351,7 +352,7 @@ static bool is_failure(Value value) {
 // What an object of a library is, such as an array, that is nothing but what it holds; absent if it is none.
 static Value held_state(Value value) {
   if (!value.is(Kind::instance) || value.as<Instance>()->cls || !value.as<Instance>()->native) return {};
-  const Slot* held = value.as<Instance>()->attributes.find(Name("$state"));
+  const Slot* held = value.as<Instance>()->attributes.find(Name(values::ArrayState::state));
   return held && held->value.is(Kind::tensor) ? held->value : Value{};
 }
 
@@ -509,7 +510,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
       both->born = a.object()->born;
       both->native = a.as<Instance>()->native;
       both->open = true;
-      slot_of(both->attributes, Name("$state")).value = held;  // it is new: no write
+      slot_of(both->attributes, Name(values::ArrayState::state)).value = held;  // it is new: no write
       return Value::of(Kind::instance, both);
     }
   }
@@ -672,7 +673,7 @@ Sharing Heap::sharing(Value value, int depth) const {
   }
   // A path is the text that it stands for.
   case Kind::instance: {
-    const Slot* path = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name("$path")) : nullptr;
+    const Slot* path = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name(values::FileState::path)) : nullptr;
     return path ? sharing(path->value, depth + 1) : Sharing::uniform;
   }
   default: return Sharing::uniform;
