@@ -35,7 +35,7 @@ Value glu(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.empty())
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 1 dimension, and " + op.name("input") + " is a single number");
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 1 dimension, but " + op.name("input") + " is a single number");
   const auto at = along(op, *input);
   if (op.failed()) return op.unknown();
   Shape shape = input->shape;
@@ -50,7 +50,7 @@ Value glu(Op& op) {
   if (halved.size) {
     const Int two = op.s.constant(2);
     if (op.s.divides(two, halved.size) == Answer::no)
-      return op.fail(ProblemKind::layer_input, called(op) + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") + " is " + op.words(input->shape), {halved});
+      return op.fail(ProblemKind::layer_input, called(op) + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") + " has shape " + op.words(input->shape), {halved});
     const auto exact = op.s.exact_quotient(halved.size, two);
     halved = op.made(exact ? *exact : op.s.floordiv(halved.size, two));
   }
@@ -63,12 +63,12 @@ Value prelu(Op& op) {
   const bool module = op.call.self.is(Kind::instance);
   const TensorState* weight = module ? nullptr : op.tensor("weight");
   if (weight && weight->shape.rank_known && weight->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument, "prelu takes one slope, or a vector of them, and " + op.name("weight") + " is " + op.words(weight->shape));
+    return op.fail(ProblemKind::argument, "`prelu` takes one slope, or a vector of them, but " + op.name("weight") + " has shape " + op.words(weight->shape));
   const Dim slopes = module ? setting_dim(op, "num_parameters") : weight && weight->shape.rank_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0] : Dim{};
   const Shape& shape = input->shape;
   const Dim channels = !shape.rank_known ? Dim{} : shape.dims.size() >= 2 ? shape.dims[1] : op.dim(1);
   if (slopes.size && channels.size && op.equal(slopes, 1) == Answer::no && op.equal(slopes, channels) == Answer::no)
-    return op.fail(ProblemKind::layer_input, called(op) + " has " + op.words(slopes) + " slopes, and " + op.name("input") + " has " + op.words(channels) + " channels: it is " + op.words(shape),
+    return op.fail(ProblemKind::layer_input, called(op) + " has " + op.words(slopes) + " slopes, but " + op.name("input") + " has " + op.words(channels) + " channels: it is " + op.words(shape),
                    {slopes, channels});
   return op.result(shape);
 }
@@ -80,21 +80,21 @@ Value rrelu(Op& op) {
   return same(op);
 }
 Value celu(Op& op) {
-  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, "celu divides by alpha, which is 0");
+  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, "`celu` divides by alpha, which is 0");
   return same(op);
 }
 Value softshrink(Op& op) {
-  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.fail(ProblemKind::argument, "softshrink takes a lambd of at least 0");
+  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.fail(ProblemKind::argument, "`softshrink` takes a lambd of at least 0");
   return same(op);
 }
 Value gelu(Op& op) {
   if (const auto how = op.text("approximate"); how && *how != "none" && *how != "tanh")
-    return op.fail(ProblemKind::argument, "approximate of gelu is 'none' or 'tanh', and not '" + std::string(*how) + "'");
+    return op.fail(ProblemKind::argument, "`approximate` of `gelu` is 'none' or 'tanh', not '" + std::string(*how) + "'");
   return same(op);
 }
 Value clipped(Op& op) {
   const auto least = op.real("min_val"), most = op.real("max_val");
-  if (least && most && *least > *most) return op.fail(ProblemKind::argument, "hardtanh takes a min_val of at most max_val");
+  if (least && most && *least > *most) return op.fail(ProblemKind::argument, "`hardtanh` takes a min_val of at most max_val");
   return same(op);
 }
 Value gumbel_softmax(Op& op) {

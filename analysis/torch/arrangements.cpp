@@ -30,8 +30,8 @@ Value flip_sides(Op& op) {
   if (!input) return op.unknown();
   const std::size_t least = op.title() == "fliplr" ? 2 : 1;
   if (input->shape.rank_known && input->shape.dims.size() < least)
-    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least " + count_of(least, "dimension") + ", and " +
-                                           op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::index, code(op.title()) + " needs at least " + count_of(least, "dimension") + ", but " +
+                                           op.name("input") + " has shape " + op.words(input->shape));
   return op.result(input->shape);
 }
 Value roll(Op& op) {
@@ -41,7 +41,7 @@ Value roll(Op& op) {
   if (const Value dims = op.argument("dims"); dims && shifts) {
     if (const auto at = op.integers("dims"); at && !at->empty()) {
       if (at->size() != shifts->size())
-        return op.fail(ProblemKind::argument, "roll has " + count_of(shifts->size(), "shift") + " and " +
+        return op.fail(ProblemKind::argument, "`roll` has " + count_of(shifts->size(), "shift") + " and " +
                                                   count_of(at->size(), "dimension"));
       if (input->shape.rank_known && !input->shape.dims.empty())
         for (const std::int64_t one_of : *at)
@@ -63,10 +63,10 @@ Value rot90(Op& op) {
   }
   if (!shape.rank_known) return op.unknown();
   if (shape.dims.size() < 2)
-    return op.fail(ProblemKind::index, "rot90 needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::index, "`rot90` needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
   const auto a = op.axis(plane[0], shape.dims.size()), b = op.axis(plane[1], shape.dims.size());
   if (!a || !b) return op.unknown();
-  if (*a == *b) return op.fail(ProblemKind::argument, "rot90 turns a plane of two different dimensions");
+  if (*a == *b) return op.fail(ProblemKind::argument, "`rot90` turns a plane of two different dimensions");
   if (!times) {
     shape.dims[*a] = shape.dims[*b] = Dim{};
   } else if (*times % 2 != 0) {
@@ -78,7 +78,7 @@ Value triangle(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::index, std::string(op.title()) + " needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::index, code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
   return op.result(input->shape);
 }
 
@@ -139,7 +139,7 @@ Value diag(Op& op) {
     return op.result({true, {side, side}});
   }
   if (dims.size() == 2) return diagonal_of(op, input, 0, 1);
-  return op.fail(ProblemKind::index, "diag takes a vector or a matrix, and " + op.name("input") + " is " + op.words(input->shape));
+  return op.fail(ProblemKind::index, "`diag` takes a vector or a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
 }
 Value diagflat(Op& op) {
   const TensorState* input = op.expect("input");
@@ -183,7 +183,7 @@ Value as_strided(Op& op) {
   // What is not known may be several.
   const Value given = op.argument("stride");
   if (const auto strides = op.sizes("stride"); strides && strides->size() != wanted->sizes.size() && (given.is(Kind::tuple) || given.is(Kind::list)))
-    return op.fail(ProblemKind::argument, "as_strided has " + count_of(wanted->sizes.size(), "size") + " and " +
+    return op.fail(ProblemKind::argument, "`as_strided` has " + count_of(wanted->sizes.size(), "size") + " and " +
                                               count_of(strides->size(), "stride"));
   return op.result(shape_of(op, wanted->sizes));
 }

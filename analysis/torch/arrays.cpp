@@ -5,6 +5,7 @@
 #include "torch/operators.hpp"
 #include "values/numbers.hpp"
 #include "torch/views.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -17,7 +18,7 @@ Value held_by_array(Interpreter& run, Value value) {
   if (!value.is(Kind::instance)) return {};
   const auto* object = value.as<Instance>();
   if (object->cls || !object->native || !(object->native->path == array_class || object->native->path == number_class)) return {};
-  const Value held = kept(run, *object, "$state");
+  const Value held = kept(run, *object, values::ArrayState::state);
   return held.is(Kind::tensor) ? held : Value{};
 }
 const TensorState* array_state(Interpreter& run, Value value) {
@@ -44,7 +45,7 @@ Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_lis
     state.external = state.external || (from ? from->external : run.heap().is_external(source));
   }
   Instance* made = run.make_native(shape.dims.empty() ? number_class : array_class, call.place);
-  run.heap().slot_of(made->attributes, Name("$state")).value = run.heap().tensor(std::move(state), call.place);  // it is new: no write
+  run.heap().slot_of(made->attributes, Name(values::ArrayState::state)).value = run.heap().tensor(std::move(state), call.place);  // it is new: no write
   return Value::of(Kind::instance, made);
 }
 
@@ -52,7 +53,7 @@ Value array_of_tensor(Op& op) {
   const TensorState* from = op.tensor("input");
   // Whoever calls what nobody calls here may switch gradients off.
   if (from && !op.run.in_roots() && op.run.heap().requires_grad(*from) == Known::yes && op.flag("force") == Known::no) {
-    const Value made = op.fail(ProblemKind::array_of_history, "`" + op.name("input") + "` requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+    const Value made = op.fail(ProblemKind::array_of_history, op.name("input") + " requires a gradient, and numpy() refuses it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
     const syntax::Expr* subject = op.expression("input");
     // What is brought to the CPU first is detached before.
     if (subject && (subject->kind == syntax::ExprKind::name || subject->kind == syntax::ExprKind::attribute || subject->kind == syntax::ExprKind::call)) op.cure_append("input", ".detach()", true);
@@ -60,7 +61,7 @@ Value array_of_tensor(Op& op) {
   }
   if (!from || !from->shape.rank_known) return unknown_of(op.call);
   const Value made = array_of(op.call, from->shape, from->dtype);
-  const Value held = kept(op.run, *made.as<Instance>(), "$state");
+  const Value held = kept(op.run, *made.as<Instance>(), values::ArrayState::state);
   TensorState state = *held.as<values::Tensor>()->now();
   state.sharing = from->sharing;
   state.external = from->external;
@@ -180,7 +181,7 @@ Value array(Call& call) {
   if (const TensorState* state = array_state(call.run, data)) return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   if (const TensorState* state = op.tensor(data)) {
     if (!call.run.in_roots() && call.run.heap().requires_grad(*state) == Known::yes)
-      return op.fail(ProblemKind::array_of_history, "`" + op.name("object") + "` requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
+      return op.fail(ProblemKind::array_of_history, op.name("object") + " requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write .detach() first, or compute it under torch.no_grad()");
     return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   }
   if (!data.is(Kind::list) && !data.is(Kind::tuple)) return unknown_of(call);

@@ -13,7 +13,7 @@ bool last_is(Op& op, std::string_view name, const Dim& wanted) {
   const Dim arrives = from_right(state->shape, 0);
   if (op.never_equal(arrives, wanted)) {
     op.fail(ProblemKind::layer_input,
-            called(op) + " works on " + op.words(wanted) + " features, and " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(state->shape), {wanted, arrives});
+            called(op) + " works on " + op.words(wanted) + " features, but " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(state->shape), {wanted, arrives});
     return false;
   }
   if (wanted.size) {
@@ -60,7 +60,7 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
   std::size_t i = 0;
   for (const Dim& size : wanted) {
     if (op.equal(mask->shape.dims[i++], size) == Answer::no) {
-      op.fail(ProblemKind::layer_input, called(op) + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", and it is " + op.words(mask->shape), {size});
+      op.fail(ProblemKind::layer_input, called(op) + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " + op.words(mask->shape), {size});
       return false;
     }
   }
@@ -79,9 +79,9 @@ Value attend(Op& op) {
   const Shape q = query->shape, k = key->shape, v = value->shape;
   for (const auto& [name, shape] : {std::pair{"query", &q}, std::pair{"key", &k}, std::pair{"value", &v}})
     if (shape->rank_known && shape->dims.size() < 2)
-      return op.fail(ProblemKind::layer_input, "scaled_dot_product_attention takes at least 2 dimensions, and " + op.name(name) + " is " + op.words(*shape));
+      return op.fail(ProblemKind::layer_input, "`scaled_dot_product_attention` takes at least 2 dimensions, but " + op.name(name) + " has shape " + op.words(*shape));
   if (op.flag("is_causal") == Known::yes && op.tensor("attn_mask"))
-    return op.fail(ProblemKind::argument, "scaled_dot_product_attention takes an attn_mask or is_causal=True, not both");
+    return op.fail(ProblemKind::argument, "`scaled_dot_product_attention` takes an attn_mask or is_causal=True, not both");
   const auto both = [&](const Dim& a, const Dim& b, std::string_view what, std::string_view left, std::string_view right) {
     if (op.equal(a, b) != Answer::no) return true;
     op.fail(ProblemKind::layer_input, op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " + op.words(op.shape(right)) + " differ in " + std::string(what) +
@@ -93,11 +93,11 @@ Value attend(Op& op) {
   op.must_equal(from_right(q, 0), from_right(k, 0));
   op.must_equal(from_right(k, 1), from_right(v, 1));
   if (!in_autocast(op) && query->dtype != Dtype::unknown && ((key->dtype != Dtype::unknown && key->dtype != query->dtype) || (value->dtype != Dtype::unknown && value->dtype != query->dtype)))
-    return op.fail(ProblemKind::dtype, "query, key and value have to be of one dtype, and they are " + std::string(values::name(query->dtype)) + ", " +
-                                           std::string(values::name(key->dtype)) + " and " + std::string(values::name(value->dtype)));
+    return op.fail(ProblemKind::dtype, "query, key and value have to be of one dtype, but they are " + code(values::name(query->dtype)) + ", " +
+                                           code(values::name(key->dtype)) + " and " + code(values::name(value->dtype)));
   const TensorState* mask = op.tensor("attn_mask");
   if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !values::is_floating(mask->dtype))
-    return op.fail(ProblemKind::dtype, "An attention mask is of bool or floating point, and " + op.name("attn_mask") + " is " + std::string(values::name(mask->dtype)));
+    return op.fail(ProblemKind::dtype, "An attention mask is of bool or floating point, but " + op.name("attn_mask") + " is " + code(values::name(mask->dtype)));
   const Dim length = from_right(q, 1), other = from_right(k, 1);
   if (mask && mask->shape.rank_known)
     for (const auto& [at, size] : {std::pair{std::size_t{0}, other}, std::pair{std::size_t{1}, length}}) {
@@ -147,7 +147,7 @@ Value multihead(Op& op) {
   const Dtype dtype = query->dtype;
   const Sequence q = sequence_of(query->shape, first), k = sequence_of(op.shape("key"), first), v = sequence_of(op.shape("value"), first);
   if (q.known && k.known && q.batched != k.batched)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes query and key with a batch or both without, and they are " + op.words(query->shape) + " and " + op.words(op.shape("key")));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes query and key with a batch or both without, but they are " + op.words(query->shape) + " and " + op.words(op.shape("key")));
   if (k.known && v.known && op.equal(k.length, v.length) == Answer::no)
     return op.fail(ProblemKind::layer_input, op.name("key") + " " + op.words(op.shape("key")) + " and " + op.name("value") + " " + op.words(op.shape("value")) +
                                                  " differ in their length: " + op.words(k.length) + " and " + op.words(v.length),
@@ -186,7 +186,7 @@ Value multihead_function(Op& op) {
   const Int width = op.size("embed_dim_to_check"), heads = op.size("num_heads");
   const Sequence q = sequence_of(query->shape, Known::no), k = sequence_of(op.shape("key"), Known::no);
   if (query->shape.rank_known && width && !query->shape.dims.empty() && op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
-    return op.fail(ProblemKind::layer_input, "multi_head_attention_forward takes " + op.words(op.dim(width)) + " features, and " + op.name("query") + " is " + op.words(query->shape),
+    return op.fail(ProblemKind::layer_input, "`multi_head_attention_forward` takes " + op.words(op.dim(width)) + " features, but " + op.name("query") + " has shape " + op.words(query->shape),
                    {query->shape.dims.back()});
   const Value output = op.result(query->shape, query->dtype);
   const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");

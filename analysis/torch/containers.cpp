@@ -1,6 +1,7 @@
 // The containers of modules: Sequential, ModuleList, ModuleDict. What they keep: see modules.hpp.
 #include "interpreter/speculation.hpp"
 #include "torch/modules.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ using interpreter::Arguments;
 
 namespace {
 
-void set_names(Call& call, std::vector<Value> names) { keep(call, "$names", call.run.heap().list(std::move(names))); }
+void set_names(Call& call, std::vector<Value> names) { keep(call, values::ContainerState::names, call.run.heap().list(std::move(names))); }
 
 // ---------------------------------------------------------------- layers in a row
 
@@ -22,7 +23,7 @@ bool layers_in_a_row(Interpreter& run, const std::vector<Value>& items, std::vec
     if (!item.is(Kind::instance) || item.as<Instance>()->cls || !item.as<Instance>()->native || layers.size() > most) return false;
     const Instance& layer = *item.as<Instance>();
     if (run.is_a(item, "torch.nn.Sequential")) {
-      const Value inner = kept(run, layer, "$items");
+      const Value inner = kept(run, layer, values::ContainerState::items);
       if (!inner.is(Kind::list) || values::Heap::list_state(inner)->open || !layers_in_a_row(run, values::Heap::list_state(inner)->items, layers)) return false;
       continue;
     }
@@ -98,7 +99,7 @@ Value sequential_init(Call& call) {
     values::Heap::list_state(list)->open = true;
     values::Heap::list_state(list)->rest = call.run.heap().external("");
   }
-  keep(call, "$items", list);
+  keep(call, values::ContainerState::items, list);
   return {};
 }
 Value module_list_init(Call& call) {
@@ -110,23 +111,23 @@ Value module_list_init(Call& call) {
     Int length = given.is(Kind::list) ? values::Heap::list_state(given)->length : nullptr;
     list = call.run.heap().open_list(call.run.element(given, call.place), length);
   }
-  keep(call, "$items", list);
+  keep(call, values::ContainerState::items, list);
   return {};
 }
 Value list_change(Call& call) {
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   const auto method = call.row.path.substr(call.row.path.rfind('.') + 1);
   Arguments arguments;
   for (const Value& argument : call.arguments)
     if (argument) arguments.positional.push_back(argument);
-  if (kept(call, "$names")) {
+  if (kept(call, values::ContainerState::names)) {
     // Names go on where the numbers are.
-    const Value names = kept(call, "$names");
+    const Value names = kept(call, values::ContainerState::names);
     if (names.is(Kind::list) && list.is(Kind::list) && method == "append") {
       const auto next = std::to_string(values::Heap::list_state(list)->items.size());
       call.run.call(call.run.attribute(names, Name("append"), call.place), {{call.run.heap().string(next)}, {}, false}, call.place);
     } else {
-      keep(call, "$names", {});
+      keep(call, values::ContainerState::names, {});
     }
   }
   if (!list.is(Kind::list)) return call.self;
@@ -152,30 +153,30 @@ bool is_outside(Call& call, Value list) {
 }
 // A slice of a container is a container.
 Value list_item(Call& call) {
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
   if (call.run.resolve(call.at(0)).is(Kind::integer) && is_outside(call, list)) return call.run.raise_builtin("IndexError", call.place);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
   Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);
   part->open = false;
-  keep(call.run, *part, "$items", found);
+  keep(call.run, *part, values::ContainerState::items, found);
   return Value::of(Kind::instance, part);
 }
 Value list_sum(Call& call) {
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   const auto more = call.run.elements(call.at(0), call.place);
   if (!list.is(Kind::list) || values::Heap::list_state(list)->open || !more) return call.run.heap().external("", call.place);
   std::vector<Value> items = values::Heap::list_state(list)->items;
   items.insert(items.end(), more->begin(), more->end());
   Instance* sum = call.run.make_native("torch.nn.ModuleList", call.place);
   sum->open = false;
-  keep(call.run, *sum, "$items", call.run.heap().list(std::move(items)));
+  keep(call.run, *sum, values::ContainerState::items, call.run.heap().list(std::move(items)));
   return Value::of(Kind::instance, sum);
 }
 // A part as an attribute: of a Sequential by its name or number.
 template <bool of_dict> Value part_by_name(Call& call) {
-  const Value name = call.run.resolve(call.at(0)), own = kept(call, of_dict ? "$dict" : "$items");
+  const Value name = call.run.resolve(call.at(0)), own = kept(call, of_dict ? values::ContainerState::dict : values::ContainerState::items);
   if (!name.is(Kind::string) || !own.is(of_dict ? Kind::dict : Kind::list)) return {};
   if (name.text() == "_orig_mod" && kept(call, "$compiled")) return call.self;
   for (const Part& part : parts_of(call.run, object(call)).list)
@@ -196,7 +197,7 @@ bool may_be_module(Call& call, Value value) {
 // A module that is set as an attribute of a container is one of its parts.
 Value set_part(Call& call) {
   const Value name = call.run.resolve(call.at(0));
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   if (!name.is(Kind::string) || !list.is(Kind::list)) return {};
   values::ListState state = *values::Heap::list_state(list);
   if (!call.run.is_a(call.run.resolve(call.at(1)), module_class)) {
@@ -208,7 +209,7 @@ Value set_part(Call& call) {
     }
     return {};
   }
-  const Value names = kept(call, "$names");
+  const Value names = kept(call, values::ContainerState::names);
   std::vector<Value> texts;
   for (std::size_t i = 0; i < state.items.size(); ++i) {
     const Value given = names.is(Kind::list) && i < values::Heap::list_state(names)->items.size() ? values::Heap::list_state(names)->items[i] : Value{};
@@ -237,11 +238,11 @@ Value module_dict_init(Call& call) {
   } else if (call.spread) {
     dict = call.run.heap().dict({}, true, call.run.heap().external(""));
   }
-  keep(call, "$dict", dict);
+  keep(call, values::ContainerState::dict, dict);
   return {};
 }
 Value set_dict_part(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return {};
   if (call.run.is_a(call.run.resolve(call.at(1)), module_class)) {
     call.run.dict_set(dict, call.at(0), call.at(1));
@@ -256,19 +257,19 @@ Value set_dict_part(Call& call) {
   return {};
 }
 Value set_dict_item(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return {};
   call.run.dict_set(dict, call.at(0), call.at(1));
   return Value::none();
 }
 Value dict_item(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
   return call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere);
 }
 // keys(), values(), items(), update(), pop()…: as of a dict.
 Value dict_part(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   const auto name = call.row.path.substr(call.row.path.rfind('.') + 1);
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
   Arguments arguments;
@@ -277,18 +278,18 @@ Value dict_part(Call& call) {
   return call.run.call(call.run.attribute(dict, Name(name == "__iter__" ? "keys" : name), call.place), std::move(arguments), call.place);
 }
 Value dict_length(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
   return call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place);
 }
 Value dict_has(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
   return call.run.compare(syntax::CompareOp::in, call.at(0), dict);
 }
 Value sequential_forward(Call& call) {
   Value x = call.at(0);
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   const auto items = list ? call.run.elements(list, call.place) : std::nullopt;
   if (!items) return call.run.heap().external("", call.place);
   // The call's text names the container, not the layer.

@@ -20,11 +20,11 @@ Value tensordot(Op& op) {
   const Dtype dtype = product_dtype(op, op.argument("input"), op.argument("b"));
   std::vector<std::size_t> over_a, over_b;
   if (const auto count = op.integer("dims")) {
-    if (*count < 0) return op.fail(ProblemKind::product, "tensordot sums over " + std::to_string(*count) + " dimensions");
+    if (*count < 0) return op.fail(ProblemKind::product, "`tensordot` sums over " + std::to_string(*count) + " dimensions");
     const auto n = static_cast<std::size_t>(*count);
     if (n > x.dims.size() || n > y.dims.size())
       return op.fail(ProblemKind::product,
-                     "tensordot sums over " + std::to_string(n) + " dimensions, and is given " + op.words(x) + " and " + op.words(y));
+                     "`tensordot` sums over " + std::to_string(n) + " dimensions; it is given " + op.words(x) + " and " + op.words(y));
     for (std::size_t i = 0; i < n; ++i) {
       over_a.push_back(x.dims.size() - n + i);
       over_b.push_back(i);
@@ -48,7 +48,7 @@ Value tensordot(Op& op) {
       }
     }
     if (over_a.size() != over_b.size())
-      return op.fail(ProblemKind::product, "tensordot pairs " + std::to_string(over_a.size()) + " dimensions with " + std::to_string(over_b.size()));
+      return op.fail(ProblemKind::product, "`tensordot` pairs " + std::to_string(over_a.size()) + " dimensions with " + std::to_string(over_b.size()));
   }
   for (std::size_t i = 0; i < over_a.size(); ++i) {
     const Dim left = dim_at(x, over_a[i]), right = dim_at(y, over_b[i]);
@@ -84,7 +84,7 @@ Value chain(Op& op) {
   else if (op.argument("tensors")) return op.unknown();
   if (parts.empty()) return op.unknown();
   const bool vectors = op.title() == "multi_dot";
-  if (vectors && parts.size() < 2) return op.fail(ProblemKind::product, "multi_dot takes two tensors at least, and is given one");
+  if (vectors && parts.size() < 2) return op.fail(ProblemKind::product, "`multi_dot` takes two tensors at least, but is given one");
   Dim rows{}, last{};
   bool first_is_vector = false, last_is_vector = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -94,7 +94,7 @@ Value chain(Op& op) {
     const bool end = vectors && (i == 0 || i + 1 == parts.size());
     if (dims.size() != 2 && !(end && dims.size() == 1))
       return op.fail(ProblemKind::product,
-                     std::string(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " + op.words(state->shape));
+                     code(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " + op.words(state->shape));
     const Dim inner_dim = dims[0];
     if (i == 0) {
       first_is_vector = dims.size() == 1;
@@ -120,14 +120,13 @@ Value cdist(Op& op) {
   if (!a || !b) return op.unknown();
   for (const std::string_view name : {"input", "other"})
     if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() < 2)
-      return op.fail(ProblemKind::product, "cdist takes rows of points, two dimensions at least, and " + op.name(name) + " is " + op.words(shape));
-  if (const auto p = op.real("p"); p && *p < 0) return op.fail(ProblemKind::argument, "cdist takes a p of at least 0");
+      return op.fail(ProblemKind::product, "`cdist` takes rows of points, two dimensions at least, but " + op.name(name) + " has shape " + op.words(shape));
+  if (const auto p = op.real("p"); p && *p < 0) return op.fail(ProblemKind::argument, "`cdist` takes a p of at least 0");
   const Shape x = a->shape, y = b->shape;
   const Dim left = from_right(x, 0), right = from_right(y, 0);
   if (!op.must_equal(left, right))
     return op.fail(ProblemKind::product,
-                   "cdist compares points of as many coordinates: " + op.name("input") + " is " + op.words(x) + " and " + op.name("other") + " is " +
-                       op.words(y) + ", so " + op.words(left) + " would meet " + op.words(right),
+                   "`cdist` compares points of as many coordinates: " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("other") + " has shape " + op.words(y) + ", so " + op.words(left) + " would meet " + op.words(right),
                    {left, right});
   if (!x.rank_known || !y.rank_known) return op.unknown();
   const auto batch = op.broadcast({true, {x.dims.begin(), x.dims.end() - 2}}, {true, {y.dims.begin(), y.dims.end() - 2}});
@@ -152,7 +151,7 @@ Value bilinear(Op& op) {
     const Dim have = from_right(op.shape(name), 0), want = dim_at(w, at);
     if (!op.must_equal(have, want))
       return op.fail(ProblemKind::product,
-                     "bilinear has a weight of " + op.words(w) + ", and " + op.name(name) + " " + op.words(op.shape(name)) + " brings " +
+                     "`bilinear` has a weight of " + op.words(w) + ", and " + op.name(name) + " " + op.words(op.shape(name)) + " brings " +
                          op.words(have) + " features where " + op.words(want) + " are expected",
                      {have, want});
   }
@@ -203,7 +202,7 @@ Value einsum(Op& op) {
   while (true) {
     const auto comma = left.find(',');
     const auto term = read_term(left.substr(0, comma));
-    if (!term) return op.fail(ProblemKind::product, "einsum cannot read '" + std::string(*equation) + "'");
+    if (!term) return op.fail(ProblemKind::product, "`einsum` cannot read '" + std::string(*equation) + "'");
     terms.push_back(*term);
     if (comma == std::string_view::npos) break;
     left = left.substr(comma + 1);
@@ -298,7 +297,7 @@ Value einsum(Op& op) {
     if (!out.ellipsis) std::swap(out.before, out.after);
   } else {
     const auto term = read_term(std::string_view(text).substr(arrow + 2));
-    if (!term) return op.fail(ProblemKind::product, "einsum cannot read '" + std::string(*equation) + "'");
+    if (!term) return op.fail(ProblemKind::product, "`einsum` cannot read '" + std::string(*equation) + "'");
     out = *term;
   }
   Shape shape{true, {}};

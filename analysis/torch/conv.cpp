@@ -25,7 +25,7 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
     if (const auto stride = setting_axes(op, "stride", spatial); stride && *padding == "same")
       for (const Int size : *stride)
         if (op.s.compare(Compare::eq, size, op.s.constant(1)) == Answer::no) {
-          op.fail(ProblemKind::argument, "padding='same' needs stride 1, and it is " + op.words(op.dim(size)));
+          op.fail(ProblemKind::argument, "padding='same' needs stride 1, but it is " + op.words(op.dim(size)));
           return;
         }
   }
@@ -52,7 +52,7 @@ Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
     const bool is_padded = s.value((*w.padding)[axis]) != 0, dilated = s.value((*w.dilation)[axis]) != 1;
     op.fail(ProblemKind::layer_input,
             called(op) + " slides a window of " + op.words(op.dim(reach)) + (dilated ? " (with its dilation)" : "") + " over " + op.words(op.dim(padded)) +
-                (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " is " + op.words(op.shape("input")),
+                (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " has shape " + op.words(op.shape("input")),
             {size});
     return {};
   }
@@ -76,7 +76,7 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   out = s.add(s.add(out, more), s.constant(1));
   // In three dimensions an empty result is one, too.
   if (less_than(op, out, w.kernel->size() == 3 ? 0 : 1)) {
-    op.fail(ProblemKind::layer_input, called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") + " is " + op.words(op.shape("input")), {size});
+    op.fail(ProblemKind::layer_input, called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")), {size});
     return {};
   }
   return op.made(out);
@@ -103,7 +103,7 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
   for (const auto& [values, least, name] : {Setting{w.stride, 1, "stride"}, Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
     for (std::size_t axis = 0; values && axis < spatial; ++axis)
       if (op.s.compare(Compare::lt, (*values)[axis], op.s.constant(least)) == Answer::yes)
-        return op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) + ", and it has to be at least " + std::to_string(least));
+        return op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) + "; it has to be at least " + std::to_string(least));
   for (std::size_t axis = 0; w.same && w.stride && axis < spatial; ++axis)
     if (op.s.compare(Compare::gt, (*w.stride)[axis], op.s.constant(1)) == Answer::yes)
       return op.fail(ProblemKind::argument, called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " + op.words(op.dim((*w.stride)[axis])));
@@ -152,14 +152,14 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   if (!weight) return op.unknown();
   const TensorState* input = op.expect("input");
   if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown && input->dtype != weight->dtype && !in_autocast(op))
-    return op.fail(ProblemKind::dtype, op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
-                                           std::string(values::name(weight->dtype)));
+    return op.fail(ProblemKind::dtype, op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
+                                           code(values::name(weight->dtype)));
   if (const TensorState* bias = op.tensor("bias"); !transposed && bias && input && input->dtype != Dtype::unknown && bias->dtype != Dtype::unknown && input->dtype != bias->dtype && !in_autocast(op))
-    return op.fail(ProblemKind::dtype, op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " + op.name("bias") + " is " + std::string(values::name(bias->dtype)));
+    return op.fail(ProblemKind::dtype, op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("bias") + " is " + code(values::name(bias->dtype)));
   const Dim groups = setting_dim(op, "groups");
   if (weight->shape.rank_known && weight->shape.dims.size() != spatial + 2)
-    return op.fail(ProblemKind::layer_input, std::string(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", and " + op.name("weight") +
-                                                 " is " + op.words(weight->shape));
+    return op.fail(ProblemKind::layer_input, code(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", but " + op.name("weight") +
+                                                 " has shape " + op.words(weight->shape));
   Window w;
   Dim in, out;
   if (weight->shape.rank_known) {
@@ -176,7 +176,7 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
       }
   }
   if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.rank_known && bias->shape.dims.size() == 1 && op.equal(bias->shape.dims[0], out) == Answer::no)
-    return op.fail(ProblemKind::layer_input, op.name("bias") + " is " + op.words(bias->shape) + ", and " + std::string(op.title()) + " makes " + op.words(out) + " channels", {out});
+    return op.fail(ProblemKind::layer_input, op.name("bias") + " has shape " + op.words(bias->shape) + ", and " + code(op.title()) + " makes " + op.words(out) + " channels", {out});
   return convolve(op, spatial, transposed, in, out, w);
 }
 

@@ -41,7 +41,7 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
   Shape shape{true, {}};
   for (const Int size : *sizes) {
     if (op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes) {
-      op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
+      op.fail(ProblemKind::argument, code(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
       return std::nullopt;
     }
     shape.dims.push_back(op.made(size));
@@ -86,14 +86,14 @@ Value randint(Op& op) {
 Value one_size(Op& op) {
   const Int size = op.size("n");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
+    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
   return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : op.run.default_dtype(), op.title() == "randperm");
 }
 Value eye(Op& op) {
   const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
   for (const Int size : {rows, columns})
     if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-      return op.fail(ProblemKind::argument, "eye is asked for a dimension of size " + op.words(op.dim(size)));
+      return op.fail(ProblemKind::argument, "`eye` is asked for a dimension of size " + op.words(op.dim(size)));
   return made(op, Shape{true, {op.made(rows), op.made(columns)}}, op.run.default_dtype());
 }
 
@@ -120,10 +120,10 @@ Value arange(Op& op) {
       const Int count = steps_between(op, from, to, *by);
       if (op.s.compare(*by > 0 ? Compare::lt : Compare::gt, to, from) == Answer::yes)
         return op.fail(ProblemKind::argument,
-                       "arange from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
+                       "`arange` from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
       length = op.made(count);
     } else if (by == 0) {
-      return op.fail(ProblemKind::argument, "arange makes steps of 0");
+      return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
     }
     return made(op, Shape{true, {length}}, Dtype::int64);
   }
@@ -137,29 +137,29 @@ Value arange(Op& op) {
   for (const Value& value : {start, end, step})
     known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) ||
                       (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
-  if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "arange from or to infinity never ends");
+  if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "`arange` from or to infinity never ends");
   if (from && to && by && *by != 0) {
     // Of integers the bounds are cut off first.
     const Dtype asked = op.dtype("dtype", Dtype::float32);
     const bool cut = asked == Dtype::unknown || is_integral(asked);
     const double count = cut ? std::ceil((std::trunc(*to) - std::trunc(*from)) / std::trunc(*by)) : std::ceil((*to - *from) / *by);
     if (cut && (std::trunc(*by) == 0 || count != std::ceil((*to - *from) / *by)) && asked == Dtype::unknown) return made(op, Shape{true, {Dim{}}}, Dtype::unknown);
-    if (cut && std::trunc(*by) == 0) return op.fail(ProblemKind::argument, "arange makes steps of 0: its step is cut off to an integer");
-    if (count < 0) return op.fail(ProblemKind::argument, "arange never arrives: its end lies on the other side of its start");
+    if (cut && std::trunc(*by) == 0) return op.fail(ProblemKind::argument, "`arange` makes steps of 0: its step is cut off to an integer");
+    if (count < 0) return op.fail(ProblemKind::argument, "`arange` never arrives: its end lies on the other side of its start");
     if (count < 1e15) length = op.made(op.s.constant(static_cast<std::int64_t>(count)));
   } else if (by == 0.0) {
-    return op.fail(ProblemKind::argument, "arange makes steps of 0");
+    return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
   }
   return made(op, Shape{true, {length}}, known ? op.run.default_dtype() : Dtype::unknown);
 }
 Value linspace(Op& op) {
-  if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a whole number of steps");
+  if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, code(op.title()) + " takes a whole number of steps");
   const Int steps = op.size("steps");
   if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
+    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
   for (const std::string_view bound : {"start", "end"})
     if (const Shape& shape = op.shape(bound); shape.rank_known && !shape.dims.empty())
-      return op.fail(ProblemKind::argument, std::string(op.title()) + " takes numbers or tensors without a dimension, and " + op.name(bound) + " is " + op.words(shape));
+      return op.fail(ProblemKind::argument, code(op.title()) + " takes numbers or tensors without a dimension, but " + op.name(bound) + " has shape " + op.words(shape));
   return made(op, Shape{true, {op.made(steps)}}, op.run.default_dtype());
 }
 // Deprecated: both ends are included.
@@ -178,7 +178,7 @@ Value signal_window(Op& op) {
     return op.fail(ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
   const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
   if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
-    return op.fail(ProblemKind::dtype, title + " is computed in float32 or float64, and not in " + std::string(values::name(dtype)));
+    return op.fail(ProblemKind::dtype, title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
   for (const std::string_view positive : {"tau", "std"})
     if (const auto value = op.real(positive); value && *value <= 0) return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
   if (const auto beta = op.real("beta"); beta && *beta < 0) return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
@@ -197,7 +197,7 @@ Value empty_permuted(Op& op) {
         fits = fits && at >= 0 && at < static_cast<std::int64_t>(seen.size()) && !seen[static_cast<std::size_t>(at)];
         if (fits) seen[static_cast<std::size_t>(at)] = true;
       }
-      if (!fits) return op.fail(ProblemKind::argument, "empty_permuted takes the order of " + std::to_string(seen.size()) + " dimensions, each of them once");
+      if (!fits) return op.fail(ProblemKind::argument, "`empty_permuted` takes the order of " + std::to_string(seen.size()) + " dimensions, each of them once");
     }
   return made(op, shape, op.run.default_dtype());
 }
@@ -528,14 +528,14 @@ Value multinomial(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
     return op.fail(ProblemKind::argument,
-                   "multinomial takes a vector of weights or a matrix of them, and " + op.name("input") + " is " + op.words(shape));
+                   "`multinomial` takes a vector of weights or a matrix of them, but " + op.name("input") + " has shape " + op.words(shape));
   const Int samples = op.size("num_samples");
   if (samples && op.s.compare(Compare::le, samples, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "multinomial is asked for " + op.words(op.dim(samples)) + " samples");
+    return op.fail(ProblemKind::argument, "`multinomial` is asked for " + op.words(op.dim(samples)) + " samples");
   if (!shape.dims.empty() && op.flag("replacement") == Known::no && samples && shape.dims.back().size &&
       op.s.compare(Compare::gt, samples, shape.dims.back().size) == Answer::yes)
     return op.fail(ProblemKind::argument,
-                   "multinomial without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
+                   "`multinomial` without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
   if (!shape.dims.empty()) shape.dims.back() = op.made(samples);
   TensorState state = *op.tensor(op.result(shape, Dtype::int64));
   state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
@@ -547,7 +547,7 @@ Value multinomial(Op& op) {
 Value triangle_indices(Op& op) {
   const auto row = op.integer("row"), column = op.integer("col"), offset = op.integer("offset");
   Dim count;
-  if ((row && *row < 0) || (column && *column < 0)) return op.fail(ProblemKind::argument, std::string(op.title()) + " takes sizes of at least 0");
+  if ((row && *row < 0) || (column && *column < 0)) return op.fail(ProblemKind::argument, code(op.title()) + " takes sizes of at least 0");
   if (row && column && offset && *row < 100'000) {
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < *row; ++i) {

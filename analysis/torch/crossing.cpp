@@ -64,7 +64,7 @@ std::string crossing_text(const Op& op, std::string_view column, std::string_vie
   both.dims[1] = b.dims[0];
   const std::string_view what = op.call.row.path.substr(op.call.row.path.rfind('.') + 1);
   const bool compares = what != "mul" && what != "add" && what != "div";
-  return op.name(column) + " is " + op.words(a) + " and " + op.name(row) + " is " + op.words(b) + ": together they are " + op.words(both) + ", so each element of one is " +
+  return op.name(column) + " has shape " + op.words(a) + " and " + op.name(row) + " has shape " + op.words(b) + ": together they are " + op.words(both) + ", so each element of one is " +
          (compares ? "compared" : "combined") + " with all of the other";
 }
 
@@ -87,7 +87,7 @@ void warn_of_sizes(Op& op) {
     else differ = differ || op.equal(from_right(a->shape.dims.size() > least ? a->shape : b->shape, i), 1) == Answer::no;
   }
   if (differ)
-    op.warn(ProblemKind::suspicious_broadcast, op.name(first) + " is " + op.words(a->shape) + " and " + op.name(second) + " is " + op.words(b->shape) +
+    op.warn(ProblemKind::suspicious_broadcast, op.name(first) + " has shape " + op.words(a->shape) + " and " + op.name(second) + " has shape " + op.words(b->shape) +
                                                    ": the loss repeats the smaller one, which is hardly meant. Give both the same shape");
 }
 
@@ -118,7 +118,7 @@ void watch_crossing(Op& op, Crossing crossing, Value made) {
     if (const auto operands = crossed_operands(op)) {
       const auto [column, row] = *operands;
       op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row), {op.shape(column).dims[0], op.shape(row).dims[0]});
-      op.cure_append(column, squeeze_of(op.shape(column)), true, "Squeeze " + op.name(column) + " to " + op.words(op.shape(row)));
+      op.cure_append(column, squeeze_of(op.shape(column)), true, "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, op.shape(row)));
       return;
     }
     warn_of_sizes(op);
@@ -143,7 +143,7 @@ void watch_crossing(Op& op, Crossing crossing, Value made) {
     kept->problem.expr = op.call.expr;
     kept->problem.node = op.call.node;
     if (const syntax::Expr* expr = op.expression(column))
-      kept->problem.cures.push_back({interpreter::Cure::How::append, column, expr, squeeze_of(a->shape), "Squeeze " + op.name(column) + " to " + op.words(b->shape), true});
+      kept->problem.cures.push_back({interpreter::Cure::How::append, column, expr, squeeze_of(a->shape), "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape), true});
     for (const Dim& d : {a->shape.dims[0], b->shape.dims[0]})
       if (d.origin && d.origin->place) kept->problem.evidence.emplace_back(d.origin->place, op.words(d) + " comes from here");
     mark(kept);

@@ -6,6 +6,7 @@
 
 #include "syntax/spelling.hpp"
 #include "values/shape_text.hpp"
+#include "values/kept.hpp"
 
 #include <cmath>
 
@@ -60,12 +61,12 @@ Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth
   if (dataset.is(Kind::list) || dataset.is(Kind::tuple)) return {run.element(dataset, place), nullptr};
   if (dataset.is(Kind::tensor)) return {without_first(run, dataset, place), nullptr};
   if (!dataset.is(Kind::instance)) return {};
-  if (const Value tensors = kept(run, dataset, "$tensors"); tensors.is(Kind::tuple)) {
+  if (const Value tensors = kept(run, dataset, values::LoaderState::tensors); tensors.is(Kind::tuple)) {
     std::vector<Value> items;
     for (const Value& tensor : tensors.as<values::Tuple>()->items) items.push_back(without_first(run, tensor, place));
     return {run.heap().tuple(std::move(items)), nullptr};
   }
-  if (const Value inner = kept(run, dataset, "$dataset")) return sample_of(run, inner, place, depth + 1);
+  if (const Value inner = kept(run, dataset, values::LoaderState::dataset)) return sample_of(run, inner, place, depth + 1);
   if (!dataset.as<Instance>()->cls) return {};
   const Value known = kept(run, dataset, "$sample"), at = kept(run, dataset, "$sample_index");
   if (known) return {known, at.is(Kind::integer) ? at.integer() : nullptr};
@@ -170,7 +171,7 @@ void judge_loader(Op& op) {
   }
   const auto refuse = [&](std::string_view text) { op.fail_when(alone, ProblemKind::argument, std::string(text)); };
   if (const Value factor = op.argument("prefetch_factor"); factor.is(Kind::integer))
-    refuse("`prefetch_factor` is given and `num_workers` is 0: nobody fetches ahead, and DataLoader raises \"prefetch_factor option could only be specified in multiprocessing\". Set num_workers above 0, or leave it out");
+    refuse("`prefetch_factor` is given and `num_workers` is 0: nothing fetches ahead, and `DataLoader` raises \"prefetch_factor option could only be specified in multiprocessing\". Set num_workers above 0, or leave it out");
   if (op.flag("persistent_workers") == Known::yes)
     refuse("`persistent_workers` is true and `num_workers` is 0: DataLoader raises \"persistent_workers option needs num_workers > 0\". Set num_workers above 0, or leave it out");
 }
@@ -180,7 +181,7 @@ Value loader_init(Call& call) {
   for (const std::string_view name : {"dataset", "batch_size", "sampler", "batch_sampler", "collate_fn", "drop_last", "num_workers", "pin_memory"})
     if (const Value value = op.argument(name)) op.keep(name, value);
     else op.keep(name, Value::none());
-  op.keep("$dataset", call.at(0));
+  op.keep(values::LoaderState::dataset, call.at(0));
   if (call.spread) op.keep("$open", call.run.heap().boolean(true));
   return {};
 }
@@ -365,7 +366,7 @@ Value tensors_init(Call& call) {
   std::vector<Value> tensors;
   for (const Value& value : call.rest) tensors.push_back(call.run.resolve(value));
   const Value made = call.run.heap().tuple(tensors);
-  if (!call.spread) op.keep("$tensors", made);
+  if (!call.spread) op.keep(values::LoaderState::tensors, made);
   op.keep("tensors", made);
   Dim first;
   for (const Value& tensor : tensors) {
@@ -381,7 +382,7 @@ Value tensors_init(Call& call) {
   return {};
 }
 Value tensors_length(Call& call) {
-  const Value tensors = kept(call.run, call.self, "$tensors");
+  const Value tensors = kept(call.run, call.self, values::LoaderState::tensors);
   if (tensors.is(Kind::tuple))
     for (const Value& tensor : tensors.as<values::Tuple>()->items)
       if (const TensorState* state = tensor_state(call.run, tensor); state && state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
@@ -394,7 +395,7 @@ Value picks_all(Call& call) {
   Int length = nullptr;
   if (const Value count = op.argument("num_samples"); count && !count.is(Kind::none)) length = count.is(Kind::integer) ? count.integer() : nullptr;
   else length = length_of(call.run, call.at(0), call.place);
-  if (length && !call.spread) keep(call.run, call.self, "$length", Value::of(length));
+  if (length && !call.spread) keep(call.run, call.self, values::LoaderState::length, Value::of(length));
   return {};
 }
 Value picks_batches(Call& call) {
@@ -405,11 +406,11 @@ Value picks_batches(Call& call) {
   const Int size = given.is(Kind::integer) ? given.integer() : nullptr;
   const Known drops = op.flag("drop_last");
   if (!length || !size || call.spread || drops == Known::unknown || s.compare(Compare::gt, size, s.constant(0)) != Answer::yes) return {};
-  keep(call.run, call.self, "$length", Value::of(s.floordiv(drops == Known::yes ? length : s.add(length, s.sub(size, s.constant(1))), size)));
+  keep(call.run, call.self, values::LoaderState::length, Value::of(s.floordiv(drops == Known::yes ? length : s.add(length, s.sub(size, s.constant(1))), size)));
   return {};
 }
 Value picked_length(Call& call) {
-  const Value length = kept(call.run, call.self, "$length");
+  const Value length = kept(call.run, call.self, values::LoaderState::length);
   if (length) return length;
   symbolic::AtomInfo info;
   info.lower = 0;
@@ -424,20 +425,20 @@ Value any_sample(Call& call) {
 Value part_of(Call& call, Value dataset, Int length) {
   Instance* made = call.run.make_native("torch.utils.data.Subset", call.place);
   const Value subset = Value::of(Kind::instance, made);
-  keep(call.run, subset, "$dataset", dataset);
+  keep(call.run, subset, values::LoaderState::dataset, dataset);
   keep(call.run, subset, "dataset", dataset);
-  if (length) keep(call.run, subset, "$length", Value::of(length));
+  if (length) keep(call.run, subset, values::LoaderState::length, Value::of(length));
   return subset;
 }
 Value subset_init(Call& call) {
-  keep(call.run, call.self, "$dataset", call.at(0));
+  keep(call.run, call.self, values::LoaderState::dataset, call.at(0));
   keep(call.run, call.self, "dataset", call.at(0));
   keep(call.run, call.self, "indices", call.at(1));
-  if (const Int length = length_of(call.run, call.at(1), call.place)) keep(call.run, call.self, "$length", Value::of(length));
+  if (const Int length = length_of(call.run, call.at(1), call.place)) keep(call.run, call.self, values::LoaderState::length, Value::of(length));
   return {};
 }
 Value kept_length(Call& call) {
-  const Value length = kept(call.run, call.self, "$length");
+  const Value length = kept(call.run, call.self, values::LoaderState::length);
   return length ? length : call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 Value random_split(Call& call) {
@@ -457,7 +458,7 @@ Value random_split(Call& call) {
     if (lengths.back()) sum = s.add(sum, lengths.back());
   }
   if (integers && whole && s.compare(Compare::eq, sum, whole) == Answer::no)
-    op.fail(ProblemKind::argument, "The lengths come to " + op.words(op.dim(sum)) + ", and " + op.name("dataset") + " has " + op.words(op.dim(whole)) + " samples");
+    op.fail(ProblemKind::argument, "The lengths come to " + op.words(op.dim(sum)) + ", but " + op.name("dataset") + " has " + op.words(op.dim(whole)) + " samples");
   else if (const auto total = whole ? s.value(whole) : std::nullopt; total && !integers) {
     // Fractions: what is left over goes to the first parts, one each.
     std::vector<std::int64_t> sizes;
@@ -482,21 +483,21 @@ Value joined_init(Call& call) {
   const auto parts = call.run.elements(call.at(0), call.place);
   keep(call.run, call.self, "datasets", call.at(0));
   if (!parts || parts->empty()) return {};
-  keep(call.run, call.self, "$dataset", parts->front());
+  keep(call.run, call.self, values::LoaderState::dataset, parts->front());
   Int sum = call.run.symbols().constant(0);
   for (const Value& part : *parts) {
     const Int length = length_of(call.run, part, call.place);
     sum = sum && length ? call.run.symbols().add(sum, length) : nullptr;
   }
-  if (sum) keep(call.run, call.self, "$length", Value::of(sum));
+  if (sum) keep(call.run, call.self, values::LoaderState::length, Value::of(sum));
   return {};
 }
 Value joined(Call& call) {
   Instance* made = call.run.make_native("torch.utils.data.ConcatDataset", call.place);
   const Value both = Value::of(Kind::instance, made);
-  keep(call.run, both, "$dataset", call.self);
+  keep(call.run, both, values::LoaderState::dataset, call.self);
   const Int a = length_of(call.run, call.self, call.place), b = length_of(call.run, call.at(0), call.place);
-  if (a && b) keep(call.run, both, "$length", Value::of(call.run.symbols().add(a, b)));
+  if (a && b) keep(call.run, both, values::LoaderState::length, Value::of(call.run.symbols().add(a, b)));
   return both;
 }
 Value default_collate(Call& call) {

@@ -1,5 +1,6 @@
 // Paths, and the files of data that a program reads by a path that the run knows: JSON, YAML, OmegaConf.
 #include "torch/native.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <string>
@@ -16,8 +17,8 @@ Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
 Value path_text(Interpreter& run, Value value) {
   value = run.resolve(value);
   if (value.is(Kind::string)) return value;
-  const values::Slot* slot = value.is(Kind::unknown)    ? value.as<values::Unknown>()->attributes.find(Name("$path"))
-                             : value.is(Kind::instance) ? value.as<Instance>()->attributes.find(Name("$path"))
+  const values::Slot* slot = value.is(Kind::unknown)    ? value.as<values::Unknown>()->attributes.find(Name(values::FileState::path))
+                             : value.is(Kind::instance) ? value.as<Instance>()->attributes.find(Name(values::FileState::path))
                                                         : nullptr;
   const Value text = slot ? run.resolve(slot->value) : Value{};
   return text.is(Kind::string) ? text : Value{};
@@ -25,18 +26,18 @@ Value path_text(Interpreter& run, Value value) {
 
 Value path_of_text(Call& call, std::string text) {
   Instance* made = call.run.make_native("pathlib.Path", call.place);
-  keep(call.run, *made, "$path", call.run.heap().string(text));
+  keep(call.run, *made, values::FileState::path, call.run.heap().string(text));
   return Value::of(Kind::instance, made);
 }
 // A path of which only is known that it is another one on each rank.
 Value path_of_rank(Call& call, std::vector<Value> parts) {
   parts.push_back(call.self);
   for (Value& part : parts)
-    if (part = call.run.resolve(part); part.is(Kind::instance)) part = kept(call.run, *part.as<Instance>(), "$path");
+    if (part = call.run.resolve(part); part.is(Kind::instance)) part = kept(call.run, *part.as<Instance>(), values::FileState::path);
   const Value text = call.run.heap().unknown_from(parts, call.place);
   if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::uniform || call.run.heap().sharing(text) == Sharing::unseen) return not_seen(call);
   Instance* made = call.run.make_native("pathlib.Path", call.place);
-  keep(call.run, *made, "$path", text);
+  keep(call.run, *made, values::FileState::path, text);
   return Value::of(Kind::instance, made);
 }
 Value joined(Call& call, std::string path, const std::vector<Value>& parts) {
@@ -95,10 +96,10 @@ Value same_path(Call& call) {
 
 // What is read of a file, as one text.
 Value text_of_file(Call& call) {
-  const Value own = call.self.is(Kind::instance) ? kept(call, "$path") : Value{};
+  const Value own = call.self.is(Kind::instance) ? kept(call, values::FileState::path) : Value{};
   const Value made = own && !own.is(Kind::string) ? call.run.heap().unknown("", symbolic::mix(call.run.heap().sharing(own), Sharing::local), call.place) : not_seen(call);
   if (const Value path = path_text(call.run, call.self); path && made.is(Kind::unknown))
-    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$path")).value = path;
+    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
   return made;
 }
 Value open_path(Call& call) { return call.run.call(call.run.library_symbol("builtins.open"), {{call.self}, {}, false}, call.place); }

@@ -1,5 +1,6 @@
 // DeepSpeed. Read in the source of 0.19 and asked: tests/frameworks.
 #include "torch/frameworks.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -35,7 +36,7 @@ bool has_no_optimizer(Call& call, Value configured) {
   return !state.open && std::none_of(state.items.begin(), state.items.end(), [](const auto& item) { return !item.first.is(Kind::string) || item.first.text() == "optimizer"; });
 }
 Value engine_optimizer(Call& call) {
-  keep(call, "$parameters", call.at(0));
+  keep(call, values::OptimizerState::parameters, call.at(0));
   return {};
 }
 // The engine keeps its optimizer in `$optimizer`: the one that was given, or one that the configuration makes of the parameters.

@@ -3,6 +3,7 @@
 #include "torch/distributions.hpp"
 
 #include "torch/native.hpp"
+#include "values/kept.hpp"
 
 #include <deque>
 #include <string>
@@ -11,7 +12,7 @@ namespace stepzero::torch {
 
 namespace {
 
-constexpr std::string_view batch_name = "$batch";
+constexpr std::string_view batch_name = values::LoaderState::batch;
 
 // A tensor of that shape, computed from the operands.
 Value of_shape(const Call& call, std::initializer_list<Value> operands, const Shape& shape, Dtype dtype, bool with_gradient = true) {

@@ -98,7 +98,7 @@ Value repeat(Op& op) {
   const bool pads = op.title() == "tile";
   if (wanted->complete && times.size() < from.dims.size()) {
     if (!pads)
-      return op.fail(ProblemKind::reshape, op.name("input") + " is " + op.words(from) + " and " + std::string(op.title()) + sizes_words(op, times) +
+      return op.fail(ProblemKind::reshape, op.name("input") + " is " + op.words(from) + " and " + code(std::string(op.title()) + sizes_words(op, times)) +
                                                " says only how often " + count_of(times.size(), "dimension") + " shall be repeated");
     times.insert(times.begin(), from.dims.size() - times.size(), op.s.constant(1));
   }

@@ -24,7 +24,7 @@ Dtype dtype_of(Ends ends, Dtype input) {
 }
 bool too_small(Op& op, Int n) {
   if (!n || op.s.compare(Compare::lt, n, op.s.constant(1)) != Answer::yes) return false;
-  op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for a signal of " + op.words(op.dim(n)) + " points");
+  op.fail(ProblemKind::argument, code(op.title()) + " is asked for a signal of " + op.words(op.dim(n)) + " points");
   return true;
 }
 // The sizes of the transformed dimensions: asked for, or those of the input.
@@ -38,7 +38,7 @@ Value transform(Op& op, const std::vector<std::size_t>& axes, const std::vector<
     if (too_small(op, n)) return op.unknown();
     if (!n && op.value(dim) == 0)
       return op.fail(ProblemKind::argument,
-                     std::string(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " + op.words(input->shape) +
+                     code(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " + op.words(input->shape) +
                          " is empty",
                      {dim});
     if (last && ends == Ends::half) dim = op.made(halved(op, n ? n : dim.size));
@@ -55,12 +55,12 @@ const TensorState* signal(Op& op) {
   const bool needs_real = op.title().starts_with("rfft") || op.title().starts_with("ihfft");
   if (needs_real && is_complex(input->dtype)) {
     op.fail(ProblemKind::dtype,
-            std::string(op.title()) + " takes a real signal, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
+            code(op.title()) + " takes a real signal, but " + op.name("input") + " is " + code(values::name(input->dtype)));
     return nullptr;
   }
   if (const auto norm = op.text("norm"); norm && *norm != "forward" && *norm != "backward" && *norm != "ortho") {
     op.fail(ProblemKind::argument,
-            "norm of " + std::string(op.title()) + " is 'forward', 'backward' or 'ortho', and not '" + std::string(*norm) + "'");
+            "norm of " + code(op.title()) + " is 'forward', 'backward' or 'ortho', not '" + std::string(*norm) + "'");
     return nullptr;
   }
   return input;
@@ -71,7 +71,7 @@ Value along_one(Op& op, Ends ends) {
   if (!input->shape.rank_known) return op.result({}, dtype_of(ends, input->dtype));
   if (input->shape.dims.empty())
     return op.fail(ProblemKind::argument,
-                   std::string(op.title()) + " takes a signal of at least one dimension, and " + op.name("input") + " has none");
+                   code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") + " has none");
   const auto axis = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
   if (!axis) return op.result({true, std::vector<Dim>(input->shape.dims.size())}, dtype_of(ends, input->dtype));
@@ -98,18 +98,18 @@ Value along_many(Op& op, Ends ends) {
     if (!given) return op.result({true, std::vector<Dim>(rank)}, dtype);
     axes = *given;
     if (rank == 0 && !axes.empty())
-      return op.fail(ProblemKind::index, std::string(op.title()) + " takes a signal of at least one dimension, and " + op.name("input") + " has none");
+      return op.fail(ProblemKind::index, code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") + " has none");
   } else {
     const std::size_t count = two ? 2 : op.argument("s") ? asked->size() : rank;
     if (count > rank)
-      return op.fail(ProblemKind::argument, std::string(op.title()) + " transforms " + std::to_string(count) + " dimensions, and " +
-                                                op.name("input") + " is " + op.words(input->shape));
+      return op.fail(ProblemKind::argument, code(op.title()) + " transforms " + std::to_string(count) + " dimensions, but " +
+                                                op.name("input") + " has shape " + op.words(input->shape));
     for (std::size_t i = rank - count; i < rank; ++i) axes.push_back(i);
   }
   if (op.argument("s") && asked->size() != axes.size())
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " +
+    return op.fail(ProblemKind::argument, code(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " +
                                               std::to_string(axes.size()) + " dimensions");
-  if (axes.empty() && ends != Ends::same) return op.fail(ProblemKind::argument, std::string(op.title()) + " transforms at least one dimension");
+  if (axes.empty() && ends != Ends::same) return op.fail(ProblemKind::argument, code(op.title()) + " transforms at least one dimension");
   return transform(op, axes, *asked, ends);
 }
 Value one_same(Op& op) { return along_one(op, Ends::same); }
@@ -138,11 +138,11 @@ Value stft(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
-    return op.fail(ProblemKind::argument, "stft takes a signal or a batch of them, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::argument, "`stft` takes a signal or a batch of them, but " + op.name("input") + " has shape " + op.words(shape));
   const Int fft = op.size("n_fft");
   const auto length = op.argument("hop_length") ? op.size("hop_length") : fft ? op.s.floordiv(fft, op.s.constant(4)) : nullptr;
   if (length && op.s.compare(Compare::lt, length, op.s.constant(1)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "stft takes a hop_length of at least 1");
+    return op.fail(ProblemKind::argument, "`stft` takes a hop_length of at least 1");
   const TensorState* window = op.tensor("window");
   const bool complex_input = is_complex(input->dtype);
   Known onesided = op.argument("onesided")          ? op.flag("onesided")
@@ -161,7 +161,7 @@ Value stft(Op& op) {
                            ? op.s.add(signal_length.size, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2))))
                            : signal_length.size;
     if (op.s.compare(Compare::lt, padded, fft) == Answer::yes)
-      return op.fail(ProblemKind::argument, "stft takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length),
+      return op.fail(ProblemKind::argument, "`stft` takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length),
                      {signal_length});
     frames = op.made(op.s.add(op.s.floordiv(op.s.sub(padded, fft), length), op.s.constant(1)));
   }
@@ -188,12 +188,12 @@ Value istft(Op& op) {
   std::vector<Dim> dims = input->shape.dims;
   if (!is_complex(input->dtype)) {
     if (dims.empty() || op.equal(dims.back(), 2) == Answer::no)
-      return op.fail(ProblemKind::argument, "istft takes complex numbers, or pairs of floats in the last dimension, and " + op.name("input") +
-                                                " is " + op.words(input->shape));
+      return op.fail(ProblemKind::argument, "`istft` takes complex numbers, or pairs of floats in the last dimension, but " + op.name("input") +
+                                                " has shape " + op.words(input->shape));
     dims.pop_back();
   }
   if (dims.size() < 2 || dims.size() > 3)
-    return op.fail(ProblemKind::argument, "istft takes frequencies by frames, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument, "`istft` takes frequencies by frames, but " + op.name("input") + " has shape " + op.words(input->shape));
   const Int fft = op.size("n_fft");
   const auto hop = op.argument("hop_length") ? op.size("hop_length") : fft ? op.s.floordiv(fft, op.s.constant(4)) : nullptr;
   Dim samples;

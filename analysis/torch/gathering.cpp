@@ -22,7 +22,7 @@ bool index_fits(Op& op, const TensorState* index, std::string_view name, bool na
   values::Cond not_empty = op.s.boolean(true);
   for (const Dim& d : index->shape.dims)
     if (d.size) not_empty = op.s.logical_and(not_empty, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
-  op.fail_when(not_empty, ProblemKind::dtype, op.name(name) + " is " + std::string(values::name(index->dtype)) + " and has to be int64" + (narrow ? " or int32" : "") + " to be an index");
+  op.fail_when(not_empty, ProblemKind::dtype, op.name(name) + " is " + code(values::name(index->dtype)) + " and has to be int64" + (narrow ? " or int32" : "") + " to be an index");
   if (op.told()) op.cure_append(name, ".long()", false);
   return !op.failed();
 }
@@ -53,14 +53,14 @@ bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<
   }
   if (rank_of(index) != rank_of(input)) {
     op.fail_when(not_empty, ProblemKind::index,
-                 op.name(index_name) + " is " + op.words(index) + " and needs as many dimensions as " + op.name(input_name) + ", which is " + op.words(input));
+                 op.name(index_name) + " has shape " + op.words(index) + " and needs as many dimensions as " + op.name(input_name) + ", which is " + op.words(input));
     return !op.failed();
   }
   for (std::size_t i = 0; i < rank_of(index); ++i) {
     if (i == except) continue;
     const Dim a = dim_of(op, index, i), b = dim_of(op, input, i);
     if (!b.size || op.s.compare(Compare::gt, a.size, b.size) != Answer::yes) continue;
-    op.fail_when(not_empty, ProblemKind::index, op.name(index_name) + " is " + op.words(index) + " and reaches beyond " + op.name(input_name) + ", which is " +
+    op.fail_when(not_empty, ProblemKind::index, op.name(index_name) + " has shape " + op.words(index) + " and reaches beyond " + op.name(input_name) + ", which is " +
                                                     op.words(input) + ", in " + at_words(i), {a, b});
     return !op.failed();
   }
@@ -86,8 +86,8 @@ Value scatter(Op& op) {
   if (!index_fits(op, index, "index")) return op.unknown();
   const Value source = op.argument("src");
   if (const TensorState* from = op.tensor(source); from && from->dtype != Dtype::unknown && input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype, std::string(op.title()) + " takes a src of the dtype of its input, and " + op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " +
-                                           op.name("src") + " " + std::string(values::name(from->dtype)));
+    return op.fail(ProblemKind::dtype, code(op.title()) + " takes a src of the dtype of its input, but " + op.name("input") + " is " + code(values::name(input->dtype)) + " and " +
+                                           op.name("src") + " " + code(values::name(from->dtype)));
   if (input->shape.rank_known) {
     const auto at = op.axis("dim", input->shape.dims.size());
     if (op.failed()) return op.unknown();
@@ -105,7 +105,7 @@ Value index_select(Op& op) {
   if (!input || !index) return op.unknown();
   if (!index_fits(op, index, "index")) return op.unknown();
   if (index->shape.rank_known && index->shape.dims.size() > 1)
-    return op.fail(ProblemKind::index, op.name("index") + " is " + op.words(index->shape) + " and has to be a vector");
+    return op.fail(ProblemKind::index, op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
   Shape shape = input->shape;
   const auto at = find_dim(op, shape, "dim");
   if (!at) return op.result(op.failed() ? Shape{} : shape.rank_known ? Shape{true, std::vector<Dim>(shape.dims.size())} : Shape{}, input->dtype);
@@ -124,7 +124,7 @@ Value one_hot(Op& op) {
   const TensorState* input = op.expect("tensor");
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64) {
-    op.fail(ProblemKind::dtype, "one_hot takes classes as int64, and " + op.name("tensor") + " is " + std::string(values::name(input->dtype)));
+    op.fail(ProblemKind::dtype, "`one_hot` takes classes as int64, but " + op.name("tensor") + " is " + code(values::name(input->dtype)));
     op.cure_append("tensor", ".long()", is_integral(input->dtype));
     return op.unknown();
   }
@@ -152,10 +152,10 @@ Value index_write(Op& op) {
   const bool adds = op.title().starts_with("index_add") || op.title().starts_with("index_reduce");
   if (!index_fits(op, index, "index", adds)) return op.unknown();
   if (index->shape.rank_known && index->shape.dims.size() > 1)
-    return op.fail(ProblemKind::index, op.name("index") + " is " + op.words(index->shape) + " and has to be a vector");
+    return op.fail(ProblemKind::index, op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
   if (const TensorState* from = op.tensor("source"); from && from->dtype != Dtype::unknown && input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype, std::string(op.title()) + " takes a source of the dtype of its input, and " + op.name("input") + " is " + std::string(values::name(input->dtype)) + " and " +
-                                           op.name("source") + " " + std::string(values::name(from->dtype)));
+    return op.fail(ProblemKind::dtype, code(op.title()) + " takes a source of the dtype of its input, but " + op.name("input") + " is " + code(values::name(input->dtype)) + " and " +
+                                           op.name("source") + " " + code(values::name(from->dtype)));
   if (!input->shape.rank_known) return same_as_input(op, input);
   const auto at = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
@@ -170,12 +170,12 @@ Value index_write(Op& op) {
   if (at && source && source->shape.rank_known && parameter != "value" && !source->shape.dims.empty() && !input->shape.dims.empty()) {
     const auto& dims = source->shape.dims;
     if (dims.size() != input->shape.dims.size())
-      return op.fail(ProblemKind::index, op.name(parameter) + " is " + op.words(source->shape) + " and needs as many dimensions as " + op.name("input") + ", which is " +
+      return op.fail(ProblemKind::index, op.name(parameter) + " has shape " + op.words(source->shape) + " and needs as many dimensions as " + op.name("input") + ", which is " +
                                              op.words(input->shape));
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const Dim expected = i == *at ? (index->shape.rank_known ? dim_of(op, index->shape, 0) : Dim{}) : input->shape.dims[i];
       if (op.equal(dims[i], expected) == Answer::no)
-        return op.fail(ProblemKind::index, op.name(parameter) + " is " + op.words(source->shape) + " and needs " + op.words(expected) + " in " + at_words(i) +
+        return op.fail(ProblemKind::index, op.name(parameter) + " has shape " + op.words(source->shape) + " and needs " + op.words(expected) + " in " + at_words(i) +
                                                (i == *at ? ", one for each index" : ", as " + op.name("input") + " has"), {dims[i], expected});
     }
   }
@@ -190,7 +190,7 @@ Value index_put(Op& op) {
 bool mask_fits(Op& op) {
   const TensorState* mask = op.tensor("mask");
   if (!mask || mask->dtype == Dtype::unknown || is_mask(mask->dtype)) return true;
-  op.fail(ProblemKind::dtype, op.name("mask") + " is " + std::string(values::name(mask->dtype)) + " and has to be bool to be a mask");
+  op.fail(ProblemKind::dtype, op.name("mask") + " is " + code(values::name(mask->dtype)) + "; a mask has to be bool");
   op.cure_append("mask", ".bool()", false);
   return false;
 }
@@ -225,7 +225,7 @@ Value take_along_dim(Op& op) {
   }
   if (!input->shape.rank_known || !indices->shape.rank_known) return op.result({}, input->dtype);
   if (input->shape.dims.size() != indices->shape.dims.size())
-    return op.fail(ProblemKind::index, op.name("indices") + " is " + op.words(indices->shape) + " and needs as many dimensions as " + op.name("input") + ", which is " +
+    return op.fail(ProblemKind::index, op.name("indices") + " has shape " + op.words(indices->shape) + " and needs as many dimensions as " + op.name("input") + ", which is " +
                                            op.words(input->shape));
   const auto at = op.axis("dim", input->shape.dims.size());
   if (!at) return op.result(op.failed() ? Shape{} : Shape{true, std::vector<Dim>(input->shape.dims.size())}, input->dtype);
@@ -263,7 +263,7 @@ Value nonzero_static(Op& op) {
   const TensorState* input = op.expect("input");
   const Int size = op.size("size");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "nonzero_static is asked for " + op.words(op.dim(size)) + " elements");
+    return op.fail(ProblemKind::argument, "`nonzero_static` is asked for " + op.words(op.dim(size)) + " elements");
   if (!input) return op.unknown();
   const Dim rank = input->shape.rank_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size())) : Dim{};
   return op.result({true, {size ? op.made(size) : Dim{}, rank}}, Dtype::int64);
@@ -273,7 +273,7 @@ Value unravel_index(Op& op) {
   const TensorState* indices = op.expect("indices");
   if (!indices) return op.run.heap().external("", op.call.place);
   if (is_inexact(indices->dtype) || indices->dtype == Dtype::boolean)
-    return op.fail(ProblemKind::dtype, "unravel_index takes integers, and " + op.name("indices") + " is " + std::string(values::name(indices->dtype)));
+    return op.fail(ProblemKind::dtype, "`unravel_index` takes integers, but " + op.name("indices") + " is " + code(values::name(indices->dtype)));
   const auto sizes = op.sizes("shape");
   if (!sizes) return op.run.heap().external("", op.call.place);
   std::vector<Value> made;

@@ -32,13 +32,13 @@ Value meshgrid(Op& op) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state) return op.run.heap().open_list(op.unknown());
     if (state->shape.rank_known && state->shape.dims.size() > 1)
-      return op.fail(ProblemKind::argument, "meshgrid takes tensors of one dimension, and is given one of shape " + op.words(state->shape));
+      return op.fail(ProblemKind::argument, "`meshgrid` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
     dims.push_back(!state->shape.rank_known ? Dim{} : state->shape.dims.empty() ? op.dim(1) : state->shape.dims[0]);
     dtypes.push_back(state->dtype);
   }
   const Value indexing = op.argument("indexing");
   if (indexing.is(Kind::string) && indexing.text() != "ij" && indexing.text() != "xy")
-    return op.fail(ProblemKind::argument, "indexing of meshgrid is 'ij' or 'xy', and not '" + std::string(indexing.text()) + "'");
+    return op.fail(ProblemKind::argument, "`indexing` of `meshgrid` is 'ij' or 'xy', not '" + std::string(indexing.text()) + "'");
   if (indexing && !indexing.is(Kind::string)) dims.assign(dims.size(), Dim{});
   if (indexing.is(Kind::string) && indexing.text() == "xy" && dims.size() > 1) std::swap(dims[0], dims[1]);
   std::vector<Value> grids;
@@ -54,7 +54,7 @@ Value cartesian_product(Op& op) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state) return op.unknown();
     if (state->shape.rank_known && state->shape.dims.size() != 1)
-      return op.fail(ProblemKind::argument, "cartesian_prod takes tensors of one dimension, and is given one of shape " + op.words(state->shape));
+      return op.fail(ProblemKind::argument, "`cartesian_prod` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
     rows = op.mul(rows, state->shape.rank_known ? state->shape.dims[0].size : nullptr);
     dtype = state->dtype;
   }
@@ -86,7 +86,7 @@ Value block_diagonal(Op& op) {
     const TensorState* state = require_tensor(op.run, part);
     if (!state || !state->shape.rank_known) return op.result(Shape{true, {Dim{}, Dim{}}}, Dtype::unknown);
     const auto& dims = state->shape.dims;
-    if (dims.size() > 2) return op.fail(ProblemKind::argument, "block_diag takes matrices, and is given a tensor of shape " + op.words(state->shape));
+    if (dims.size() > 2) return op.fail(ProblemKind::argument, "`block_diag` takes matrices; it is given one of shape " + op.words(state->shape));
     rows = op.add(rows, dims.size() == 2 ? dims[0].size : op.s.constant(1));
     columns = op.add(columns, dims.empty() ? op.s.constant(1) : dims.back().size);
   }

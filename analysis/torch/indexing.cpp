@@ -174,7 +174,7 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
   if (!state) return std::nullopt;
   part.shape = state->shape;
   if (is_inexact(state->dtype)) {
-    op.fail(ProblemKind::dtype, "A tensor of " + std::string(values::name(state->dtype)) + " cannot be an index: integers and bool can");
+    op.fail(ProblemKind::dtype, "A tensor of " + code(values::name(state->dtype)) + " cannot be an index: integers and bool can");
     return std::nullopt;
   }
   if (!state->shape.rank_known) {

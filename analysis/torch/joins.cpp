@@ -54,7 +54,7 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   const auto one = [&](const Value& item) { return op.run.policy().joins_alike ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item; };
   for (const Value& item : *items) {
     if (const Value part = op.run.resolve(item); part.is(Kind::none) || part.is(Kind::string) || part.is(Kind::integer) || part.is(Kind::real)) {
-      op.fail(ProblemKind::argument, std::string(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " + (part.is(Kind::none) ? "None" : part.is(Kind::string) ? "a string" : "a number"));
+      op.fail(ProblemKind::argument, code(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " + (part.is(Kind::none) ? "None" : part.is(Kind::string) ? "a string" : "a number"));
       return std::nullopt;
     }
     parts.states.push_back(op.tensor(one(item)));
@@ -103,12 +103,12 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
     }
     shaped.push_back({i, part});
     if (part->shape.dims.empty() && part->shape.rank_known) {
-      op.fail(ProblemKind::concat, std::string(op.title()) + " cannot join tensors without dimensions, and " + ordinal(i) + " is one; stack can");
+      op.fail(ProblemKind::concat, code(op.title()) + " cannot join tensors without dimensions, and " + ordinal(i) + " is one; stack can");
       return std::nullopt;
     }
     if (!part->shape.rank_known) continue;
     if (rank && *rank != part->shape.dims.size()) {
-      op.fail(ProblemKind::concat, std::string(op.title()) + " joins tensors of as many dimensions: " + ordinal(first_of_rank) + " is " +
+      op.fail(ProblemKind::concat, code(op.title()) + " joins tensors of as many dimensions: " + ordinal(first_of_rank) + " is " +
                                        op.words(parts.states[first_of_rank]->shape) + ", " + ordinal(i) + " " + op.words(part->shape));
       return std::nullopt;
     }
@@ -151,7 +151,7 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
       }
       Dim& dim = out.dims[k];
       if (op.equal(dim, given) == Answer::no) {
-        op.fail(ProblemKind::concat, std::string(op.title()) + " along dimension " + std::to_string(at) + " needs the other sizes to agree: " + ordinal(decided[k]) +
+        op.fail(ProblemKind::concat, code(op.title()) + " along dimension " + std::to_string(at) + " needs the other sizes to agree: " + ordinal(decided[k]) +
                                          " is " + op.words(parts.states[decided[k]]->shape) + ", " + ordinal(i) + " " + op.words(part->shape) + ", which have " +
                                          op.words(dim) + " and " + op.words(given) + " in dimension " + std::to_string(k), {dim, given});
         return std::nullopt;
@@ -188,7 +188,7 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
     bool same = all->dims.size() == part->shape.dims.size();
     for (std::size_t k = 0; same && k < all->dims.size(); ++k) same = op.equal(all->dims[k], part->shape.dims[k]) != Answer::no;
     if (!same) {
-      op.fail(ProblemKind::concat, std::string(op.title()) + " needs tensors of one shape: " + ordinal(from) + " is " + op.words(parts.states[from]->shape) + ", " +
+      op.fail(ProblemKind::concat, code(op.title()) + " needs tensors of one shape: " + ordinal(from) + " is " + op.words(parts.states[from]->shape) + ", " +
                                        ordinal(i) + " " + op.words(part->shape));
       return std::nullopt;
     }
@@ -214,7 +214,7 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
 
 bool none_to_join(Op& op, const Parts& parts) {
   if (!parts.states.empty() || parts.open) return false;
-  op.fail(ProblemKind::concat, std::string(op.title()) + " needs at least one tensor, and the list is empty");
+  op.fail(ProblemKind::concat, code(op.title()) + " needs at least one tensor, but the list is empty");
   return true;
 }
 
@@ -334,7 +334,7 @@ std::optional<std::size_t> divided(Op& op, Shape& shape, Value& made) {
   }
   shape = input->shape;
   if (shape.rank_known && shape.dims.empty()) {
-    made = op.fail(ProblemKind::index, std::string(op.title()) + " needs at least one dimension, and " + op.name("input") + " has none");
+    made = op.fail(ProblemKind::index, code(op.title()) + " needs at least one dimension, but " + op.name("input") + " has none");
     return std::nullopt;
   }
   const auto at = find_dim(op, shape, "dim");
@@ -352,7 +352,7 @@ Value split_by(Op& op, const Shape& shape, std::size_t at, const std::vector<Int
     total = op.add(total, size);
   }
   if (total && op.equal(whole, op.dim(total)) == Answer::no)
-    return op.fail(ProblemKind::argument, "The sizes " + sizes_words(op, sizes) + " add up to " + op.words(op.dim(total)) + ", and " + op.name(op.call.row.parameters[0].text()) + " has " +
+    return op.fail(ProblemKind::argument, "The sizes " + sizes_words(op, sizes) + " add up to " + op.words(op.dim(total)) + ", but " + op.name(op.call.row.parameters[0].text()) + " has " +
                                               op.words(whole) + " in dimension " + std::to_string(op.integer("dim").value_or(0)), {whole});
   std::vector<Value> made;
   for (const Int size : sizes) made.push_back(piece(op, shape, at, size ? op.made(size) : Dim{}));
@@ -510,8 +510,7 @@ Value split_along(Op& op) {
   const std::string_view title = op.title();
   const std::size_t least = title == "hsplit" ? 1 : title == "vsplit" ? 2 : 3;
   if (shape.dims.size() < least)
-    return op.fail(ProblemKind::index, std::string(title) + " needs at least " + count_of(least, "dimension") + ", and " + op.name("input") + " is " +
-                                           op.words(shape));
+    return op.fail(ProblemKind::index, std::string(title) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") + " has shape " + op.words(shape));
   const std::size_t at = title == "vsplit" ? 0 : title == "dsplit" ? 2 : shape.dims.size() == 1 ? 0 : 1;
   if (const Value wanted = op.argument("indices_or_sections"); wanted.is(Kind::integer) && shape.dims[at].size)
     if (op.s.value(wanted.integer()) == 0 || op.s.divides(wanted.integer(), shape.dims[at].size) == Answer::no)

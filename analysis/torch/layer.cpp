@@ -1,5 +1,6 @@
 // What the families of layers share. See layer.hpp.
 #include "torch/layer.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -41,15 +42,15 @@ std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name
 }
 
 std::string called(const Op& op) {
-  if (!op.call.self.is(Kind::instance)) return std::string(op.title());
+  if (!op.call.self.is(Kind::instance)) return code(op.title());
   const auto shown = [&](values::Place place) {
     const std::string_view text = op.run.record().text(place);
     return !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos ? text : std::string_view{};
   };
   if (op.call.expr)
-    if (const auto text = shown({op.call.place.chunk, op.call.expr->function->span}); !text.empty()) return std::string(text);
-  if (const auto text = shown(op.born()); !text.empty()) return std::string(text);
-  return std::string(op.title());
+    if (const auto text = shown({op.call.place.chunk, op.call.expr->function->span}); !text.empty()) return code(text);
+  if (const auto text = shown(op.born()); !text.empty()) return code(text);
+  return code(op.title());
 }
 
 bool less(const Op& op, Int a, Int b) { return a && b && op.s.compare(Compare::lt, a, b) == Answer::yes; }
@@ -61,7 +62,7 @@ bool in_autocast(const Op& op) { return op.run.casting(); }
 
 namespace {
 Dtype declared_dtype(const Op& op, bool surely) {
-  if (const Value changed = op.kept("$dtype"); changed.is(Kind::dtype)) return to_dtype(changed);
+  if (const Value changed = op.kept(values::ModuleState::dtype); changed.is(Kind::dtype)) return to_dtype(changed);
   if (const Value given = op.kept("dtype")) return to_dtype(given);
   // A model that nobody makes here may be converted by whoever makes it.
   if ((surely && op.run.of_any_use()) || op.run.default_dtype_set()) return Dtype::unknown;
@@ -84,13 +85,13 @@ bool fits_weights(Op& op, std::string_view input) {
   if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) return true;
   if (values::is_floating(state->dtype)) {
     if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) || !values::is_floating(weights)) return true;
-    op.fail(ProblemKind::dtype, called(op) + " has " + std::string(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.fail(ProblemKind::dtype, called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
     op.cure_append(input, weights == Dtype::float32 ? ".float()" : weights == Dtype::float64 ? ".double()" : weights == Dtype::float16 ? ".half()" : ".bfloat16()",
                    weights == Dtype::float32);
     return false;
   }
   if (weights != Dtype::unknown && !values::is_floating(weights)) return true;
-  op.fail(ProblemKind::dtype, called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : std::string(values::name(weights))) +
+  op.fail(ProblemKind::dtype, called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
                                   " weights and " + op.name(input) + " is " + has);
   if (weights == Dtype::float32) op.cure_append(input, ".float()", true);
   return false;
@@ -101,7 +102,7 @@ bool takes_floats(Op& op, std::string_view input) {
   if (!state || state->dtype == Dtype::unknown || values::is_floating(state->dtype) || state->dtype == Dtype::complex64 ||
       state->dtype == Dtype::complex128)
     return true;
-  op.fail(ProblemKind::dtype, called(op) + " computes with floating point, and " + op.name(input) + " is " + std::string(values::name(state->dtype)));
+  op.fail(ProblemKind::dtype, called(op) + " computes with floating point, but " + op.name(input) + " is " + code(values::name(state->dtype)));
   op.cure_append(input, ".float()", true);
   return false;
 }
@@ -138,18 +139,18 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
     for (const std::string_view axis : {"D", "H", "W"})
       if (spatial == 3 || (spatial == 2 && axis != "D")) form += ", " + std::string(axis);
     if (spatial == 1) form += ", L";
-    op.fail(ProblemKind::layer_input, called(op) + " takes [N, " + form + "] or [" + form + "], and " + op.name(name) + " is " + op.words(shape), {channels});
+    op.fail(ProblemKind::layer_input, called(op) + " takes [N, " + form + "] or [" + form + "], but " + op.name(name) + " has shape " + op.words(shape), {channels});
     return nullptr;
   }
   const Dim arrives = from_right(shape, spatial);
   if (channels.size && op.never_equal(arrives, channels)) {
     op.fail(ProblemKind::layer_input,
-            called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") + ", and " + op.name(name) + " has " +
+            called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") + ", but " + op.name(name) + " has " +
                 op.words(arrives) + ": it is " + op.words(shape),
             {channels, arrives});
     // Channels that come last are moved; else the layer was made for others.
     if (spatial == 2 && shape.rank_known && shape.dims.size() == 4 && op.equal(shape.dims[3], channels) == Answer::yes)
-      op.cure_append(name, ".permute(0, 3, 1, 2)", false, "Move the channels of " + op.name(name) + " behind the batch");
+      op.cure_append(name, ".permute(0, 3, 1, 2)", false, "Move the channels of " + op.plain_name(name) + " behind the batch");
     else if (const Int groups = op.kept_size("groups"); groups && op.s.value(groups) == 1) op.cure_constructor("in_channels", arrives);
     return nullptr;
   }
@@ -172,8 +173,7 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
   if (fits) return state;
   std::string wanted;
   for (std::size_t i = 0; i < ranks.size(); ++i) wanted += (i == 0 ? "" : i + 1 == ranks.size() ? " or " : ", ") + std::to_string(ranks[i]);
-  op.fail(ProblemKind::layer_input, called(op) + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", and " + op.name(name) + " is " +
-                                        op.words(state->shape));
+  op.fail(ProblemKind::layer_input, called(op) + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", but " + op.name(name) + " has shape " + op.words(state->shape));
   return nullptr;
 }
 

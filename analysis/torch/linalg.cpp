@@ -30,11 +30,11 @@ Matrices matrices(Op& op, std::string_view name) {
   if (!state) return found;
   if (state->shape.rank_known && state->shape.dims.size() < 2) {
     op.fail(ProblemKind::argument,
-            std::string(op.title()) + " takes matrices, in the last two dimensions, and " + op.name(name) + " is " + op.words(state->shape));
+            code(op.title()) + " takes matrices, in the last two dimensions, but " + op.name(name) + " has shape " + op.words(state->shape));
     return found;
   }
   if (is_integral(state->dtype) && op.title() != "matrix_power") {
-    op.fail(ProblemKind::dtype, std::string(op.title()) + " takes floats, and " + op.name(name) + " is " + std::string(values::name(state->dtype)));
+    op.fail(ProblemKind::dtype, code(op.title()) + " takes floats, but " + op.name(name) + " is " + code(values::name(state->dtype)));
     return found;
   }
   found.state = state;
@@ -49,7 +49,7 @@ Matrices square_matrices(Op& op, std::string_view name) {
   Matrices found = matrices(op, name);
   if (found.state && op.equal(found.rows, found.columns) == Answer::no) {
     op.fail(ProblemKind::argument,
-            std::string(op.title()) + " takes square matrices, and " + op.name(name) + " is " + op.words(found.shape) + ": " + op.words(found.rows) +
+            code(op.title()) + " takes square matrices, but " + op.name(name) + " has shape " + op.words(found.shape) + ": " + op.words(found.rows) +
                 " by " + op.words(found.columns),
             {found.rows, found.columns});
     found.state = nullptr;
@@ -147,7 +147,7 @@ const TensorState* floats(Op& op) {
   if (!op.must_be_tensor(first)) return nullptr;
   const TensorState* input = op.expect(first);
   if (input && is_integral(op.dtype("dtype", input->dtype))) {
-    op.fail(ProblemKind::dtype, std::string(op.title()) + " takes floats, and " + op.name(first) + " is " + std::string(values::name(input->dtype)));
+    op.fail(ProblemKind::dtype, code(op.title()) + " takes floats, but " + op.name(first) + " is " + code(values::name(input->dtype)));
     return nullptr;
   }
   return input;
@@ -160,7 +160,7 @@ Value vector_norm(Op& op) {
   const TensorState* input = floats(op);
   if (!input) return op.unknown();
   if (op.argument("ord").is(Kind::string))
-    return op.fail(ProblemKind::argument, "vector_norm takes a number as ord, and not '" + std::string(*op.text("ord")) + "'");
+    return op.fail(ProblemKind::argument, "`vector_norm` takes a number as ord, not '" + std::string(*op.text("ord")) + "'");
   return norm_over(op, *input);
 }
 // Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.
@@ -170,17 +170,17 @@ Value norm(Op& op) {
   const Value ord = op.argument("ord");
   const auto given = op.argument("dim") ? op.integers("dim") : std::nullopt;
   if (given && given->size() > 2 && op.argument("dim"))
-    return op.fail(ProblemKind::argument, "norm takes one dimension or two, and is given " + std::to_string(given->size()));
+    return op.fail(ProblemKind::argument, "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
   if (ord.is(Kind::string)) {
     if (ord.text() != "fro" && ord.text() != "nuc")
-      return op.fail(ProblemKind::argument, "norm knows the orders 'fro' and 'nuc', and not '" + std::string(ord.text()) + "'");
+      return op.fail(ProblemKind::argument, "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
     const std::size_t over = given ? given->size() : op.argument("dim") ? 2 : input->shape.rank_known ? input->shape.dims.size() : 2;
     if (over != 2)
       return op.fail(ProblemKind::argument,
                      "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " + std::to_string(over) + " dimensions");
   } else if (ord && !op.argument("dim") && input->shape.rank_known && input->shape.dims.size() > 2) {
-    return op.fail(ProblemKind::argument, "norm with ord= and without dim= takes vectors or matrices, and " +
-                                              op.name(op.call.row.parameters[0].text()) + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument, "`norm` with ord= and without dim= takes vectors or matrices, but " +
+                                              op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));
   }
   return norm_over(op, *input);
 }
@@ -189,12 +189,12 @@ Value matrix_norm(Op& op) {
   if (!a.state) return op.unknown();
   const Dtype dtype = op.dtype("dtype", real_part(a.dtype));
   if (const auto ord = op.text("ord"); ord && *ord != "fro" && *ord != "nuc")
-    return op.fail(ProblemKind::argument, "matrix_norm knows the orders 'fro' and 'nuc', and not '" + std::string(*ord) + "'");
+    return op.fail(ProblemKind::argument, "`matrix_norm` knows the orders 'fro' and 'nuc', not '" + std::string(*ord) + "'");
   if (const auto ord = op.integer("ord"); ord && std::abs(*ord) != 1 && std::abs(*ord) != 2)
-    return op.fail(ProblemKind::argument, "matrix_norm knows the orders 1, 2, -1, -2, inf and -inf, and not " + std::to_string(*ord));
+    return op.fail(ProblemKind::argument, "`matrix_norm` knows the orders 1, 2, -1, -2, inf and -inf, and not " + std::to_string(*ord));
   if (op.given("dim")) {
     if (const auto given = op.integers("dim"); given && given->size() != 2)
-      return op.fail(ProblemKind::argument, "matrix_norm takes two dimensions, and is given " + std::to_string(given->size()));
+      return op.fail(ProblemKind::argument, "`matrix_norm` takes two dimensions, and is given " + std::to_string(given->size()));
     const Shape shape = reduced(op, a.shape);
     return op.failed() ? op.unknown() : op.result(shape, dtype);
   }
@@ -280,7 +280,7 @@ Value qr(Op& op) {
   if (mode == "reduced") return named(op, {op.result(a.with({a.rows, k}), a.dtype), op.result(a.with({k, a.columns}), a.dtype)}, fields);
   if (mode == "complete") return named(op, {op.result(a.with({a.rows, a.rows}), a.dtype), op.result(a.shape, a.dtype)}, fields);
   if (mode == "r") return named(op, {op.result({true, {op.dim(std::int64_t{0})}}, a.dtype), op.result(a.with({k, a.columns}), a.dtype)}, fields);
-  if (mode != "?") return op.fail(ProblemKind::argument, "mode of qr is 'reduced', 'complete' or 'r', and not '" + mode + "'");
+  if (mode != "?") return op.fail(ProblemKind::argument, "`mode` of `qr` is 'reduced', 'complete' or 'r', not '" + mode + "'");
   return named(op, {op.result(a.with({a.rows, Dim{}}), a.dtype), op.result(a.with({Dim{}, a.columns}), a.dtype)}, fields);
 }
 // torch.svd gives V, torch.linalg.svd its transpose.
@@ -310,7 +310,7 @@ Value low_rank(Op& op) {
   Dim q = op.dim(op.size("q"));
   if (!op.argument("q")) q = least(op, op.dim(6), least(op, a.rows, a.columns));
   if (q.size && a.columns.size && op.s.compare(Compare::gt, q.size, least(op, a.rows, a.columns).size) == Answer::yes)
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " +
+    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " +
                                               op.words(a.rows) + " by " + op.words(a.columns));
   return op.tuple({op.result(a.with({a.rows, q}), a.dtype), op.result(a.with({q}), a.dtype), op.result(a.with({a.columns, q}), a.dtype)});
 }
@@ -346,13 +346,13 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
   // Whether they are depends on sizes that are not known to be those of the batch.
   if (may_be_vectors && !vectors && b->shape.dims.size() + 1 == a.shape.dims.size() && could_be_vectors(op, a, b->shape)) return Shape{};
   if (b->shape.dims.size() < 2 && !vectors) {
-    op.fail(ProblemKind::argument, std::string(op.title()) + " takes matrices as its right side, and " + op.name(name) + " is " + op.words(b->shape));
+    op.fail(ProblemKind::argument, code(op.title()) + " takes matrices as its right side, but " + op.name(name) + " has shape " + op.words(b->shape));
     return std::nullopt;
   }
   const Dim have = left == Known::yes ? from_right(b->shape, vectors ? 0 : 1) : from_right(b->shape, 0);
   if (!op.must_equal(a.rows, have)) {
     op.fail(ProblemKind::product,
-            std::string(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " + op.words(b->shape) + " has " +
+            code(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " + op.words(b->shape) + " has " +
                 op.words(have),
             {a.rows, have});
     return std::nullopt;
@@ -411,7 +411,7 @@ Value least_squares(Op& op) {
     const bool vectors = is_vectors(op, a, b->shape);
     const Dim have = from_right(b->shape, vectors ? 0 : 1);
     if (b->shape.dims.empty() || !op.must_equal(a.rows, have))
-      return op.fail(ProblemKind::product, "lstsq has " + op.words(a.rows) + " equations, and " + op.name("B") + " is " + op.words(b->shape),
+      return op.fail(ProblemKind::product, "`lstsq` has " + op.words(a.rows) + " equations, but " + op.name("B") + " has shape " + op.words(b->shape),
                      {a.rows, have});
     const std::size_t own = vectors ? 1 : 2;
     const auto batch = op.broadcast(a.with({}), {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
@@ -429,14 +429,14 @@ Value tensorinv(Op& op) {
   const TensorState* a = op.expect("A");
   const auto ind = op.integer("ind");
   if (!a) return op.unknown();
-  if (ind && *ind <= 0) return op.fail(ProblemKind::argument, "tensorinv takes an ind of at least 1");
+  if (ind && *ind <= 0) return op.fail(ProblemKind::argument, "`tensorinv` takes an ind of at least 1");
   if (!ind || !a->shape.rank_known || static_cast<std::size_t>(*ind) > a->shape.dims.size()) return op.unknown();
   Shape shape{true, {a->shape.dims.begin() + *ind, a->shape.dims.end()}};
   shape.dims.insert(shape.dims.end(), a->shape.dims.begin(), a->shape.dims.begin() + *ind);
   const Int first = op.product(std::span(a->shape.dims).first(static_cast<std::size_t>(*ind))),
             rest = op.product(std::span(a->shape.dims).subspan(static_cast<std::size_t>(*ind)));
   if (op.equal(op.dim(first), op.dim(rest)) == Answer::no)
-    return op.fail(ProblemKind::argument, "tensorinv reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " +
+    return op.fail(ProblemKind::argument, "`tensorinv` reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " +
                                               op.words(op.dim(rest)) + ", which is not square");
   return op.result(shape, a->dtype);
 }

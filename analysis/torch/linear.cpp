@@ -2,6 +2,7 @@
 #include "torch/contents.hpp"
 #include "torch/layer.hpp"
 #include "torch/operators.hpp"
+#include "values/kept.hpp"
 
 #include <cmath>
 
@@ -59,7 +60,7 @@ Value bilinear(Op& op) {
   for (const auto& [name, feature] : {std::pair{"input1", "in1_features"}, std::pair{"input2", "in2_features"}}) {
     const Dim arrives = from_right(op.shape(name), 0), wanted = setting_dim(op, feature);
     if (op.never_equal(arrives, wanted))
-      return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(wanted) + " features as its " + feature + ", and " + op.name(name) + " has " +
+      return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(wanted) + " features as its " + feature + ", but " + op.name(name) + " has " +
                                                    op.words(arrives) + ": it is " + op.words(op.shape(name)),
                      {wanted, arrives});
   }
@@ -67,7 +68,7 @@ Value bilinear(Op& op) {
     bool fits = a->shape.dims.size() == b->shape.dims.size();
     for (std::size_t i = 0; fits && i + 1 < a->shape.dims.size(); ++i) fits = op.equal(a->shape.dims[i], b->shape.dims[i]) != Answer::no;
     if (!fits)
-      return op.fail(ProblemKind::layer_input, called(op) + " takes inputs that differ in the last dimension only, and they are " + op.words(a->shape) + " and " +
+      return op.fail(ProblemKind::layer_input, called(op) + " takes inputs that differ in the last dimension only, but they are " + op.words(a->shape) + " and " +
                                                    op.words(b->shape));
   }
   const Dim last[] = {setting_dim(op, "out_features")};
@@ -93,7 +94,7 @@ void make_embedding(Op& op) {
 bool takes_indices(Op& op, std::string_view name) {
   const TensorState* input = op.tensor(name);
   if (!input || input->dtype == Dtype::unknown || input->dtype == Dtype::int64 || input->dtype == Dtype::int32) return true;
-  op.fail(ProblemKind::dtype, called(op) + " takes indices of int64 or int32, and " + op.name(name) + " is " + std::string(values::name(input->dtype)));
+  op.fail(ProblemKind::dtype, called(op) + " takes indices of int64 or int32, but " + op.name(name) + " is " + code(values::name(input->dtype)));
   op.cure_append(name, ".long()", true);
   return false;
 }
@@ -120,14 +121,14 @@ Value embed(Op& op, std::string_view weight) {
   if (const TensorState* table = op.tensor(op.call.self.is(Kind::instance) ? op.kept(weight) : op.argument(weight)))
     rows = from_right(table->shape, 1).size ? Dim{from_right(table->shape, 1).size, rows.origin ? rows.origin : from_right(table->shape, 1).origin, nullptr} : Dim{};
   if (const Int beyond = rows.size ? number_outside(op, op.argument("input"), op.s.constant(0), rows.size) : nullptr) {
-    op.fail(ProblemKind::index, called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " holds the index " + op.words(op.dim(beyond)), {rows});
+    op.fail(ProblemKind::index, called(op) + " has " + op.words(rows) + " rows, but " + op.name("input") + " holds the index " + op.words(op.dim(beyond)), {rows});
     std::int64_t most = -1;
     for (const values::Number& number : elements_among(op, op.argument("input"))) most = std::max(most, number.integer ? op.s.value(number.integer).value_or(-1) : -1);
     if (op.call.self.is(Kind::instance) && op.s.value(beyond).value_or(-1) >= 0) op.cure_constructor("num_embeddings", op.dim(most + 1), false);
     return op.unknown();
   }
   if (refuses_drawn(op, op.argument("input"), rows, [&](const std::string& greatest) {
-        return called(op) + " has " + op.words(rows) + " rows, and " + op.name("input") + " may hold numbers up to " + greatest;
+        return called(op) + " has " + op.words(rows) + " rows, but " + op.name("input") + " may hold numbers up to " + greatest;
       }))
     return op.unknown();
   shape.dims.push_back(width);
@@ -153,14 +154,14 @@ Value embedding_bag(Op& op) {
   if (!input->shape.rank_known) return op.result({true, {Dim{}, width}}, dtype);
   const std::size_t rank = input->shape.dims.size();
   if (rank != 1 && rank != 2)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes 1 or 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes 1 or 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
   if (rank == 2) {
     if (op.argument("offsets"))
-      return op.fail(ProblemKind::argument, called(op) + " takes offsets only where the input has 1 dimension, and " + op.name("input") + " is " + op.words(input->shape));
+      return op.fail(ProblemKind::argument, called(op) + " takes offsets only where the input has 1 dimension, but " + op.name("input") + " has shape " + op.words(input->shape));
     return op.result({true, {input->shape.dims[0], width}}, dtype);
   }
   if (!op.argument("offsets"))
-    return op.fail(ProblemKind::argument, called(op) + " needs offsets where the input has 1 dimension, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument, called(op) + " needs offsets where the input has 1 dimension, but " + op.name("input") + " has shape " + op.words(input->shape));
   const Shape& offsets = op.shape("offsets");
   Dim bags = offsets.rank_known && offsets.dims.size() == 1 ? offsets.dims[0] : Dim{};
   const Known last = setting_flag(op, "include_last_offset");
@@ -179,7 +180,7 @@ Value from_pretrained(Call& call) {
     for (const auto& [at, name] : {std::pair{std::size_t{0}, "num_embeddings"}, std::pair{std::size_t{1}, "embedding_dim"}})
       if (const Int size = table->shape.dims[at].size) keep(name, Value::of(size));
   }
-  keep("$dtype", Value::of(table ? table->dtype : Dtype::unknown));
+  keep(values::ModuleState::dtype, Value::of(table ? table->dtype : Dtype::unknown));
   return Value::of(Kind::instance, module);
 }
 
@@ -208,7 +209,7 @@ Value unflatten(Op& op) {
   }
   if (whole.size && (inferred < 0 ? op.equal(whole, op.dim(known)) == Answer::no : op.s.divides(known, whole.size) == Answer::no))
     return op.fail(ProblemKind::reshape, called(op) + " cannot make " + op.words(op.dim(known)) + (inferred < 0 ? "" : " times a whole number") + " of " + op.words(whole) + ": " +
-                                             op.name("input") + " is " + op.words(input->shape),
+                                             op.name("input") + " has shape " + op.words(input->shape),
                    {whole});
   Shape shape = input->shape;
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
@@ -229,14 +230,14 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
   if (!input) return op.unknown();
   const Shape shape = input->shape;
   if (shape.rank_known && shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
   const Dim factor = setting_dim(op, parameter);
   Dim last[] = {from_right(shape, 2), from_right(shape, 1), from_right(shape, 0)};
   auto& s = op.s;
   const auto split = [&](Dim& dim, Int by, std::string_view what) {
     if (!dim.size) return true;
     if (s.divides(by, dim.size) == Answer::no) {
-      op.fail(ProblemKind::layer_input, called(op) + " needs " + std::string(what) + " that can be divided by " + op.words(op.dim(by)) + ", and " + op.name("input") + " is " + op.words(shape), {dim});
+      op.fail(ProblemKind::layer_input, called(op) + " needs " + std::string(what) + " that can be divided by " + op.words(op.dim(by)) + ", but " + op.name("input") + " has shape " + op.words(shape), {dim});
       return false;
     }
     const auto exact = s.exact_quotient(dim.size, by);
@@ -266,7 +267,7 @@ Value channel_shuffle(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   if (shape.rank_known && shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
   const Dim groups = setting_dim(op, "groups");
   if (const auto known = op.value(groups); known && *known > 0 && shape.rank_known && shape.dims[1].size && op.s.divides(groups.size, shape.dims[1].size) == Answer::no)
     return op.fail(ProblemKind::layer_input, op.words(shape.dims[1]) + " channels cannot be divided into " + op.words(groups) + " groups", {shape.dims[1]});

@@ -67,8 +67,8 @@ Value same_shapes(Op& op) {
   const TensorState *input = op.expect("input"), *target = op.expect("target");
   if (!input || !target) return op.unknown();
   if (known_unequal(op, input->shape, target->shape)) {
-    op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, and " + op.name("input") + " is " + op.words(input->shape) + " while " +
-                                          op.name("target") + " is " + op.words(target->shape));
+    op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " + op.words(input->shape) + " while " +
+                                          op.name("target") + " has shape " + op.words(target->shape));
     if (is_column_of(op, input->shape, target->shape)) op.cure_append("target", ".unsqueeze(-1)", false);
     else if (is_column_of(op, target->shape, input->shape)) op.cure_append("target", ".squeeze(-1)", false);
     return op.unknown();
@@ -84,8 +84,8 @@ Value binary_cross_entropy(Op& op) {
   if (!takes_floats(op, "input") || !takes_floats(op, "target")) return op.unknown();
   // No type is converted here.
   if (input->dtype != target->dtype && values::is_floating(input->dtype) && values::is_floating(target->dtype) && !in_autocast(op)) {
-    op.fail(ProblemKind::dtype, called(op) + " takes a target of the type of its input, and " + op.name("input") + " is " + std::string(values::name(input->dtype)) + " while " + op.name("target") +
-                                    " is " + std::string(values::name(target->dtype)));
+    op.fail(ProblemKind::dtype, called(op) + " takes a target of the type of its input, but " + op.name("input") + " is " + code(values::name(input->dtype)) + " while " + op.name("target") +
+                                    " is " + code(values::name(target->dtype)));
     if (input->dtype == Dtype::float32) op.cure_append("target", ".float()", true);
     return op.unknown();
   }
@@ -113,7 +113,7 @@ Value classes(Op& op, bool probabilities) {
   if (const Value smoothing = setting(op, "label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
   const std::size_t rank = x.dims.size();
-  if (rank == 0) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, and " + op.name("input") + " is a single number");
+  if (rank == 0) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
   if (probabilities && y.dims.size() == rank) {
     // As many dimensions: not indices of classes, but the probability of each class.
     if (known_unequal(op, x, y)) {
@@ -129,7 +129,7 @@ Value classes(Op& op, bool probabilities) {
     }
     if (certainly_equal(op, x, y) && target->dtype != Dtype::unknown && !values::is_floating(target->dtype))
       return op.fail(ProblemKind::dtype, op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) + ": it would hold a probability for each class, but is " +
-                                             std::string(values::name(target->dtype)));
+                                             code(values::name(target->dtype)));
     Shape each = x;
     each.dims.erase(each.dims.begin() + (rank == 1 ? 0 : 1));
     return reduced(op, each, dtype);
@@ -146,7 +146,7 @@ Value classes(Op& op, bool probabilities) {
     }
     op.fail(ProblemKind::loss_target,
                    called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension " + (rank == 1 ? "0" : "1") + ", so the target would be " +
-                       op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) + (moved.empty() ? "" : ". Its classes seem to be in the last dimension"));
+                       op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) + (moved.empty() ? "" : ". Its classes seem to be in the last dimension"));
     if (!moved.empty()) op.cure_append("input", moved, false, "Move the classes to dimension 1: " + std::string(moved.substr(1)));
     return op.unknown();
   }
@@ -156,13 +156,13 @@ Value classes(Op& op, bool probabilities) {
     for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
     if (fits) {
       op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
-                   called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension 1, so the target would be " + op.words(wanted) + ", and " + op.name("target") + " is " + op.words(y) +
+                   called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension 1, so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
                        ". Its classes seem to be in the last dimension");
       if (op.told()) op.cure_append("input", rank == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)", false);
     }
   }
   if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8) {
-    op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, and " + op.name("target") + " is " + std::string(values::name(target->dtype)));
+    op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, but " + op.name("target") + " is " + code(values::name(target->dtype)));
     op.cure_append("target", ".long()", false);
     return op.unknown();
   }
@@ -194,22 +194,22 @@ Value linear_cross_entropy(Op& op) {
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
   const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) { return op.fail(ProblemKind::loss_target, called(op) + " " + why, because); };
-  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return refuse("takes an input [in] or [N, in], and " + op.name("input") + " is " + op.words(x));
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));
   if (weight && weight->shape.rank_known && weight->shape.dims.size() < 2)
-    return refuse("takes a weight [classes, in], and " + op.name("linear_weight") + " is " + op.words(weight->shape));
+    return refuse("takes a weight [classes, in], but " + op.name("linear_weight") + " has shape " + op.words(weight->shape));
   if (weight && x.rank_known && x.dims.size() == 1 && weight->shape.rank_known && weight->shape.dims.size() > 2)
-    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], and " + op.name("input") + " is " + op.words(x));
-  if (setting(op, "ignore_index") && values::is_floating(target->dtype)) return refuse("ignores a class, and " + op.name("target") + " holds probabilities");
+    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], but " + op.name("input") + " has shape " + op.words(x));
+  if (setting(op, "ignore_index") && values::is_floating(target->dtype)) return refuse("ignores a class, but " + op.name("target") + " holds probabilities");
   const Dim width = module ? setting_dim(op, "in_features") : weight && !weight->shape.dims.empty() ? weight->shape.dims.back() : Dim{};
   if (x.rank_known && op.equal(x.dims.back(), width) == Answer::no)
-    return refuse("multiplies with weights for " + op.words(width) + " features, and " + op.name("input") + " is " + op.words(x), {width, x.dims.back()});
+    return refuse("multiplies with weights for " + op.words(width) + " features, but " + op.name("input") + " has shape " + op.words(x), {width, x.dims.back()});
   if (const auto smoothing = module ? setting(op, "label_smoothing") : op.argument("label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return refuse("takes a label_smoothing from 0 to 1");
   const Dim classes = module ? setting_dim(op, "num_classes") : weight && weight->shape.rank_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front() : Dim{};
   if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.rank_known && each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
     return refuse("has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes), {classes});
   if (x.rank_known && y.rank_known && x.dims.size() == 2 && !y.dims.empty() && op.equal(x.dims[0], y.dims[0]) == Answer::no)
-    return refuse("takes a target for each of the batch, and " + op.name("input") + " is " + op.words(x) + " and " + op.name("target") + " " + op.words(y), {x.dims[0], y.dims[0]});
+    return refuse("takes a target for each of the batch, but " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("target") + " " + op.words(y), {x.dims[0], y.dims[0]});
   if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.rank_known && weight->shape.rank_known && bias->shape.dims.size() == 1 &&
                                                           op.equal(bias->shape.dims[0], classes) == Answer::no)
     return refuse("has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes), {classes});
@@ -228,11 +228,11 @@ Value adaptive_softmax(Op& op) {
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
   const Dim width = setting_dim(op, "in_features");
-  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return op.fail(ProblemKind::layer_input, called(op) + " takes [N, in] or [in], and " + op.name("input") + " is " + op.words(x));
+  if (x.rank_known && (x.dims.empty() || x.dims.size() > 2)) return op.fail(ProblemKind::layer_input, called(op) + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
   if (x.rank_known && op.never_equal(x.dims.back(), width))
-    return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(width) + " features, and " + op.name("input") + " is " + op.words(x), {width, x.dims.back()});
+    return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(width) + " features, but " + op.name("input") + " has shape " + op.words(x), {width, x.dims.back()});
   if (x.rank_known && y.rank_known && (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, and " + op.name("input") + " is " + op.words(x) + " and " + op.name("target") + " " + op.words(y));
+    return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, but " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("target") + " " + op.words(y));
   const Dim classes = setting_dim(op, "n_classes");
   if (const Int beyond = classes.size ? number_outside(op, op.argument("target"), op.s.constant(0), classes.size) : nullptr)
     return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + called(op) + " has " + op.words(classes), {classes});
@@ -254,13 +254,13 @@ Value by_sample(Op& op) {
         return op.fail(ProblemKind::argument, called(op) + " knows p=1 and p=2 only");
       if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.rank_known &&
                                                                         (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
-        return op.fail(ProblemKind::loss_target, called(op) + " takes a weight for each of the " + op.words(classes) + " classes, and it is " + op.words(weight->shape));
+        return op.fail(ProblemKind::loss_target, called(op) + " takes a weight for each of the " + op.words(classes) + " classes, but it is " + op.words(weight->shape));
       if (input->shape.dims.size() == 2 && target->shape.rank_known && (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
-        return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], and " + op.name("target") + " is " + op.words(target->shape));
+        return op.fail(ProblemKind::loss_target, called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " + op.name("target") + " has shape " + op.words(target->shape));
     } else if (known_unequal(op, input->shape, target->shape)) {
       // Labels for each class.
-      return op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, and " + op.name("input") + " is " + op.words(input->shape) + " while " + op.name("target") +
-                                                   " is " + op.words(target->shape));
+      return op.fail(ProblemKind::loss_target, called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " + op.words(input->shape) + " while " + op.name("target") +
+                                                   " has shape " + op.words(target->shape));
     }
   }
   return reduced(op, each, input->dtype);
@@ -274,16 +274,16 @@ Value ctc(Op& op) {
     if (input->shape.dims.size() == 3) each = {true, {input->shape.dims[1]}};
     else if (input->shape.dims.size() == 2) each = {true, {}};
     else
-      return op.fail(ProblemKind::loss_target, called(op) + " takes [T, N, C] or [T, C], and " + op.name("log_probs") + " is " + op.words(input->shape));
+      return op.fail(ProblemKind::loss_target, called(op) + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " + op.words(input->shape));
     if (const TensorState* lengths = op.tensor("input_lengths");
         lengths && input->shape.dims.size() == 3 && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target, called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) + " as [T, N, C], so there would be " +
-                                                   op.words(input->shape.dims[1]) + " lengths, and " + op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
+                                                   op.words(input->shape.dims[1]) + " lengths, but " + op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
     if (const TensorState* lengths = op.tensor("target_lengths");
         lengths && input->shape.dims.size() == 3 && lengths->shape.rank_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) + " of the batch, and " + op.name("target_lengths") +
+      return op.fail(ProblemKind::loss_target, called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) + " of the batch, but " + op.name("target_lengths") +
                                                    " has " + op.words(lengths->shape.dims[0]));
   }
   return reduced(op, each, input->dtype);
@@ -304,7 +304,7 @@ Value triplet(Op& op) {
   if (!anchor || !near || !far || !positive(op, "margin")) return op.unknown();
   if (anchor->shape.rank_known && near->shape.rank_known && far->shape.rank_known &&
       (anchor->shape.dims.size() != near->shape.dims.size() || anchor->shape.dims.size() != far->shape.dims.size()))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, and they are " + op.words(anchor->shape) + ", " + op.words(near->shape) + " and " + op.words(far->shape));
+    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, but they are " + op.words(anchor->shape) + ", " + op.words(near->shape) + " and " + op.words(far->shape));
   auto both = op.broadcast(anchor->shape, near->shape);
   if (both) both = op.broadcast(*both, far->shape);
   if (!both) return op.unknown();
@@ -317,7 +317,7 @@ Value ranking(Op& op) {
   if (!a || !b || !target) return op.unknown();
   if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known &&
       (a->shape.dims.size() != b->shape.dims.size() || a->shape.dims.size() != target->shape.dims.size()))
-    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, and they are " + op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
+    return op.fail(ProblemKind::loss_target, called(op) + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
   auto both = op.broadcast(a->shape, b->shape);
   if (both) both = op.broadcast(*both, target->shape);
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
@@ -328,12 +328,12 @@ Value cosine(Op& op) {
   if (a->shape.rank_known && b->shape.rank_known && target->shape.rank_known) {
     const std::size_t rank = target->shape.dims.size();
     if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
-      return op.fail(ProblemKind::loss_target, called(op) + " takes inputs of one dimension more than its target, and they are " + op.words(a->shape) + ", " + op.words(b->shape) +
+      return op.fail(ProblemKind::loss_target, called(op) + " takes inputs of one dimension more than its target, but they are " + op.words(a->shape) + ", " + op.words(b->shape) +
                                                    " and " + op.words(target->shape));
     const auto both = op.broadcast(a->shape, b->shape);
     if (!both) return op.unknown();
     if (rank == 1 && op.equal(both->dims[0], target->shape.dims[0]) == Answer::no && op.equal(both->dims[0], 1) == Answer::no && op.equal(target->shape.dims[0], 1) == Answer::no)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes a target for each of the batch, and they are " + op.words(*both) + " and " + op.words(target->shape), {both->dims[0], target->shape.dims[0]});
+      return op.fail(ProblemKind::loss_target, called(op) + " takes a target for each of the batch, but they are " + op.words(*both) + " and " + op.words(target->shape), {both->dims[0], target->shape.dims[0]});
     if (const auto each = rank == 1 ? op.broadcast(target->shape, {true, {both->dims[0]}}) : std::nullopt) return reduced(op, *each, op.result_type(Type::floating));
   }
   return reduced(op, target->shape, op.result_type(Type::floating));
@@ -350,8 +350,7 @@ Value gaussian(Op& op) {
     for (std::size_t i = 0; broadcasts && i < rank; ++i)
       broadcasts = op.equal(from_right(var->shape, i), 1) != Answer::no || op.equal(from_right(var->shape, i), from_right(input->shape, i)) != Answer::no;
     if (!rows && !broadcasts)
-      return op.fail(ProblemKind::loss_target, called(op) + " takes a variance for each element or each row of " + op.name("input") + " " + op.words(input->shape) + ", and " + op.name("var") + " is " +
-                                                   op.words(var->shape));
+      return op.fail(ProblemKind::loss_target, called(op) + " takes a variance for each element or each row of " + op.name("input") + " " + op.words(input->shape) + ", but " + op.name("var") + " has shape " + op.words(var->shape));
   }
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
 }

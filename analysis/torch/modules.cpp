@@ -1,6 +1,7 @@
 // nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen (torch.compile,
 // TorchScript). Semantics as in the documentation of torch.nn.Module.
 #include "torch/modules.hpp"
+#include "values/kept.hpp"
 
 #include <charconv>
 #include <unordered_set>
@@ -22,7 +23,7 @@ enum class KnownParts { all, one_of_each_choice, some };
 
 // Calls `each` with the name and the value of every part, and with each of two modules of which one is the part.
 template <class Each> KnownParts each_part(Interpreter& run, const Instance& module, Each each) {
-  static const Name items_name("$items"), names_name("$names"), dict_name("$dict");
+  static const Name items_name(values::ContainerState::items), names_name(values::ContainerState::names), dict_name(values::ContainerState::dict);
   const auto held = [&](Name name) {
     const values::Slot* slot = module.attributes.find(name);
     return slot ? run.resolve(slot->value) : Value{};
@@ -168,7 +169,7 @@ Value apply(Call& call) {
 // parameters(): what an optimizer is given; `$of` tells whose they are.
 Value parameters(Call& call) {
   Instance* list = call.run.make_native("$parameters", call.place);
-  keep(call.run, *list, "$of", call.self);
+  keep(call.run, *list, values::OptimizerState::of, call.self);
   return Value::of(Kind::instance, list);
 }
 struct Tensors {
@@ -200,18 +201,18 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
       if (value.is(Kind::tensor) && value.as<Tensor>()->role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
         found.list.push_back({(part.name.empty() ? "" : part.name + ".") + std::string(name), value});
     };
-    if (const Value list = kept(run, holder, "$items"); list.is(Kind::list))
+    if (const Value list = kept(run, holder, values::ContainerState::items); list.is(Kind::list))
       for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i) take(std::to_string(i), values::Heap::list_state(list)->items[i]);
-    if (const Value dict = kept(run, holder, "$dict"); dict.is(Kind::dict))
+    if (const Value dict = kept(run, holder, values::ContainerState::dict); dict.is(Kind::dict))
       for (const auto& [key, item] : std::vector(values::Heap::dict_state(dict)->items))
         if (key.is(Kind::string)) take(key.text(), item);
-    const bool container = holder.cls || kept(run, holder, "$items") || kept(run, holder, "$dict") || kept(run, holder, "$complete");
+    const bool container = holder.cls || kept(run, holder, values::ContainerState::items) || kept(run, holder, values::ContainerState::dict) || kept(run, holder, values::ContainerState::complete);
     found.complete = found.complete && (container || any);
   }
   return found;
 }
 Value parameters_list(Call& call) {
-  const Value of = kept(call, "$of");
+  const Value of = kept(call, values::OptimizerState::of);
   if (!call.run.is_a(of, module_class)) return call.run.heap().open_list(call.run.heap().external("", call.place));
   const Tensors found = tensors_of(call.run, of, false);
   return listed(call, found.list, found.complete, [&](const Part& part) { return part.module; });
@@ -268,9 +269,9 @@ Value register_module(Call& call) {
   const Value name = call.run.resolve(call.at(0));
   if (name.is(Kind::string)) {
     call.run.set_attribute(call.self, Name(name.text()), call.at(1));
-  } else if (const Value dict = kept(call, "$dict"); dict.is(Kind::dict)) {
+  } else if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict)) {
     call.run.dict_set(dict, name, call.at(1));
-  } else if (const Value list = kept(call, "$items"); list.is(Kind::list)) {
+  } else if (const Value list = kept(call, values::ContainerState::items); list.is(Kind::list)) {
     // Of a list of modules it may be any one.
     values::ListState state = *values::Heap::list_state(list);
     state.open = true;
@@ -291,12 +292,12 @@ Value state_dict(Call& call) {
 // A module that the program has made trains until it is told otherwise; one that stands for any use of its class may do either.
 Value training(Call& call) {
   const Instance& module = object(call);
-  const Value mode = kept(call, "$training");
+  const Value mode = kept(call, values::ModuleState::training);
   if (!call.run.of_any_use() && !module.symbolic && !mode.is(Kind::unknown)) return mode ? mode : call.run.heap().boolean(true);
   return Value::of(call.run.named_condition("training", Sharing::uniform));
 }
 Value set_mode(Call& call, Value mode) {
-  static const Name name("$training");
+  static const Name name(values::ModuleState::training);
   std::vector<Value> modules;
   std::unordered_set<const values::Object*> seen;
   gather(call.run, call.self, modules, seen);
@@ -331,19 +332,19 @@ Value on_shards(Call& call) { return call.run.policy().operands_fit ? seen_throu
 // ---------------------------------------------------------------- calls and hooks
 
 template <bool before> Value register_hook(Call& call) {
-  const std::string_view name = before ? "$pre_hooks" : "$hooks";
+  const std::string_view name = before ? values::ModuleState::pre_hooks : values::ModuleState::hooks;
   Value hooks = kept(call, name);
   if (!hooks.is(Kind::list)) keep(call, name, hooks = call.run.heap().list({}));
   values::ListState state = *values::Heap::list_state(hooks);
   state.items.push_back(call.at(0));
   call.run.heap().set_list(hooks, std::move(state));
   Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
-  keep(call.run, *handle, "$hooks", hooks);
+  keep(call.run, *handle, values::ModuleState::hooks, hooks);
   keep(call.run, *handle, "$hook", call.at(0));
   return Value::of(Kind::instance, handle);
 }
 Value remove_hook(Call& call) {
-  const Value hooks = kept(call, "$hooks"), hook = kept(call, "$hook");
+  const Value hooks = kept(call, values::ModuleState::hooks), hook = kept(call, "$hook");
   if (!hooks.is(Kind::list)) return Value::none();
   values::ListState state = *values::Heap::list_state(hooks);
   std::erase_if(state.items, [&](const Value& item) { return call.run.resolve(item) == hook; });
@@ -360,7 +361,7 @@ Value module_call(Call& call) {
   arguments.spread = call.spread;
   arguments.behind = call.behind;
   values::Heap& heap = call.run.heap();
-  if (const Value hooks = kept(call, "$pre_hooks"); hooks.is(Kind::list))
+  if (const Value hooks = kept(call, values::ModuleState::pre_hooks); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
       const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
       if (changed.is(Kind::none)) continue;
@@ -374,7 +375,7 @@ Value module_call(Call& call) {
   const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
   if (!forward) return heap.external("", call.place);
   Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
-  if (const Value hooks = kept(call, "$hooks"); hooks.is(Kind::list))
+  if (const Value hooks = kept(call, values::ModuleState::hooks); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
       const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(given), result_value}, {}, false}, call.place));
       if (!changed.is(Kind::none)) result_value = changed;

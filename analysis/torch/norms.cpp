@@ -1,5 +1,6 @@
 // Normalization layers and functions.
 #include "torch/layer.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::torch {
 
@@ -26,7 +27,7 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
     return true;
   }
   op.fail(ProblemKind::layer_input,
-          called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") + ", and " + op.name("input") + " has " +
+          called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") + ", but " + op.name("input") + " has " +
               op.words(arrives) + ": it is " + op.words(shape),
           {wanted, arrives});
   op.cure_constructor("num_features", arrives);
@@ -60,7 +61,7 @@ template <std::size_t... ranks> Value batch_norm(Op& op) {
 Value sync_batch_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (input && input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
   return normalized(op, {input, 1}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
 }
 // In training the ranks sum what they have seen of each channel: the layer is told to communicate where that is known.
@@ -68,9 +69,9 @@ Value synchronised(Call& call) {
   const Value made = run_operator(call);
   if (!call.self.is(Kind::instance)) return made;
   Op op(call);
-  if (const Value group = op.kept("process_group")) op.keep("$group", group);
+  if (const Value group = op.kept("process_group")) op.keep(values::GroupState::group, group);
   const auto& layer = *call.self.as<Instance>();
-  const Value mode = op.kept("$training");
+  const Value mode = op.kept(values::ModuleState::training);
   const bool known = !call.run.of_any_use() && !layer.symbolic && !mode.is(Kind::unknown);
   call.arguments.resize(2);
   call.arguments[1] = known ? mode ? mode : call.run.heap().boolean(true) : Value::of(call.run.named_condition("training", Sharing::uniform));
@@ -91,7 +92,7 @@ Value with_synchronised(Interpreter& run, Value module, int depth) {
     const Value part = run.resolve(slot->value);
     if (part.is(Kind::instance) && run.is_a(part, "torch.nn.Module")) {
       if (const Value made = with_synchronised(run, part, depth + 1); !(made == part)) run.heap().set(*slot, made);
-    } else if (part.is(Kind::list) && name.text() == "$items") {
+    } else if (part.is(Kind::list) && name.text() == values::ContainerState::items) {
       values::ListState state = *values::Heap::list_state(part);
       bool changed = false;
       for (Value& item : state.items) {
@@ -134,8 +135,8 @@ Value functional(Op& op) {
       if (const TensorState* state = op.tensor(name); state && state->shape.rank_known && state->shape.dims.size() == 1 &&
                                                       op.equal(state->shape.dims[0], shape.dims[1]) == Answer::no)
         return op.fail(ProblemKind::layer_input,
-                       std::string(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " + op.name("input") + " " +
-                           op.words(shape) + ", and " + op.name(name) + " has " + op.words(state->shape.dims[0]),
+                       code(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " + op.name("input") + " " +
+                           op.words(shape) + ", but " + op.name(name) + " has " + op.words(state->shape.dims[0]),
                        {shape.dims[1], state->shape.dims[0]});
   return op.result(shape);
 }
@@ -153,7 +154,7 @@ Value group_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
   if (!op.call.self.is(Kind::instance)) {
     if (input->shape.rank_known && !divides(op, input->shape.dims[1], setting_dim(op, "num_groups"), ProblemKind::layer_input)) return op.unknown();
     return functional(op);
@@ -191,21 +192,21 @@ Value last_dimensions(Op& op) {
   const Shape shape = input->shape;
   Shape expected{false, wanted};
   if (shape.rank_known && shape.dims.size() < wanted.size())
-    return op.fail(ProblemKind::layer_input, called(op) + " normalizes over the last dimensions " + op.words(expected) + ", and " + op.name("input") + " is only " + op.words(shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " + op.name("input") + " is only " + op.words(shape));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Dim arrives = from_right(shape, i), expects = wanted[wanted.size() - 1 - i];
     if (op.never_equal(arrives, expects))
       return op.fail(ProblemKind::layer_input,
                      wanted.size() == 1 ? called(op) + " normalizes over a last dimension of " + op.words(expects) + ", and that of " + op.name("input") + " is " +
                                               op.words(arrives) + ": " + op.words(shape)
-                                        : called(op) + " normalizes over the last dimensions " + op.words(expected) + ", and " + op.name("input") + " is " + op.words(shape),
+                                        : called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " + op.name("input") + " has shape " + op.words(shape),
                      {expects, arrives});
   }
   op.learn_last("input", wanted);
   for (const std::string_view name : {"weight", "bias"})
     if (const TensorState* state = op.call.self.is(Kind::instance) ? nullptr : op.tensor(name);
         state && state->shape.rank_known && !fits_exactly(op, state->shape, wanted))
-      return op.fail(ProblemKind::layer_input, op.name(name) + " is " + op.words(state->shape) + ", and it has to be of the normalized shape, " + op.words(expected), {wanted[0]});
+      return op.fail(ProblemKind::layer_input, op.name(name) + " has shape " + op.words(state->shape) + "; it has to be of the normalized shape, " + op.words(expected), {wanted[0]});
   return op.result(op.shape("input"));
 }
 
@@ -250,7 +251,7 @@ Value neighbours(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
   return op.result(input->shape);
 }
 Value normalize(Op& op) {

@@ -157,7 +157,7 @@ bool Op::must_be_tensor(std::string_view name) {
   default: break;
   }
   if (!what) return true;
-  fail(ProblemKind::argument, std::string(title()) + " takes a tensor, and " + this->name(name) + " is " + what);
+  fail(ProblemKind::argument, code(title()) + " takes a tensor, and " + this->name(name) + " is " + what);
   return false;
 }
 
@@ -300,8 +300,8 @@ std::optional<Shape> Op::broadcast(const Shape& a, const Shape& b) {
     const Dim left = from_right(a, i), right = from_right(b, i);
     if (equal(left, right) != Answer::no || equal(left, 1) != Answer::no || equal(right, 1) != Answer::no) continue;
     fail(ProblemKind::broadcast,
-         "These do not fit together: " + words(a) + " and " + words(b) + " have " + words(left) + " and " + words(right) + " in dimension " +
-             std::to_string(-1 - static_cast<std::ptrdiff_t>(i)) + ", and neither is 1",
+         "Shapes " + words(a) + " and " + words(b) + " do not broadcast: dimension " + std::to_string(-1 - static_cast<std::ptrdiff_t>(i)) + " has sizes " + words(left) +
+             " and " + words(right) + ", and neither is 1",
          {left, right});
     break;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "torch/shapes.hpp"
+#include "values/shape_text.hpp"
 
 #include <string>
 
@@ -90,6 +91,8 @@ struct Layer {
 std::vector<Row> rows_of_layers(std::span<const Layer> layers);
 // Gives the layer that is made the tensors that it holds, as attributes: weight, bias, running_mean…
 void hold_parameters(Op& op);
+
+using values::code;
 
 class Op {
 public:
@@ -212,9 +215,10 @@ public:
   void cure_replace(std::string_view parameter, std::string text, bool sure, std::string title = {});
 
   // ------------------------------------------------------------ words
-  std::string words(const Shape& shape) const;  // "[B, 3, 32]"
+  std::string words(const Shape& shape) const;  // "`[B, 3, 32]`"
   std::string words(const Dim& dim) const;
-  std::string name(std::string_view parameter) const;  // the user's text of the argument: "x", or "the input"
+  std::string name(std::string_view parameter) const;  // the user's text of the argument as code: "`x`", or "the input"
+  std::string plain_name(std::string_view parameter) const;
   std::string_view title() const;                      // "conv2d", "Conv2d"
 
   // ------------------------------------------------------------ layers: attributes of the module that is called

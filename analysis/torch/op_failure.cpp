@@ -116,7 +116,7 @@ void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure
 void Op::cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
   if (!expr) return;
-  if (title.empty()) title = "Write " + name(parameter) + std::string(suffix);
+  if (title.empty()) title = "Write " + plain_name(parameter) + std::string(suffix);
   problem_->cures.push_back({interpreter::Cure::How::append, parameter, expr, std::string(suffix), std::move(title), sure});
 }
 void Op::cure_method(std::string_view method) {
@@ -138,7 +138,7 @@ void Op::cure_replace(std::string_view parameter, std::string text, bool sure, s
 }
 
 std::string Op::words(const Dim& d) const { return values::size_text(s, d); }
-std::string Op::words(const Shape& shape) const { return values::shape_text(s, shape); }
+std::string Op::words(const Shape& shape) const { return code(values::shape_text(s, shape)); }
 const syntax::Expr* Op::expression(std::string_view parameter) const {
   auto at = index(parameter);
   if (at < 0) return nullptr;
@@ -161,6 +161,10 @@ const syntax::Expr* Op::expression(std::string_view parameter) const {
   return static_cast<std::size_t>(at) < call.expr->arguments.size() ? call.expr->arguments[static_cast<std::size_t>(at)] : nullptr;
 }
 std::string Op::name(std::string_view parameter) const {
+  const std::string found = plain_name(parameter);
+  return found.starts_with("the ") ? found : code(found);
+}
+std::string Op::plain_name(std::string_view parameter) const {
   if (const syntax::Expr* expr = expression(parameter)) {
     const std::string_view text = run.record().text({call.place.chunk, expr->span});
     if (!text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos) return std::string(text);

@@ -11,6 +11,7 @@
 #include "torch/ranks.hpp"
 #include "torch/saved.hpp"
 #include "torch/spread.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -78,7 +79,7 @@ bool fits(Op& op) {
     const bool elementwise = call.row.op && (call.row.op->shape == same || call.row.op->shape == broadcasting) && call.row.path.starts_with("torch.") &&
                              std::ranges::find(of_dimensions, written) != std::end(of_dimensions);
     if (!presumed && (call.row.kind == RowKind::class_ || is_slip || elementwise))
-      op.fail(ProblemKind::argument, std::string(op.title()) + " has no argument '" + std::string(written) + "'" +
+      op.fail(ProblemKind::argument, code(op.title()) + " has no argument '" + std::string(written) + "'" +
                                          (is_slip ? "; '" + std::string(meant->text()) + "' looks meant" : ""));
     return false;
   }
@@ -87,13 +88,13 @@ bool fits(Op& op) {
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
       if (!presumed && !spreads)
-        op.fail(ProblemKind::argument, std::string(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
+        op.fail(ProblemKind::argument, code(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) + "'");
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
     if (!presumed)
-      op.fail(ProblemKind::argument, std::string(op.title()) + " takes " + std::to_string(call.row.positional - call.row.self_first) + " arguments by place, and " +
-                                       std::to_string(call.row.positional - call.row.self_first + call.rest.size()) + " are given");
+      op.fail(ProblemKind::argument, code(op.title()) + " takes " + count_of(call.row.positional - call.row.self_first, "positional argument") + " but is given " +
+                                       std::to_string(call.row.positional - call.row.self_first + call.rest.size()));
     return false;
   }
   return true;
@@ -213,7 +214,7 @@ bool fits_out(Op& op, Value out, Value made) {
     for (std::size_t i = 0; i < into.size() && i < from.size(); ++i)
       if (const TensorState* part = op.tensor(op.run.resolve(from[i])); part && part->dtype == Dtype::int64)
         if (const TensorState* target = op.tensor(op.run.resolve(into[i])); target && target->dtype != Dtype::unknown && values::is_floating(target->dtype)) {
-          op.fail(ProblemKind::dtype, "The indices are int64, and the tensor that out= names for them is " + std::string(values::name(target->dtype)));
+          op.fail(ProblemKind::dtype, "The indices are int64, and the tensor that out= names for them is " + code(values::name(target->dtype)));
           return false;
         }
     return true;
@@ -222,8 +223,8 @@ bool fits_out(Op& op, Value out, Value made) {
   if (!into || !from || into == from || into->dtype == Dtype::unknown || from->dtype == Dtype::unknown || into->dtype == from->dtype || op.run.casting()) return true;
   const bool converts = std::ranges::find(exact, operator_name(op.call.row)) == std::end(exact);
   if (converts && category(from->dtype) <= category(into->dtype)) return true;
-  op.fail(ProblemKind::dtype, "The result of " + std::string(op.title()) + " is " + std::string(values::name(from->dtype)) + ", and the tensor that out= names is " +
-                                  std::string(values::name(into->dtype)));
+  op.fail(ProblemKind::dtype, "The result of " + code(op.title()) + " is " + code(values::name(from->dtype)) + ", and the tensor that out= names is " +
+                                  code(values::name(into->dtype)));
   return false;
 }
 
@@ -311,8 +312,8 @@ Value run_described(Call& call, Op& op) {
                                                    ", which is " + op.words(into->shape));
     }
     if (into && from && into->dtype != Dtype::unknown && from->dtype != Dtype::unknown && category(from->dtype) > category(into->dtype))
-      return op.fail(ProblemKind::dtype, "The result is " + std::string(values::name(from->dtype)) + " and cannot be written into " +
-                                             op.name(call.row.parameters[0].text()) + ", which is " + std::string(values::name(into->dtype)));
+      return op.fail(ProblemKind::dtype, "The result is " + code(values::name(from->dtype)) + " and cannot be written into " +
+                                             op.name(call.row.parameters[0].text()) + ", which is " + code(values::name(into->dtype)));
     write_into(op, subject, made, true);
     return subject;
   }
@@ -353,7 +354,7 @@ static Value make_layer(Call& call) {
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     // `bias` is asked for as a flag and becomes a parameter.
     if (const Value given = call.spread && !call.given[i] ? call.run.heap().external("") : call.arguments[i])
-      op.keep(call.row.parameters[i].text() == "bias" ? "$bias" : call.row.parameters[i].text(), given);
+      op.keep(call.row.parameters[i].text() == "bias" ? values::ModuleState::bias : call.row.parameters[i].text(), given);
   if (call.spread) return {};
   const bool taken = fits(op);
   if (taken) take_positive(op);
@@ -363,7 +364,7 @@ static Value make_layer(Call& call) {
     return {};
   }
   if (call.row.op->has_parameters) hold_parameters(op);
-  else op.keep("$complete", call.run.heap().boolean(true));
+  else op.keep(values::ContainerState::complete, call.run.heap().boolean(true));
   return {};
 }
 

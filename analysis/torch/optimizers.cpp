@@ -4,6 +4,7 @@
 
 #include "syntax/spelling.hpp"
 #include "torch/modules.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -59,7 +60,7 @@ void judge_number(Call& call, std::string_view parameter, const Limit& limit, Va
   const auto given = number(call, value);
   if (!given || (*given < limit.below && (limit.above ? *given > limit.least : *given >= limit.least))) return;
   refuse(call, title(call) + " takes `" + std::string(parameter) + "` " +
-                   (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below) : (limit.above ? "greater than " : "of at least ") + words(limit.least)) + ", and it is " + words(*given));
+                   (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below) : (limit.above ? "greater than " : "of at least ") + words(limit.least)) + ", but it is " + words(*given));
 }
 
 // An argument that it has not.
@@ -129,22 +130,22 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
 // `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
 template <bool matrices> Value made(Call& call) {
   judge_names(call);
-  keep(call, "$parameters", call.at(0));
+  keep(call, values::OptimizerState::parameters, call.at(0));
   if (!call.self.is(Kind::instance)) return {};
   for (const auto& [name, value] : call.options)
-    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, "$group", value);
+    if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, values::GroupState::group, value);
   if (!call.spread) judge_settings(call);
   judge_trained(call, call.run.resolve(call.at(0)));
   std::vector<Value> taken;
   if (!tensors_in(call, call.at(0), taken)) return {};
   if (matrices) judge_matrices(call, taken);
-  keep(call, "$tensors", call.run.heap().tuple(std::move(taken)));
+  keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
   return {};
 }
 // Nothing is known any more of what it steps.
 Value add_param_group(Call& call) {
-  keep(call, "$parameters", call.run.heap().external("", call.place));
-  keep(call, "$tensors", Value::none());
+  keep(call, values::OptimizerState::parameters, call.run.heap().external("", call.place));
+  keep(call, values::LoaderState::tensors, Value::none());
   return Value::none();
 }
 

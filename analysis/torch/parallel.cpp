@@ -1,6 +1,7 @@
 // What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join, distributed checkpoints. Semantics as in
 // the documentation of torch.nn.parallel, torch.distributed.fsdp, .optim, .algorithms and .checkpoint.
 #include "torch/native.hpp"
+#include "values/kept.hpp"
 
 #include <deque>
 
@@ -22,7 +23,7 @@ Value wrapped_init(Call& call) {
   // What its state_dict() puts in front of each name.
   if (call.row.path.starts_with("torch.nn.parallel.")) keep(call, "$prefix", call.run.heap().string("module."));
   if (call.row.collective && call.row.collective->group >= 0)
-    if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, "$group", group);
+    if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
   keep(call, held_back, no_sync(call));
   // What decides how much memory it takes.
   for (const auto& [name, value] : call.options)
@@ -73,7 +74,7 @@ Known synchronises_in(Call& call, const Instance& wrapper, Value manager) {
     return yes == no ? yes : Known::unknown;
   }
   // A file is its own manager.
-  if (manager.is(Kind::unknown)) return manager.as<values::Unknown>()->attributes.find(Name("$path")) ? Known::yes : Known::unknown;
+  if (manager.is(Kind::unknown)) return manager.as<values::Unknown>()->attributes.find(Name(values::FileState::path)) ? Known::yes : Known::unknown;
   if (!manager.is(Kind::instance)) return Known::unknown;
   const auto& object = *manager.as<Instance>();
   const Row* row = object.native ? object.native->row : nullptr;
@@ -139,12 +140,12 @@ Value fully_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return module;
   Instance& object = *module.as<Instance>();
-  if (const Value mesh = call.run.resolve(call.at(1)); mesh && !mesh.is(Kind::none)) keep(call.run, object, "$group", mesh);
+  if (const Value mesh = call.run.resolve(call.at(1)); mesh && !mesh.is(Kind::none)) keep(call.run, object, values::GroupState::group, mesh);
   Instance* marker = call.run.make_native("$fully_sharded", call.place);
-  if (const Value group = kept(call.run, object, "$group")) keep(call.run, *marker, "$group", group);
+  if (const Value group = kept(call.run, object, values::GroupState::group)) keep(call.run, *marker, values::GroupState::group, group);
   keep(call.run, *marker, held_back, no_sync(call));
   keep(call.run, object, "$sharded", Value::of(Kind::instance, marker));
-  for (const auto& [hooks, hook] : {std::pair{"$pre_hooks", "$fully_sharded.before"}, std::pair{"$hooks", "$fully_sharded.behind"}}) {
+  for (const auto& [hooks, hook] : {std::pair{values::ModuleState::pre_hooks, "$fully_sharded.before"}, std::pair{values::ModuleState::hooks, "$fully_sharded.behind"}}) {
     const Value present = kept(call.run, object, hooks);
     std::vector<Value> items;
     if (present.is(Kind::list)) items = values::Heap::list_state(present)->items;
@@ -164,7 +165,7 @@ void move_input(Interpreter& run, Value argument) {
 Value before_sharded(Call& call) {
   if (const Value given = call.run.resolve(call.at(1)); given.is(Kind::tuple))
     for (const Value argument : given.as<values::Tuple>()->items) move_input(call.run, argument);
-  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[2] = kept(call.run, *module.as<Instance>(), "$group");
+  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[2] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
   return Value::none();
 }
 Value behind_sharded(Call& call) {
@@ -185,7 +186,7 @@ bool is_sharded(Interpreter& run, Value module, int depth = 0) {
     if (name.text() == "$sharded") return true;
     const Value part = slot->value;
     if (part.is(Kind::instance) && is_sharded(run, part, depth + 1)) return true;
-    if (part.is(Kind::list) && name.text() == "$items")
+    if (part.is(Kind::list) && name.text() == values::ContainerState::items)
       for (const Value& item : std::vector<Value>(values::Heap::list_state(part)->items))
         if (is_sharded(run, item, depth + 1)) return true;
   }

@@ -1,6 +1,7 @@
 // Containers of parameters: ParameterList and ParameterDict. They keep what they hold as those of modules do (modules.hpp); a tensor that is
 // put into one becomes a parameter.
 #include "torch/modules.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::torch {
 
@@ -31,21 +32,21 @@ Value list_init(Call& call) {
       list = call.run.heap().open_list(call.run.heap().external("", call.place));
     }
   }
-  keep(call, "$items", list);
+  keep(call, values::ContainerState::items, list);
   return {};
 }
 Value list_item(Call& call) {
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
   Instance* part = call.run.make_native("torch.nn.ParameterList", call.place);
   part->open = false;
-  keep(call.run, *part, "$items", found);
+  keep(call.run, *part, values::ContainerState::items, found);
   return Value::of(Kind::instance, part);
 }
 Value list_change(Call& call) {
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.self;
   const std::string_view method = method_of(call);
   if (method == "append") {
@@ -59,7 +60,7 @@ Value list_change(Call& call) {
   return call.self;
 }
 Value list_pop(Call& call) {
-  const Value list = kept(call, "$items");
+  const Value list = kept(call, values::ContainerState::items);
   return list.is(Kind::list) ? call_of(call, list, "pop", {call.at(0)}) : call.run.heap().external("", call.place);
 }
 
@@ -67,7 +68,7 @@ Value list_pop(Call& call) {
 
 void put(Call& call, Value into, Value from) {
   from = call.run.resolve(from);
-  if (from.is(Kind::instance) && kept(call.run, *from.as<Instance>(), "$dict")) from = kept(call.run, *from.as<Instance>(), "$dict");
+  if (from.is(Kind::instance) && kept(call.run, *from.as<Instance>(), values::ContainerState::dict)) from = kept(call.run, *from.as<Instance>(), values::ContainerState::dict);
   if (from.is(Kind::dict) && !values::Heap::dict_state(from)->open) {
     for (const auto& [key, value] : std::vector(values::Heap::dict_state(from)->items)) call.run.dict_set(into, key, as_parameter(call, value));
   } else if (from && !from.is(Kind::none)) {
@@ -77,24 +78,24 @@ void put(Call& call, Value into, Value from) {
 Value dict_init(Call& call) {
   const Value dict = call.spread ? call.run.heap().dict({}, true, call.run.heap().external("")) : call.run.heap().dict({});
   put(call, dict, call.at(0));
-  keep(call, "$dict", dict);
+  keep(call, values::ContainerState::dict, dict);
   return {};
 }
 Value dict_update(Call& call) {
-  if (const Value dict = kept(call, "$dict"); dict.is(Kind::dict)) put(call, dict, call.at(0));
+  if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict)) put(call, dict, call.at(0));
   return Value::none();
 }
 Value dict_set(Call& call) {
-  if (const Value dict = kept(call, "$dict"); dict.is(Kind::dict)) call.run.dict_set(dict, call.at(0), as_parameter(call, call.at(1)));
+  if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict)) call.run.dict_set(dict, call.at(0), as_parameter(call, call.at(1)));
   return Value::none();
 }
 Value dict_item(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.subscript(dict, call.at(0), call.node ? *call.node : nowhere) : call.run.heap().external("", call.place);
 }
 // A parameter as an attribute.
 Value dict_attribute(Call& call) {
-  const Value dict = kept(call, "$dict"), name = call.run.resolve(call.at(0));
+  const Value dict = kept(call, values::ContainerState::dict), name = call.run.resolve(call.at(0));
   if (!dict.is(Kind::dict) || !name.is(Kind::string)) return {};
   for (const auto& [key, value] : values::Heap::dict_state(dict)->items)
     if (key.is(Kind::string) && key.text() == name.text()) return value;
@@ -102,7 +103,7 @@ Value dict_attribute(Call& call) {
 }
 // keys(), values(), items(), get(), pop()…: as of a dict.
 Value dict_part(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   if (!dict.is(Kind::dict)) return call.run.heap().external("", call.place);
   std::vector<Value> given;
   for (const Value& argument : call.arguments)
@@ -110,11 +111,11 @@ Value dict_part(Call& call) {
   return call_of(call, dict, method_of(call) == "__iter__" ? "keys" : method_of(call), std::move(given));
 }
 Value dict_length(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.call(call.run.library_symbol("builtins.len"), {{dict}, {}, false}, call.place) : call.run.heap().external("", call.place);
 }
 Value dict_has(Call& call) {
-  const Value dict = kept(call, "$dict");
+  const Value dict = kept(call, values::ContainerState::dict);
   return dict.is(Kind::dict) ? call.run.compare(syntax::CompareOp::in, call.at(0), dict) : call.run.heap().external("", call.place);
 }
 

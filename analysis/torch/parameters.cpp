@@ -2,6 +2,7 @@
 #include "torch/modules.hpp"
 #include "torch/layer.hpp"
 #include "torch/native.hpp"
+#include "values/kept.hpp"
 
 #include <unordered_set>
 
@@ -21,23 +22,23 @@ constexpr TensorRole buffer = TensorRole::buffer;
 
 constexpr Held held[] = {
     {"torch.nn.Linear", "weight", "out_features in_features", ""},
-    {"torch.nn.Linear", "bias", "out_features", "$bias"},
+    {"torch.nn.Linear", "bias", "out_features", values::ModuleState::bias},
     {"torch.nn.Bilinear", "weight", "out_features in1_features in2_features", ""},
-    {"torch.nn.Bilinear", "bias", "out_features", "$bias"},
+    {"torch.nn.Bilinear", "bias", "out_features", values::ModuleState::bias},
     {"torch.nn.Embedding", "weight", "num_embeddings embedding_dim", ""},
     {"torch.nn.EmbeddingBag", "weight", "num_embeddings embedding_dim", ""},
     {"torch.nn.Conv1d", "weight", "out_channels in_channels/groups kernel_size:1", ""},
-    {"torch.nn.Conv1d", "bias", "out_channels", "$bias"},
+    {"torch.nn.Conv1d", "bias", "out_channels", values::ModuleState::bias},
     {"torch.nn.Conv2d", "weight", "out_channels in_channels/groups kernel_size:2", ""},
-    {"torch.nn.Conv2d", "bias", "out_channels", "$bias"},
+    {"torch.nn.Conv2d", "bias", "out_channels", values::ModuleState::bias},
     {"torch.nn.Conv3d", "weight", "out_channels in_channels/groups kernel_size:3", ""},
-    {"torch.nn.Conv3d", "bias", "out_channels", "$bias"},
+    {"torch.nn.Conv3d", "bias", "out_channels", values::ModuleState::bias},
     {"torch.nn.ConvTranspose1d", "weight", "in_channels out_channels/groups kernel_size:1", ""},
-    {"torch.nn.ConvTranspose1d", "bias", "out_channels", "$bias"},
+    {"torch.nn.ConvTranspose1d", "bias", "out_channels", values::ModuleState::bias},
     {"torch.nn.ConvTranspose2d", "weight", "in_channels out_channels/groups kernel_size:2", ""},
-    {"torch.nn.ConvTranspose2d", "bias", "out_channels", "$bias"},
+    {"torch.nn.ConvTranspose2d", "bias", "out_channels", values::ModuleState::bias},
     {"torch.nn.ConvTranspose3d", "weight", "in_channels out_channels/groups kernel_size:3", ""},
-    {"torch.nn.ConvTranspose3d", "bias", "out_channels", "$bias"},
+    {"torch.nn.ConvTranspose3d", "bias", "out_channels", values::ModuleState::bias},
     {"torch.nn.BatchNorm1d", "weight", "num_features", "affine"},
     {"torch.nn.BatchNorm1d", "bias", "num_features", "affine"},
     {"torch.nn.BatchNorm1d", "running_mean", "num_features", "track_running_stats", buffer},
@@ -120,7 +121,7 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
 // weight_ih_l0, weight_hh_l0, bias_ih_l0… of every layer and direction.
 void hold_recurrent(Op& op, std::int64_t gates) {
   const auto layers = op.value(setting_dim(op, "num_layers"));
-  const Known both = setting_flag(op, "bidirectional"), bias = setting_flag(op, "$bias");
+  const Known both = setting_flag(op, "bidirectional"), bias = setting_flag(op, values::ModuleState::bias);
   const Dim input = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");
   const bool projects = op.kept("proj_size") && op.value(setting_dim(op, "proj_size")) != 0;
   if (!layers || *layers < 1 || *layers > 16 || both == Known::unknown || bias == Known::unknown || projects || !hidden.size) return;
@@ -139,21 +140,21 @@ void hold_recurrent(Op& op, std::int64_t gates) {
 }
 void hold_cell(Op& op, std::int64_t gates) {
   const Dim input = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");
-  if (!hidden.size || setting_flag(op, "$bias") == Known::unknown) return;
+  if (!hidden.size || setting_flag(op, values::ModuleState::bias) == Known::unknown) return;
   const Dim rows{op.s.mul(op.s.constant(gates), hidden.size), hidden.origin, nullptr};
   hold(op, "weight_ih", {true, {rows, input}}, TensorRole::parameter, made_dtype(op));
   hold(op, "weight_hh", {true, {rows, hidden}}, TensorRole::parameter, made_dtype(op));
-  if (setting_flag(op, "$bias") == Known::no) return;
+  if (setting_flag(op, values::ModuleState::bias) == Known::no) return;
   hold(op, "bias_ih", {true, {rows}}, TensorRole::parameter, made_dtype(op));
   hold(op, "bias_hh", {true, {rows}}, TensorRole::parameter, made_dtype(op));
 }
 void hold_attention(Op& op) {
   const Dim width = setting_dim(op, "embed_dim");
-  if (!width.size || op.kept("kdim") || op.kept("vdim") || setting_flag(op, "$bias") == Known::unknown || setting_flag(op, "add_bias_kv") != Known::no) return;
+  if (!width.size || op.kept("kdim") || op.kept("vdim") || setting_flag(op, values::ModuleState::bias) == Known::unknown || setting_flag(op, "add_bias_kv") != Known::no) return;
   const Dim three{op.s.mul(op.s.constant(3), width.size), width.origin, nullptr};
   hold(op, "in_proj_weight", {true, {three, width}}, TensorRole::parameter, made_dtype(op));
-  if (setting_flag(op, "$bias") == Known::yes) hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
-  op.keep("out_proj", op.run.call(op.run.library_symbol("torch.nn.Linear"), {{op.kept("embed_dim"), op.kept("embed_dim"), op.kept("$bias")}, {}, false}, op.call.place));
+  if (setting_flag(op, values::ModuleState::bias) == Known::yes) hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
+  op.keep("out_proj", op.run.call(op.run.library_symbol("torch.nn.Linear"), {{op.kept("embed_dim"), op.kept("embed_dim"), op.kept(values::ModuleState::bias)}, {}, false}, op.call.place));
 }
 
 // ---------------------------------------------------------------- conversions
@@ -173,10 +174,10 @@ void convert(Interpreter& run, Value value, const Conversion& wanted, std::unord
     if (!run.is_a(value, "torch.nn.Module")) return;
     auto& module = *value.as<Instance>();
     if (wanted.changes_dtype)
-      run.heap().set(run.heap().slot_of(module.attributes, Name("$dtype")), Value::of(certain ? wanted.dtype : Dtype::unknown));
+      run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::dtype)), Value::of(certain ? wanted.dtype : Dtype::unknown));
     const auto entries = module.attributes.entries();
     for (const auto& [name, slot] : entries)
-      if (slot->value && name.text() != "$layer" && name.text() != "$of") convert(run, slot->value, wanted, seen, certain, depth + 1);
+      if (slot->value && name.text() != "$layer" && name.text() != values::OptimizerState::of) convert(run, slot->value, wanted, seen, certain, depth + 1);
     if (const values::Slot* layer = module.attributes.find(Name("$layer")); layer && layer->value) convert(run, layer->value, wanted, seen, false, depth + 1);
     return;
   }
@@ -212,7 +213,7 @@ void convert(Interpreter& run, Value value, const Conversion& wanted, std::unord
   }
 }
 void lose_dtypes_of(Interpreter& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
-  const Name dtype("$dtype");
+  const Name dtype(values::ModuleState::dtype);
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   auto& module = *value.as<Instance>();
   if (const values::Slot* slot = module.attributes.find(dtype); slot && slot->value.is(Kind::dtype) && slot->value.dtype() != Dtype::unknown) return;
@@ -315,7 +316,7 @@ void hold_parameters(Op& op) {
   for (const Held& one : held) {
     if (one.path != path) continue;
     const Known flag = one.flag.empty() ? Known::yes : setting_flag(op, one.flag);
-    if (flag == Known::no || (one.name == "bias" && op.kept("$bias") && setting_flag(op, "$bias") == Known::no)) op.keep(one.name, Value::none());
+    if (flag == Known::no || (one.name == "bias" && op.kept(values::ModuleState::bias) && setting_flag(op, values::ModuleState::bias) == Known::no)) op.keep(one.name, Value::none());
     // Where it is not known whether there is a weight, there is one to be shown.
     else if (flag == Known::yes || (op.run.policy().optional_is_given && one.name == "weight")) hold(op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
   }

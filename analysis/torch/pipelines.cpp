@@ -1,5 +1,6 @@
 // torch.distributed.pipelining: stages, and the schedules that send from one to the next.
 #include "torch/spread.hpp"
+#include "values/kept.hpp"
 
 #include <deque>
 
@@ -9,7 +10,7 @@ namespace {
 
 // Stages of another group than the default one keep it.
 Value made_stage(Call& call) {
-  if (const Value group = call.run.resolve(call.at(6)); group && !group.is(Kind::none)) keep(call, "$group", group);
+  if (const Value group = call.run.resolve(call.at(6)); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
   keep(call, "$stages", call.at(2));
   return {};
 }
@@ -18,8 +19,8 @@ Value made_schedule(Call& call) {
   if (const auto all = stage.is(Kind::list) || stage.is(Kind::tuple) ? call.run.elements(stage, call.place) : std::nullopt; all && !all->empty()) stage = call.run.resolve(all->front());
   // Of a stage that was made elsewhere the group is not known.
   const bool known = stage.is(Kind::instance) && stage.as<Instance>()->native && stage.as<Instance>()->native->path.ends_with(".PipelineStage") && !stage.as<Instance>()->symbolic;
-  const Value group = known ? kept(call.run, *stage.as<Instance>(), "$group") : call.run.heap().external("group", call.place);
-  if (group) keep(call, "$group", group);
+  const Value group = known ? kept(call.run, *stage.as<Instance>(), values::GroupState::group) : call.run.heap().external("group", call.place);
+  if (group) keep(call, values::GroupState::group, group);
   const Value stages = known ? kept(call.run, *stage.as<Instance>(), "$stages") : Value{};
   keep(call, "$alone", call.run.heap().boolean(stages && call.run.to_constant(stages) == 1));
   return {};
@@ -33,7 +34,7 @@ Value step(Call& call) {
 const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
       {"torch.distributed.pipelining.$Schedule.step", "*arguments, target=None, losses=None, sends=None, **options", step,
-       {.name = "the step of a pipeline", .hidden = true, .because = "each stage waits for what the stages before and behind it send", .only_if = 2}, RowKind::method},
+       {.name = "the step of a pipeline", .hidden = true, .because = "each stage waits for what the stages before and after it send", .only_if = 2}, RowKind::method},
       {"torch.distributed.pipelining.$Schedule.eval", "*arguments, target=None, losses=None, sends=None, **options", step,
        {.name = "the evaluation of a pipeline", .hidden = true, .because = "each stage waits for what the stage before it sends", .only_if = 2}, RowKind::method},
   };

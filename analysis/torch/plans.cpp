@@ -2,6 +2,7 @@
 // part of it, as PyTorch 2.13 answers for layers with weights: columns that each rank has some of, rows whose products are summed.
 #include "torch/modules.hpp"
 #include "torch/spread.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -43,8 +44,8 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   if (!module.is(Kind::instance)) return;
   Instance& layer = *module.as<Instance>();
   const auto unknown = [&] {
-    add_hook(run, layer, "$pre_hooks", "torch.distributed.tensor.parallel.$open");
-    add_hook(run, layer, "$hooks", "torch.distributed.tensor.parallel.$open");
+    add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$open");
+    add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
   };
   const Instance* how = style.is(Kind::instance) && style.as<Instance>()->native && !style.as<Instance>()->cls ? style.as<Instance>() : nullptr;
   const bool linear = !layer.cls && layer.native && layer.native->path == "torch.nn.Linear", table = !layer.cls && layer.native && layer.native->path == "torch.nn.Embedding";
@@ -53,14 +54,14 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   const bool columns = name == "ColwiseParallel", rows = name == "RowwiseParallel";
   if (!how || !ranks || (!columns && !rows) || (!linear && !table) || is_off(run, *how, "use_local_output")) return unknown();
   keep(run, layer, "$ranks", Value::of(ranks));
-  keep(run, layer, "$group", mesh);
+  keep(run, layer, values::GroupState::group, mesh);
   const Layout in = layout_of(run, *how, "input_layouts", columns ? Layout::whole : Layout::columns);
   const Layout out = layout_of(run, *how, "output_layouts", columns ? Layout::columns : Layout::whole);
   if (in == Layout::other || (table && in != Layout::whole) || (columns && in != Layout::whole)) return unknown();
-  if (in == Layout::columns) add_hook(run, layer, "$pre_hooks", "torch.distributed.tensor.parallel.$joined");
-  if (rows || out != Layout::columns) add_hook(run, layer, "$hooks", "torch.distributed.tensor.parallel.$summed");
-  if (out == Layout::columns) add_hook(run, layer, "$hooks", "torch.distributed.tensor.parallel.$parted");
-  if (out == Layout::other) add_hook(run, layer, "$hooks", "torch.distributed.tensor.parallel.$open");
+  if (in == Layout::columns) add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$joined");
+  if (rows || out != Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$summed");
+  if (out == Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$parted");
+  if (out == Layout::other) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
 }
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -89,8 +90,8 @@ void open_layers(Interpreter& run, Value module, std::size_t& seen) {
   if (!module.is(Kind::instance) || ++seen > most) return;
   Instance& layer = *module.as<Instance>();
   if (!layer.cls && layer.native && (layer.native->path == "torch.nn.Linear" || layer.native->path == "torch.nn.Embedding")) {
-    add_hook(run, layer, "$pre_hooks", "torch.distributed.tensor.parallel.$open");
-    add_hook(run, layer, "$hooks", "torch.distributed.tensor.parallel.$open");
+    add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$open");
+    add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
   }
   for (const Part& part : parts_of(run, layer).list) open_layers(run, part.module, seen);
 }
@@ -146,7 +147,7 @@ Value parted(Call& call) {
   return with_columns(call, call.at(2), [&](Int size) { return ranks ? call.run.symbols().exact_quotient(size, ranks).value_or(nullptr) : nullptr; });
 }
 Value summed(Call& call) {
-  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[3] = kept(call.run, *module.as<Instance>(), "$group");
+  if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[3] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
   return Value::none();
 }
 Value open(Call& call) { return call.run.heap().external("", call.place); }

@@ -56,7 +56,7 @@ namespace {
 // Of those that take a number in the place of any operand, but not of all.
 Value some_tensor(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("other"))
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor, and both operands are numbers");
+    return op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
   return broadcasting(op);
 }
 // Their first operand is a tensor, the second may be a number. (The operators of Python turn round.)
@@ -83,18 +83,18 @@ Value with_dtype(Op& op, Value made, Dtype dtype) {
 Value divide(Op& op) {
   if (!op.argument("rounding_mode")) return broadcasting(op);
   if (const auto mode = op.text("rounding_mode"); mode && *mode != "floor" && *mode != "trunc")
-    return op.fail(ProblemKind::argument, "rounding_mode of div is 'floor', 'trunc' or None, and not '" + std::string(*mode) + "'");
+    return op.fail(ProblemKind::argument, "`rounding_mode` of `div` is 'floor', 'trunc' or None, not '" + std::string(*mode) + "'");
   return with_dtype(op, broadcasting(op), op.promoted({"input", "other"}));
 }
 Value float_power(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
-    return op.fail(ProblemKind::argument, "float_power takes a tensor, and both operands are numbers");
+    return op.fail(ProblemKind::argument, "`float_power` takes a tensor, but both operands are numbers");
   const Dtype both = op.promoted({"input", "exponent"});
   return with_dtype(op, broadcasting(op), both == Dtype::unknown ? both : is_complex(both) ? Dtype::complex128 : Dtype::float64);
 }
 Value power(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
-    return op.fail(ProblemKind::argument, "pow takes a tensor, and both operands are numbers");
+    return op.fail(ProblemKind::argument, "`pow` takes a tensor, but both operands are numbers");
   return broadcasting(op);
 }
 // -x and the like, which bools do not have.
@@ -141,7 +141,7 @@ Value where(Op& op) {
   if (!condition) return op.unknown();
   if (condition->dtype != Dtype::unknown && condition->dtype != Dtype::boolean && condition->dtype != Dtype::uint8 && op.given("input"))
     return op.fail(ProblemKind::dtype,
-                   "where takes a condition of bool, and " + op.name("condition") + " is " + std::string(values::name(condition->dtype)));
+                   "`where` takes a condition of bool, but " + op.name("condition") + " is " + code(values::name(condition->dtype)));
   if (!op.given("input")) {
     const Dim count = count_of_nonzero(op, op.argument("condition"), op.expression("condition"));
     if (!condition->shape.rank_known) return op.run.heap().open_list(op.result({true, {count}}, Dtype::int64));
@@ -167,26 +167,26 @@ Value masked_fill(Op& op) {
   const TensorState* mask = op.tensor("mask");
   if (!input || !mask) return op.unknown();
   if (const TensorState* value = op.tensor("value"); value && value->shape.rank_known && !value->shape.dims.empty())
-    return op.fail(ProblemKind::argument, "masked_fill takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
+    return op.fail(ProblemKind::argument, "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
   const auto shape = op.broadcast(input->shape, mask->shape);
   return shape ? op.result(*shape, input->dtype) : op.unknown();
 }
 
 Value polygamma(Op& op) {
   const TensorState* input = op.expect("input");
-  if (op.integer("n") < 0 && op.integer("n")) return op.fail(ProblemKind::argument, "polygamma takes a derivative n of at least 0");
+  if (op.integer("n") < 0 && op.integer("n")) return op.fail(ProblemKind::argument, "`polygamma` takes a derivative n of at least 0");
   return input ? op.result(input->shape) : op.unknown();
 }
 // Numbers in the place of either, but not of both.
 Value polynomial(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("n"))
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor, and both operands are numbers");
+    return op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
   return broadcasting(op);
 }
 Value clamp(Op& op) {
   if (!op.must_be_tensor("input")) return op.unknown();
   if (op.given("input") && !op.call.spread && !op.argument("min") && !op.argument("max"))
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a least value min or a greatest value max, and neither is given");
+    return op.fail(ProblemKind::argument, code(op.title()) + " takes a least value min or a greatest value max, but neither is given");
   return broadcasting(op);
 }
 

@@ -25,7 +25,7 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   };
   for (const auto& [value, least, name] : {Setting{kernel, 1, "kernel"}, Setting{stride, 1, "stride"}, Setting{dilation, 1, "dilation"}, Setting{padding, 0, "padding"}})
     if (s.compare(Compare::lt, value, s.constant(least)) == Answer::yes) {
-      op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim(value)) + ", and it has to be at least " + std::to_string(least));
+      op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim(value)) + "; it has to be at least " + std::to_string(least));
       return {};
     }
   const Int reach = s.add(s.mul(dilation, s.sub(kernel, s.constant(1))), s.constant(1));
@@ -53,7 +53,7 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   if (less_than(op, out, 1)) {
     op.fail(ProblemKind::layer_input,
             called(op) + " has a window of " + op.words(op.dim(reach)) + ", and only " + op.words(op.dim(s.add(size.size, s.mul(s.constant(2), padding)))) +
-                " are left: " + op.name("input") + " is " + op.words(op.shape("input")),
+                " are left: " + op.name("input") + " has shape " + op.words(op.shape("input")),
             {size});
     return {};
   }
@@ -170,7 +170,7 @@ template <std::size_t spatial> Value fractional(Op& op) {
     const Dim whole = from_right(input->shape, spatial - 1 - axis);
     if (whole.size && last[axis].size && op.s.compare(Compare::gt, op.s.sub(op.s.add(last[axis].size, (*kernel)[axis]), op.s.constant(1)), whole.size) == Answer::yes)
       return op.fail(ProblemKind::layer_input, called(op) + " takes " + op.words(last[axis]) + " windows of " + op.words(op.dim((*kernel)[axis])) + ", which need more than the " + op.words(whole) +
-                                                   " that there are: " + op.name("input") + " is " + op.words(input->shape), {whole});
+                                                   " that there are: " + op.name("input") + " has shape " + op.words(input->shape), {whole});
   }
   std::optional<Shape> shape;
   if (input) shape = with_last(input->shape, last);
@@ -184,11 +184,11 @@ template <std::size_t spatial> Value unpool(Op& op) {
   if (!input) return op.unknown();
   const Shape shape = input->shape;
   if (const TensorState* indices = op.tensor("indices"); indices && indices->dtype != Dtype::unknown && indices->dtype != Dtype::int64)
-    return op.fail(ProblemKind::dtype, called(op) + " takes indices of int64, and " + op.name("indices") + " is " + std::string(values::name(indices->dtype)));
+    return op.fail(ProblemKind::dtype, called(op) + " takes indices of int64, but " + op.name("indices") + " is " + code(values::name(indices->dtype)));
   if (const TensorState* indices = op.tensor("indices"); indices && indices->shape.rank_known && shape.rank_known && indices->shape.dims.size() == shape.dims.size())
     for (std::size_t i = 0; i < shape.dims.size(); ++i)
       if (op.equal(indices->shape.dims[i], shape.dims[i]) == Answer::no)
-        return op.fail(ProblemKind::layer_input, called(op) + " takes an index for each element of its input, and " + op.name("input") + " is " + op.words(shape) + " and " + op.name("indices") + " " +
+        return op.fail(ProblemKind::layer_input, called(op) + " takes an index for each element of its input, but " + op.name("input") + " has shape " + op.words(shape) + " and " + op.name("indices") + " " +
                                                      op.words(indices->shape), {shape.dims[i], indices->shape.dims[i]});
   std::vector<Dim> last(spatial);
   if (op.argument("output_size")) {

@@ -25,7 +25,7 @@ bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string
   if (!state->shape.rank_known) {
     if (state->shape.dims.size() > rank) {
       op.fail(ProblemKind::product,
-              std::string(op.title()) + " takes " + std::string(what) + ", and " + op.name(name) + " is " + op.words(state->shape));
+              code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " + op.words(state->shape));
       return false;
     }
     Shape shape{true, std::vector<Dim>(rank)};
@@ -34,7 +34,7 @@ bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string
     return true;
   }
   if (state->shape.dims.size() == rank) return true;
-  op.fail(ProblemKind::product, std::string(op.title()) + " takes " + std::string(what) + ", and " + op.name(name) + " is " + op.words(state->shape));
+  op.fail(ProblemKind::product, code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " + op.words(state->shape));
   return false;
 }
 
@@ -48,8 +48,8 @@ bool dtypes_fit(Op& op, Value left, Value right) {
   // What autocast converts may be of two types; who calls what nobody calls may be inside of one.
   const auto cast = [](Dtype dtype) { return dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16; };
   if (cast(a->dtype) && cast(b->dtype) && (op.run.casting() || !op.run.knows_default_device())) return true;
-  op.fail(ProblemKind::dtype, std::string(op.title()) + " takes operands of one dtype, and is given " + std::string(values::name(a->dtype)) +
-                                  " and " + std::string(values::name(b->dtype)));
+  op.fail(ProblemKind::dtype, code(op.title()) + " takes operands of one dtype, and is given " + code(values::name(a->dtype)) +
+                                  " and " + code(values::name(b->dtype)));
   return false;
 }
 
@@ -155,7 +155,7 @@ Value grouped(Op& op) {
   if (!a || !b) return op.unknown();
   for (const std::string_view name : {left_name, right_name})
     if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() != 2 && shape.dims.size() != 3)
-      return op.fail(ProblemKind::product, std::string(op.title()) + " takes tensors of 2 or 3 dimensions, and " + op.name(name) + " is " + op.words(shape));
+      return op.fail(ProblemKind::product, code(op.title()) + " takes tensors of 2 or 3 dimensions, but " + op.name(name) + " has shape " + op.words(shape));
   const bool parted = op.tensor("offs");
   // With offsets one of the two is a matrix.
   if (parted && has_rank(op.shape(right_name), 3) && !must_have_rank(op, left_name, 2, "a matrix of rows that are parted by offs")) return op.unknown();
@@ -352,7 +352,7 @@ Value cross(Op& op) {
     if (!op.must_be_tensor(name)) return op.unknown();
   const Shape x = op.shape("input"), y = op.shape("other");
   if (x.rank_known && y.rank_known && x.dims.size() != y.dims.size() && op.call.row.path.starts_with("torch.linalg"))
-    return op.fail(ProblemKind::product, "cross takes tensors of as many dimensions, and is given " + op.words(x) + " and " + op.words(y));
+    return op.fail(ProblemKind::product, "`cross` takes tensors of as many dimensions; it is given " + op.words(x) + " and " + op.words(y));
   const auto shape = op.broadcast(x, y);
   if (!shape) return op.unknown();
   if (shape->rank_known && op.argument("dim")) {
@@ -363,17 +363,17 @@ Value cross(Op& op) {
       for (const Shape* side : {&x, &y})
         if (side->rank_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
           return op.fail(ProblemKind::product,
-                         "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*side) + " has " +
+                         "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*side) + " has " +
                              op.words(side->dims[*at]),
                          {side->dims[*at]});
     if (at && !shape->dims.empty() && op.equal(shape->dims[*at], 3) == Answer::no)
       return op.fail(ProblemKind::product,
-                     "cross takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*shape) + " has " +
+                     "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " + op.words(*shape) + " has " +
                          op.words(shape->dims[*at]),
                      {shape->dims[*at]});
   } else if (shape->rank_known) {
     if (std::all_of(shape->dims.begin(), shape->dims.end(), [&](const Dim& dim) { return op.equal(dim, 3) == Answer::no; }))
-      return op.fail(ProblemKind::product, "cross takes three coordinates along some dimension, and " + op.words(*shape) + " has none of size 3");
+      return op.fail(ProblemKind::product, "`cross` takes three coordinates along some dimension, and " + op.words(*shape) + " has none of size 3");
   }
   return op.result(*shape);
 }

@@ -55,7 +55,7 @@ Value item(Op& op) {
   if (state && state->shape.rank_known) {
     const Int count = op.product(state->shape.dims);
     if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
-      return op.fail(ProblemKind::argument, "item takes a tensor of one element, and " + op.name("input") + " is " + op.words(state->shape));
+      return op.fail(ProblemKind::argument, "`item` takes a tensor of one element, but " + op.name("input") + " has shape " + op.words(state->shape));
   }
   if (const values::Content* content = op.content(self(op)); content && content->numbers.size() == 1)
     if (const Value number = op.run.heap().number(*content, 0)) return number;
@@ -184,7 +184,7 @@ Value to(Op& op) {
     else if (key == "device") state.device = given.is(Kind::none) ? state.device : device_of(op, given);
     else if (key == "other" || key == "tensor") convert(op, state, given);
     else if (key != "non_blocking" && key != "copy" && key != "memory_format")
-      return op.fail(ProblemKind::argument, "to has no argument '" + std::string(key) + "'");
+      return op.fail(ProblemKind::argument, "`to` has no argument '" + std::string(key) + "'");
   }
   return converted(op, std::move(state));
 }
@@ -234,7 +234,7 @@ Value pairs_as_complex(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
     return op.fail(ProblemKind::argument,
-                   "view_as_complex takes pairs of floats in the last dimension, and " + op.name("input") + " is " + op.words(shape));
+                   "`view_as_complex` takes pairs of floats in the last dimension, but " + op.name("input") + " has shape " + op.words(shape));
   if (!shape.dims.empty()) shape.dims.pop_back();
   return op.result(shape, complex_part(input->dtype));
 }
@@ -243,7 +243,7 @@ Value complex_as_pairs(Op& op) {
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && !is_complex(input->dtype))
     return op.fail(ProblemKind::dtype,
-                   "view_as_real takes complex numbers, and " + op.name("input") + " is " + std::string(values::name(input->dtype)));
+                   "`view_as_real` takes complex numbers, but " + op.name("input") + " is " + code(values::name(input->dtype)));
   Shape shape = input->shape;
   shape.dims.push_back(op.dim(2));
   return op.result(shape, is_complex(input->dtype) ? real_part(input->dtype) : Dtype::unknown);
@@ -287,7 +287,7 @@ Value filled(Op& op) {
   const TensorState* value = op.tensor("value");
   if (value && value->shape.rank_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument,
-                   std::string(op.title()) + " takes one value, and " + op.name("value") + " has shape " + op.words(value->shape));
+                   code(op.title()) + " takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
   return itself(op);
 }
 Value filled_copy(Op& op) {
@@ -309,16 +309,16 @@ Value filled_at_random(Op& op) {
   return op.argument(first);
 }
 Value normal(Op& op) {
-  if (const auto deviation = op.real("std"); deviation && *deviation < 0) return op.fail(ProblemKind::argument, "normal_ takes a std of at least 0");
+  if (const auto deviation = op.real("std"); deviation && *deviation < 0) return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
   return filled_at_random(op);
 }
 Value uniform(Op& op) {
   if (const auto from = op.real("from"), until = op.real("to"); from && until && *from > *until)
-    return op.fail(ProblemKind::argument, "uniform_ draws between two bounds, and the lower one is above the upper one");
+    return op.fail(ProblemKind::argument, "`uniform_` draws between two bounds, and the lower one is above the upper one");
   return filled_at_random(op);
 }
 Value bernoulli(Op& op) {
-  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) return op.fail(ProblemKind::argument, "bernoulli_ takes a p between 0 and 1");
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) return op.fail(ProblemKind::argument, "`bernoulli_` takes a p between 0 and 1");
   return filled_at_random(op);
 }
 // What is copied is broadcast to the tensor.
@@ -332,7 +332,7 @@ Value copy(Op& op) {
       fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::broadcast, op.name("src") + " is " + op.words(from->shape) + " and cannot be copied into " + op.name("input") +
+      return op.fail(ProblemKind::broadcast, op.name("src") + " has shape " + op.words(from->shape) + " and cannot be copied into " + op.name("input") +
                                                  ", which is " + op.words(into->shape));
   }
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
@@ -360,15 +360,15 @@ Value copy(Op& op) {
 bool at_least(Op& op, std::size_t rank, std::string_view why) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
-  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) +
-                                     ", and " + op.name("tensor") + " is " + op.words(tensor->shape));
+  op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) +
+                                     ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
   return false;
 }
 bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.rank_known || (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most)) return !op.failed();
-  op.fail(ProblemKind::argument, std::string(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, and " + op.name("tensor") +
-                                     " is " + op.words(tensor->shape));
+  op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, but " + op.name("tensor") +
+                                     " has shape " + op.words(tensor->shape));
   return false;
 }
 Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? itself(op) : op.unknown(); }
@@ -378,9 +378,9 @@ Value init_kaiming(Op& op) {
   constexpr std::string_view known[] = {"linear",          "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
                                         "conv_transpose3d", "sigmoid", "tanh",   "relu",             "leaky_relu",       "selu"};
   if (const auto mode = op.text("mode"); mode && *mode != "fan_in" && *mode != "fan_out")
-    return op.fail(ProblemKind::argument, "mode of " + std::string(op.title()) + " is 'fan_in' or 'fan_out', and not '" + std::string(*mode) + "'");
+    return op.fail(ProblemKind::argument, "mode of " + code(op.title()) + " is 'fan_in' or 'fan_out', not '" + std::string(*mode) + "'");
   if (const auto function = op.text("nonlinearity"); function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
+    return op.fail(ProblemKind::argument, code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
   return init_fans(op);
 }
 Value init_orthogonal(Op& op) { return at_least(op, 2, "") ? filled_at_random(op) : op.unknown(); }

@@ -1,6 +1,7 @@
 // What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
 #include "torch/native.hpp"
 #include "torch/processes.hpp"
+#include "values/kept.hpp"
 
 #include <charconv>
 #include <tuple>
@@ -247,7 +248,7 @@ Value progress(Call& call) {
   const Value iterable = call.run.resolve(call.at(0));
   if (iterable.is(Kind::list) || iterable.is(Kind::range) || iterable.is(Kind::tuple) || iterable.is(Kind::iterator)) {
     Instance* bar = call.run.make_native("tqdm.bar", call.place);
-    call.run.heap().set(call.run.heap().slot_of(bar->attributes, Name("$items")), iterable);
+    call.run.heap().set(call.run.heap().slot_of(bar->attributes, Name(values::ContainerState::items)), iterable);
     return Value::of(Kind::instance, bar);
   }
   if (!iterable || iterable.is(Kind::none)) return Value::of(Kind::instance, call.run.make_native("tqdm.bar", call.place));

@@ -1,5 +1,6 @@
 // What of Python's library stands around models: inspect, typing, contextlib, warnings, logging, paths.
 #include "torch/native.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::torch {
 
@@ -79,7 +80,7 @@ Value joined_path(Call& call) {
   const bool below = folder.is(Kind::unknown) && call.rest.size() > 1;
   for (std::size_t i = below; i < call.rest.size(); ++i) {
     Value part = call.run.resolve(call.rest[i]);
-    if (part.is(Kind::instance)) part = call.run.resolve(part.as<Instance>()->attributes.value(Name("$path")));  // a path object
+    if (part.is(Kind::instance)) part = call.run.resolve(part.as<Instance>()->attributes.value(Name(values::FileState::path)));  // a path object
     if (!part.is(Kind::string) || (below && part.text().starts_with('/'))) return unknown_of(call);
     if (part.text().starts_with('/') || path.empty()) path = part.text();
     else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());

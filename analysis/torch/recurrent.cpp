@@ -1,5 +1,6 @@
 // Recurrent layers, their cells, and packed sequences.
 #include "torch/layer.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::torch {
 
@@ -24,7 +25,7 @@ Value pack(Interpreter& run, values::Place place, Value data, Int batch, Value s
   sizes.shape = {true, {Dim{}}};
   sizes.requires_grad = Known::no;
   put(run, *made, "batch_sizes", run.heap().tensor(sizes, place));
-  if (batch) put(run, *made, "$batch", Value::of(batch));
+  if (batch) put(run, *made, values::LoaderState::batch, Value::of(batch));
   if (source) put(run, *made, "$lengths", source);
   return Value::of(Kind::instance, made);
 }
@@ -59,8 +60,7 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
       if (op.equal(state->shape.dims[i], wanted.dims[i]) == Answer::unknown) op.run.note_fit(state->shape.dims[i].size, wanted.dims[i].size, false, op.call.place);
     return true;
   }
-  op.fail(ProblemKind::layer_input, called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", and it is " + op.words(state->shape) + ": " + op.name("input") + " is " +
-                                        op.words(op.shape("input")));
+  op.fail(ProblemKind::layer_input, called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " + op.words(state->shape) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")));
   return false;
 }
 
@@ -75,14 +75,14 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (!packed) {
     if (input->shape.rank_known && input->shape.dims.size() != 2 && input->shape.dims.size() != 3) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
-      return op.fail(ProblemKind::layer_input, called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " + op.words(sizes.input) + "], and " +
-                                                   op.name("input") + " is " + op.words(input->shape));
+      return op.fail(ProblemKind::layer_input, called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " + op.words(sizes.input) + "], but " +
+                                                   op.name("input") + " has shape " + op.words(input->shape));
     }
   }
   const Dim arrives = from_right(input->shape, 0);
   if (op.never_equal(arrives, sizes.input))
     return op.fail(ProblemKind::layer_input,
-                   called(op) + " takes " + op.words(sizes.input) + " features, and " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape),
+                   called(op) + " takes " + op.words(sizes.input) + " features, but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape),
                    {sizes.input, arrives});
   if (!fits_weights(op, "input")) return op.unknown();
   if (sizes.input.size && !arrives.size) {
@@ -105,7 +105,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (packed || (shape.rank_known && shape.dims.size() == 3)) {
     Dim batch;
     if (packed) {
-      const Value known = of_instance(op.run, given, "$batch");
+      const Value known = of_instance(op.run, given, values::LoaderState::batch);
       if (known.is(Kind::integer)) batch = op.dim(known.integer());
     } else if (first != Known::unknown) {
       batch = shape.dims[first == Known::yes ? 0 : 1];
@@ -122,9 +122,9 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (const Value hx = op.argument("hx")) {
     if constexpr (is_lstm) {
       if (op.tensor(hx))
-        return op.fail(ProblemKind::layer_input, called(op) + " takes its states as a pair (h, c), and " + op.name("hx") + " is a tensor");
+        return op.fail(ProblemKind::layer_input, called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " is a tensor");
       if (const auto pair = op.sequence("hx")) {
-        if (pair->size() != 2) return op.fail(ProblemKind::layer_input, called(op) + " takes its states as a pair (h, c), and " + op.name("hx") + " has " + std::to_string(pair->size()));
+        if (pair->size() != 2) return op.fail(ProblemKind::layer_input, called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " has " + std::to_string(pair->size()));
         if (!hidden_fits(op, (*pair)[0], hidden, "a state h") || !hidden_fits(op, (*pair)[1], cell, "a state c")) return op.unknown();
       }
     } else if (!hidden_fits(op, hx, hidden, "a state")) {
@@ -133,7 +133,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
   }
   Value output = op.result(out, dtype);
   if (packed) {
-    const Value batch = of_instance(op.run, given, "$batch");
+    const Value batch = of_instance(op.run, given, values::LoaderState::batch);
     output = pack(op.run, op.call.place, output, batch.is(Kind::integer) ? batch.integer() : nullptr, of_instance(op.run, given, "$lengths"));
   }
   const Value h = op.result(hidden, dtype);
@@ -142,7 +142,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
 }
 
 void make(Op& op) {
-  op.keep("bias", op.kept("$bias"));
+  op.keep("bias", op.kept(values::ModuleState::bias));
   const Dim projected = setting_dim(op, "proj_size"), hidden = setting_dim(op, "hidden_size");
   if (op.kept("proj_size") && projected.size && hidden.size && op.s.compare(Compare::ge, projected.size, hidden.size) == Answer::yes)
     op.fail(ProblemKind::argument, "proj_size=" + op.words(projected) + " has to be smaller than hidden_size=" + op.words(hidden), {projected, hidden});
@@ -160,7 +160,7 @@ template <bool is_lstm> Value cell(Op& op) {
   const Dim arrives = from_right(input->shape, 0);
   if (op.never_equal(arrives, features))
     return op.fail(ProblemKind::layer_input,
-                   called(op) + " takes " + op.words(features) + " features, and " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape), {features, arrives});
+                   called(op) + " takes " + op.words(features) + " features, but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(input->shape), {features, arrives});
   if (!fits_weights(op, "input")) return op.unknown();
   const Dim learned[] = {features};
   op.learn_last("input", learned);
@@ -257,7 +257,7 @@ Value unpad_sequence(Op& op) {
   const std::size_t batch = first == Known::yes ? 0 : 1;
   const Dim count = shape.dims[batch];
   if (lengths && lengths->shape.rank_known && lengths->shape.dims.size() == 1 && op.equal(lengths->shape.dims[0], count) == Answer::no)
-    return op.fail(ProblemKind::argument, "unpad_sequence takes a length for each of the " + op.words(count) + " sequences, and " + op.name("lengths") + " has " + op.words(lengths->shape.dims[0]),
+    return op.fail(ProblemKind::argument, "`unpad_sequence` takes a length for each of the " + op.words(count) + " sequences, but " + op.name("lengths") + " has " + op.words(lengths->shape.dims[0]),
                    {count, lengths->shape.dims[0]});
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(batch));
   const values::Content* known = op.content(op.argument("lengths"));
@@ -290,7 +290,7 @@ Value pad_packed(Call& call) {
   if (!sequence.is(Kind::instance) || !call.run.is_a(sequence, packed_class)) {
     return call.run.heap().tuple({call.run.heap().external("", call.place), call.run.heap().external("", call.place)});
   }
-  const Value data = of_instance(call.run, sequence, "data"), batch = of_instance(call.run, sequence, "$batch");
+  const Value data = of_instance(call.run, sequence, "data"), batch = of_instance(call.run, sequence, values::LoaderState::batch);
   const Dim count = batch.is(Kind::integer) ? op.dim(batch.integer()) : Dim{};
   TensorState state = computed(call.run, {data});
   const TensorState* from = op.tensor(data);

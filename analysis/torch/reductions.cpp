@@ -47,7 +47,7 @@ Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
   if (shape.rank_known && shape.dims.size() > 64) {
     op.fail(ProblemKind::argument,
-            std::string(op.title()) + " takes tensors of up to 64 dimensions, and this one has " + std::to_string(shape.dims.size()));
+            code(op.title()) + " takes tensors of up to 64 dimensions, and this one has " + std::to_string(shape.dims.size()));
     return {};
   }
   const Known keep = op.flag("keepdim");
@@ -100,12 +100,12 @@ bool needs_floats(Op& op, const TensorState& input, std::string_view what) {
   if (!is_integral(asked)) return true;
   const std::string_view first = op.call.row.parameters[0].text();
   op.fail(ProblemKind::dtype,
-          std::string(op.title()) + " takes floats, and " + op.name(first) + " is " + std::string(values::name(asked)) + ": " + std::string(what));
+          code(op.title()) + " takes floats, but " + op.name(first) + " is " + code(values::name(asked)) + ": " + std::string(what));
   return false;
 }
 bool has_elements(Op& op, const Shape& shape) {
   const auto refuse = [&](const std::string& what) {
-    op.fail(ProblemKind::argument, std::string(op.title()) + " has nothing to choose from: " + what);
+    op.fail(ProblemKind::argument, code(op.title()) + " has nothing to choose from: " + what);
     return false;
   };
   if (op.argument("dim")) {
@@ -163,7 +163,7 @@ Value norm(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
   if (const auto p = op.text("p"); p && *p != "fro" && *p != "nuc")
-    return op.fail(ProblemKind::argument, "norm knows 'fro' and 'nuc' and numbers, and not '" + std::string(*p) + "'");
+    return op.fail(ProblemKind::argument, "`norm` knows 'fro' and 'nuc' and numbers, not '" + std::string(*p) + "'");
   return reduce(op, op.dtype("dtype", real_part(input->dtype)));
 }
 Value logsumexp(Op& op) {
@@ -202,17 +202,17 @@ Value quantile(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
   if (const auto q = op.real("q"); q && (*q < 0 || *q > 1))
-    return op.fail(ProblemKind::argument, std::string(op.title()) + " takes a q between 0 and 1");
+    return op.fail(ProblemKind::argument, code(op.title()) + " takes a q between 0 and 1");
   Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
   if (op.is_number("q")) return op.result(shape, input->dtype);
   const TensorState* q = op.tensor("q");
   if (!q || !q->shape.rank_known) return op.unknown();
   if (q->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument, "q of " + std::string(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
+    return op.fail(ProblemKind::argument, "q of " + code(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
   if (q->dtype != Dtype::unknown && input->dtype != Dtype::unknown && q->dtype != input->dtype)
-    return op.fail(ProblemKind::dtype, "q of " + std::string(op.title()) + " is " + std::string(values::name(q->dtype)) + ", and " +
-                                           op.name("input") + " is " + std::string(values::name(input->dtype)));
+    return op.fail(ProblemKind::dtype, "q of " + code(op.title()) + " is " + code(values::name(q->dtype)) + ", but " +
+                                           op.name("input") + " is " + code(values::name(input->dtype)));
   if (!q->shape.dims.empty()) {
     if (!shape.rank_known) return op.unknown();
     shape.dims.insert(shape.dims.begin(), q->shape.dims.front());
@@ -223,7 +223,7 @@ Value trace(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() != 2)
-    return op.fail(ProblemKind::argument, "trace takes a matrix, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument, "`trace` takes a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
   return op.result({true, {}}, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
 }
 Value distance(Op& op) {

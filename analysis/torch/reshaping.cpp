@@ -54,7 +54,7 @@ Int all_but(Op& op, Int others) {
   const syntax::Expr* written = op.run.policy().names_sizes ? op.expression(first) : nullptr;
   if (!written || (written->kind != syntax::ExprKind::name && written->kind != syntax::ExprKind::attribute)) return nullptr;
   symbolic::AtomInfo info;
-  info.name = op.name(first) + ".numel()" + (op.s.value(others) == 1 ? "" : "//" + (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others) : "(" + op.s.text(others) + ")"));
+  info.name = op.plain_name(first) + ".numel()" + (op.s.value(others) == 1 ? "" : "//" + (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others) : "(" + op.s.text(others) + ")"));
   info.lower = 0;
   info.sharing = Sharing::local;
   info.stand_in = true;
@@ -71,7 +71,7 @@ void mixes_samples(Op& op, const Shape& from, std::span<const Int> sizes, std::p
   if (each < 2 || width % each == 0 || each % width == 0) return;
   const std::int64_t multiple = width / std::gcd(width, each);
   op.fail_when(op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)), ProblemKind::reshape,
-               op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) + " elements for each of " + op.words(from.dims[0]) + "; " + std::string(op.title()) + "(-1, " +
+               op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) + " elements for each of " + op.words(from.dims[0]) + "; " + code(op.title()) + "(-1, " +
                    std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) + ", and joins parts of different samples there");
 }
 
@@ -122,7 +122,7 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
           certain = op.s.value(others) != 0 && op.s.divides(others, total) == Answer::no;
         }
       if (certain)
-        return fail(has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs " + count_words(op, known));
+        return fail(has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs " + count_words(op, known));
     }
     if (known && inferred < 0 && !op.failed()) {
       // Without the sizes that are on both sides: it fails unless one of those is 0.
@@ -144,12 +144,12 @@ std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
       };
       const bool all_sizes = std::all_of(after.begin(), after.end(), [&](Int size) { return is_size(op, size); });
       if (all_sizes && before.size() < from.dims.size() && op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
-        op.fail_when(when, ProblemKind::reshape, has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs " + count_words(op, known));
+        op.fail_when(when, ProblemKind::reshape, has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs " + count_words(op, known));
       if (op.failed()) return std::nullopt;
     }
     if (known && inferred >= 0 && op.s.value(known) == 0) return fail(has + "; what -1 stands for beside a size of 0 is not known");
     if (known && inferred >= 0 && op.s.value(known) != 0 && op.s.divides(known, total) == Answer::no)
-      return fail(has + "; " + std::string(op.title()) + sizes_words(op, sizes) + " needs a multiple of " + count_words(op, known));
+      return fail(has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs a multiple of " + count_words(op, known));
     mixes_samples(op, from, sizes, inferred, known);
     // What one size has to be follows from the others, whatever was written there.
     std::ptrdiff_t open = inferred;
@@ -244,7 +244,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
   }
   supposed.retract();
   if (!fails) return;
-  op.fail_when(when, ProblemKind::reshape, "view cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
+  op.fail_when(when, ProblemKind::reshape, "`view` cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
                                                op.words(input.shape) + (input.strides.empty() ? ", was cut out of a larger tensor" : ", was transposed or permuted") + ": call reshape, or contiguous first");
   op.cure_method("reshape");
 }

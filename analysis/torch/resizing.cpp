@@ -38,15 +38,15 @@ Value interpolate(Op& op) {
   if (surely(size) && surely(factor))
     return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, not both");
   if (!size && !factor && (!op.call.self.is(Kind::instance) || !op.call.self.as<Instance>()->cls))
-    return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, and neither is given");
+    return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, but neither is given");
   if (!shape.rank_known) return op.result({});
   const std::size_t rank = shape.dims.size();
   if (rank < 3 || rank > 5)
-    return op.fail(ProblemKind::layer_input, called(op) + " takes 3 to 5 dimensions, [N, C, …], and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::layer_input, called(op) + " takes 3 to 5 dimensions, [N, C, …], but " + op.name("input") + " has shape " + op.words(shape));
   if (mode) {
     const std::size_t wants = *mode == "linear" ? 3 : *mode == "bilinear" || *mode == "bicubic" ? 4 : *mode == "trilinear" ? 5 : 0;
     if (wants && rank != wants)
-      return op.fail(ProblemKind::layer_input, called(op) + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) + " dimensions, and " + op.name("input") + " is " + op.words(shape));
+      return op.fail(ProblemKind::layer_input, called(op) + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) + " dimensions, but " + op.name("input") + " has shape " + op.words(shape));
     constexpr std::string_view modes[] = {"nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"};
     if (std::find(std::begin(modes), std::end(modes), *mode) == std::end(modes))
       return op.fail(ProblemKind::argument, called(op) + " has no mode '" + std::string(*mode) + "'");

@@ -160,9 +160,9 @@ bool may_be_written(Op& op, Value target) {
   const TensorState* state = op.tensor(target);
   if (!state || op.run.heap().requires_grad(*state) != values::Known::yes || op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state) || may_be_switched_off(op.run)) return true;
   const bool is_part = op.call.node && op.call.node->kind == syntax::ExprKind::subscript && !op.call.expr;
-  const std::string name = is_part ? std::string(op.run.record().text({op.call.place.chunk, syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span})) : op.name(op.call.row.parameters[0].text());
-  op.fail(ProblemKind::leaf_written, "`" + name + "` is a leaf that requires a gradient, and is written in place while gradients are recorded: \"a " + (is_part ? "view of a " : "") +
-                                         "leaf Variable that requires grad is being used in an in-place operation\". Write it under torch.no_grad(), or make a new tensor", {});
+  const std::string name = is_part ? code(op.run.record().text({op.call.place.chunk, syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span})) : op.name(op.call.row.parameters[0].text());
+  op.fail(ProblemKind::leaf_written, name + " is a leaf that requires a gradient, and is written in place while gradients are recorded: \"a " + (is_part ? "view of a " : "") +
+                                         "leaf Variable that requires grad is being used in an in-place operation\". Write it under `torch.no_grad()`, or create a new tensor", {});
   if (state->made && state->made->born) op.told()->evidence.emplace_back(state->made->born, "it requires a gradient since here");
   return false;
 }

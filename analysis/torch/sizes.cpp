@@ -113,7 +113,7 @@ Value size(Op& op) {
   if (!at) return unknown_size(op.run, input, op.call.place);
   if (const TensorState* state = op.tensor(input); state && state->shape.rank_known && (state->shape.dims.empty() || !op.axis(*at, state->shape.dims.size()))) {
     if (!op.failed())
-      (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, and " + op.name("input") + " has no dimensions");
+      (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") + " has no dimensions");
     return unknown_size(op.run, input, op.call.place);
   }
   const Int found = size_at(op.run, input, *at, op.call.place);
@@ -179,7 +179,7 @@ Value Table::part_of_shape(Interpreter& run, Value tensor, Value index, values::
     Call call{run, *find("torch.Tensor.shape"), {}, {tensor}, {}, {}, {}, false, nullptr, nullptr, place};
     Op op(call);
     if (const auto at = run.to_constant(index); at && !state->shape.dims.empty()) (void)op.axis(*at, state->shape.dims.size());
-    else if (at) (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, and " + op.name("input") + " has no dimensions");
+    else if (at) (void)op.fail(ProblemKind::index, "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") + " has no dimensions");
     return {};
   }
   if (const auto at = index.is(Kind::integer) ? run.symbols().value(index.integer()) : std::nullopt) {

@@ -45,7 +45,7 @@ Value kth_value(Op& op) {
   const Int k = op.size("k");
   if (!op.failed() && k &&
       (op.s.compare(Compare::lt, k, op.s.constant(1)) == Answer::yes || (dim && dim->size && op.s.compare(Compare::gt, k, dim->size) == Answer::yes)))
-    return op.fail(ProblemKind::argument, "kthvalue is asked for number " + op.words(op.dim(k)) + (dim ? " of " + op.words(*dim) + " elements" : ""));
+    return op.fail(ProblemKind::argument, "`kthvalue` is asked for number " + op.words(op.dim(k)) + (dim ? " of " + op.words(*dim) + " elements" : ""));
   const Shape shape = op.failed() ? Shape{} : reduced(op, input->shape);
   return op.failed() ? op.unknown() : values_and_indices(op, shape, input->dtype);
 }
@@ -57,14 +57,14 @@ Value top_k(Op& op) {
   const auto axes = named_axes(op, shape, "dim");
   if (op.failed()) return op.unknown();
   if (k && op.s.compare(Compare::lt, k, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::index, "topk is asked for " + op.words(op.dim(k)) + " elements");
+    return op.fail(ProblemKind::index, "`topk` is asked for " + op.words(op.dim(k)) + " elements");
   if (!axes) {
     if (shape.rank_known) shape.dims.assign(shape.dims.size(), Dim{});
     else shape = {};
   } else if (!axes->known.empty() && axes->known.front() < shape.dims.size()) {
     Dim& dim = shape.dims[axes->known.front()];
     if (k && dim.size && op.s.compare(Compare::gt, k, dim.size) == Answer::yes)
-      return op.fail(ProblemKind::index, "topk is asked for " + op.words(op.dim(k)) + " of " + op.words(dim) + " elements: dimension " +
+      return op.fail(ProblemKind::index, "`topk` is asked for " + op.words(op.dim(k)) + " of " + op.words(dim) + " elements: dimension " +
                                              std::to_string(axes->known.front()) + " of " + op.name("input") + " " + op.words(input->shape), {dim});
     dim = op.made(k);
   }
@@ -119,7 +119,7 @@ Value searched(Op& op) {
   const TensorState* sorted = op.tensor(buckets ? "boundaries" : "sorted_sequence");
   if (buckets && sorted && sorted->shape.rank_known && sorted->shape.dims.size() != 1)
     return op.fail(ProblemKind::argument,
-                   "bucketize takes boundaries of one dimension, and " + op.name("boundaries") + " is " + op.words(sorted->shape));
+                   "`bucketize` takes boundaries of one dimension, but " + op.name("boundaries") + " has shape " + op.words(sorted->shape));
   if (op.is_number(values_name)) return op.result({true, {}}, dtype);
   const TensorState* wanted = op.tensor(values_name);
   if (!wanted) return op.result({}, dtype);
@@ -127,7 +127,7 @@ Value searched(Op& op) {
     bool fit = sorted->shape.dims.size() == wanted->shape.dims.size();
     for (std::size_t i = 0; fit && i + 1 < wanted->shape.dims.size(); ++i) fit = op.equal(sorted->shape.dims[i], wanted->shape.dims[i]) != Answer::no;
     if (!fit && !sorted->shape.dims.empty())
-      return op.fail(ProblemKind::argument, "searchsorted needs sequences and values that agree in all dimensions but the last, and is given " +
+      return op.fail(ProblemKind::argument, "`searchsorted` needs sequences and values that agree in all dimensions but the last, and is given " +
                                                 op.words(sorted->shape) + " and " + op.words(wanted->shape));
   }
   return op.result(wanted->shape, dtype);

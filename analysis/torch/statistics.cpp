@@ -11,7 +11,7 @@ Value bincount(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument, "bincount takes a tensor of one dimension, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::argument, "`bincount` takes a tensor of one dimension, but " + op.name("input") + " has shape " + op.words(input->shape));
   const TensorState* weights = op.tensor("weights");
   const Dtype dtype = !op.argument("weights") ? Dtype::int64 : !weights ? Dtype::unknown : weights->dtype == Dtype::float32 ? Dtype::float32
                                                                            : weights->dtype == Dtype::unknown ? Dtype::unknown
@@ -60,7 +60,7 @@ Value covariance(Op& op) {
   if (const TensorState* weights = op.tensor("aweights")) dtype = weights->dtype == Dtype::unknown ? Dtype::unknown : promote(dtype, weights->dtype);
   if (shape.rank_known && shape.dims.size() > 2)
     return op.fail(ProblemKind::argument,
-                   std::string(op.title()) + " takes a matrix with a variable in each row, and " + op.name("input") + " is " + op.words(shape));
+                   code(op.title()) + " takes a matrix with a variable in each row, but " + op.name("input") + " has shape " + op.words(shape));
   for (const std::string_view name : {"fweights", "aweights"}) {
     const Shape& weights = op.shape(name);
     if (!weights.rank_known) continue;
@@ -80,7 +80,7 @@ Value renorm(Op& op) {
   if (!input) return op.unknown();
   if (input->shape.rank_known && input->shape.dims.size() < 2)
     return op.fail(ProblemKind::argument,
-                   "renorm takes a tensor of at least two dimensions, and " + op.name("input") + " is " + op.words(input->shape));
+                   "`renorm` takes a tensor of at least two dimensions, but " + op.name("input") + " has shape " + op.words(input->shape));
   return has_axis(op, input->shape) ? op.result(input->shape, input->dtype) : op.unknown();
 }
 Value segments(Op& op) {

@@ -124,7 +124,7 @@ Value transpose_2d(Op& op) {
   Shape shape = input->shape;
   if (!shape.rank_known) return op.unknown();
   if (shape.dims.size() > 2)
-    return op.fail(ProblemKind::index, "t takes tensors of at most 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(ProblemKind::index, "`t` takes tensors of at most 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
   return transpose_all(op);
 }
 // x.H: of a matrix
@@ -132,7 +132,7 @@ Value transpose_matrix(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input || !input->shape.rank_known) return op.unknown();
   if (input->shape.dims.size() != 2 && !input->shape.dims.empty())
-    return op.fail(ProblemKind::index, "H is for matrices, and " + op.name("input") + " is " + op.words(input->shape));
+    return op.fail(ProblemKind::index, "H is for matrices, but " + op.name("input") + " has shape " + op.words(input->shape));
   return transpose_all(op);
 }
 // x.mT, x.mH, adjoint
@@ -142,7 +142,7 @@ Value transpose_last(Op& op) {
   Shape shape = input->shape;
   if (shape.rank_known && shape.dims.size() < 2)
     return shape.dims.empty() ? op.unknown()
-                              : op.fail(ProblemKind::index, std::string(op.title()) + " needs at least 2 dimensions, and " + op.name("input") + " is " + op.words(shape));
+                              : op.fail(ProblemKind::index, code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
   while (shape.dims.size() < 2) shape.dims.insert(shape.dims.begin(), Dim{});
   std::swap(shape.dims[shape.dims.size() - 1], shape.dims[shape.dims.size() - 2]);
   std::vector<Int> strides = input->strides;
@@ -158,8 +158,8 @@ Value permute(Op& op) {
   const std::size_t rank = wanted->sizes.size();
   Shape shape = input->shape;
   if (shape.rank_known ? shape.dims.size() != rank : shape.dims.size() > rank)
-    return op.fail(ProblemKind::reshape, op.name("input") + " is " + op.words(shape) + " and has " + (shape.rank_known ? "" : "at least ") +
-                                             count_of(shape.dims.size(), "dimension") + ", but " + std::string(op.title()) +
+    return op.fail(ProblemKind::reshape, op.name("input") + " has shape " + op.words(shape) + " and has " + (shape.rank_known ? "" : "at least ") +
+                                             count_of(shape.dims.size(), "dimension") + ", but " + code(op.title()) +
                                              sizes_words(op, wanted->sizes) + " orders " + std::to_string(rank));
   if (!shape.rank_known) {
     // It has as many dimensions as are put in order.
@@ -194,7 +194,7 @@ Value movedim(Op& op) {
   const auto to = from ? op.axes("destination", rank) : std::nullopt;
   if (!from || !to) return op.unknown();
   if (from->size() != to->size())
-    return op.fail(ProblemKind::argument, "movedim has " + count_of(from->size(), "source") + " and " +
+    return op.fail(ProblemKind::argument, "`movedim` has " + count_of(from->size(), "source") + " and " +
                                               count_of(to->size(), "destination"));
   if (rank == 0) return op.result(input->shape);
   std::vector<std::ptrdiff_t> order(rank, -1);

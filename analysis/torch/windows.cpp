@@ -18,8 +18,8 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
   const std::size_t count = pads.size() / 2;
   const std::string pads_so_many = called(op) + " pads " + count_of(count, "dimension");
   if (shape.rank_known && count > 0 && mode != "constant" && (shape.dims.size() < count + 1 || shape.dims.size() > count + 2))
-    return op.fail(refusal(op), pads_so_many + " of " + std::to_string(count + 1) + " or " + std::to_string(count + 2) + ", and " + op.name("input") + " is " + op.words(shape));
-  if (shape.rank_known && shape.dims.size() < count) return op.fail(refusal(op), pads_so_many + ", and " + op.name("input") + " is " + op.words(shape));
+    return op.fail(refusal(op), pads_so_many + " of " + std::to_string(count + 1) + " or " + std::to_string(count + 2) + ", but " + op.name("input") + " has shape " + op.words(shape));
+  if (shape.rank_known && shape.dims.size() < count) return op.fail(refusal(op), pads_so_many + ", but " + op.name("input") + " has shape " + op.words(shape));
   std::vector<Dim> last;
   for (std::size_t i = count; i-- > 0;) {
     const Dim size = from_right(shape, i);
@@ -31,10 +31,10 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
     if (size.size && (mode == "reflect" || mode == "circular"))
       for (const Int by : {before, behind})
         if (by && op.s.compare(mode == "reflect" ? Compare::ge : Compare::gt, by, size.size) == Answer::yes)
-          return op.fail(refusal(op), called(op) + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " + op.words(size) + ": " + op.name("input") + " is " + op.words(shape), {size});
+          return op.fail(refusal(op), called(op) + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " + op.words(size) + ": " + op.name("input") + " has shape " + op.words(shape), {size});
     const Int made = op.add(size.size, op.add(before, behind));
     if (less_than(op, made, 0))
-      return op.fail(refusal(op), called(op) + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") + " is " + op.words(shape), {size});
+      return op.fail(refusal(op), called(op) + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") + " has shape " + op.words(shape), {size});
     last.push_back(made ? op.made(made) : Dim{});
   }
   return op.result(with_last(shape, last));
@@ -63,7 +63,7 @@ Value pad(Op& op) {
   const auto given = op.sequence("pad");
   if (!given) return op.result(input->shape.rank_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{});
   if (given->size() % 2 != 0)
-    return op.fail(ProblemKind::argument, "pad takes pairs of sizes, from the last dimension on, and " + count_of(given->size(), "size") + (given->size() == 1 ? " is given" : " are given"));
+    return op.fail(ProblemKind::argument, "`pad` takes pairs of sizes, from the last dimension on, and " + count_of(given->size(), "size") + (given->size() == 1 ? " is given" : " are given"));
   std::vector<Int> pads;
   for (const Value& item : *given) {
     const Value by = op.run.resolve(item);
@@ -127,7 +127,7 @@ Value fold(Op& op) {
   const Int area = kernel ? op.s.mul((*kernel)[0], (*kernel)[1]) : nullptr;
   if (area && columns.size && op.s.value(area) != 0) {
     if (op.s.divides(area, columns.size) == Answer::no)
-      return op.fail(refusal(op), called(op) + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " + op.words(columns) + ": " + op.name("input") + " is " + op.words(shape), {columns});
+      return op.fail(refusal(op), called(op) + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " + op.words(columns) + ": " + op.name("input") + " has shape " + op.words(shape), {columns});
     const auto exact = op.s.exact_quotient(columns.size, area);
     channels = op.made(exact ? *exact : op.s.floordiv(columns.size, area));
   }

@@ -26,6 +26,25 @@ std::string shown(const Finding& finding) {
   return std::string(rules::name(finding.severity)) + "[" + std::string(finding.rule) + "]: \"" + finding.message + "\"";
 }
 
+std::map<std::string, std::map<std::string, std::string>> told;
+
+// The message with code and numbers left out: what it says of whatever it is about.
+std::string template_of(const std::string& message) {
+  std::string found;
+  bool in_code = false;
+  for (const char c : message) {
+    const bool digit = c >= '0' && c <= '9';
+    if (c == '`') in_code = !in_code;
+    if (c == '`' || (!in_code && !(digit && !found.empty() && found.back() == '0'))) found += digit ? '0' : c;
+  }
+  return found;
+}
+
+void tell(const Finding& finding) {
+  std::string& first = told[std::string(finding.rule)][std::string(rules::name(finding.severity)) + ": " + template_of(finding.message)];
+  if (first.empty() || finding.message < first) first = finding.message;
+}
+
 bool is(const Found& found, const Expectation& expected) {
   return found.line == expected.line && found.finding.rule == expected.rule && rules::name(found.finding.severity) == expected.severity &&
          found.finding.message.find(expected.text) != std::string::npos;
@@ -62,6 +81,7 @@ private:
     if (result.out_of_budget) complain(program_.line, title + ": out of budget");
     const auto module = workspace.module(Workspace::path_of(title));
     std::vector<Found> found;
+    for (const Finding& finding : result.findings) tell(finding);
     for (const Finding& finding : result.findings)
       found.push_back({title, finding, module->text->position(finding.where.span.begin, syntax::Encoding::utf8).line});
     if (whole) *whole = std::move(result);
@@ -238,6 +258,8 @@ private:
 };
 
 } // namespace
+
+const std::map<std::string, std::map<std::string, std::string>>& messages() { return told; }
 
 std::vector<std::string> judge(Program& program, bool write) { return Judge(program, write).run(); }
 

@@ -33,7 +33,7 @@ def test_the_deadlock_is_shown_and_fixed(tmp_path):
     assert report.exists(), output
     seen = json.loads(report.read_text())
     assert [found["line"] for found in seen["before"]] == [97]
-    assert "Only rank 0 enters broadcast" in seen["before"][0]["text"]
+    assert "Only rank 0 enters `broadcast`" in seen["before"][0]["text"]
     assert "Run broadcast on all ranks" in seen["titles"][0]
     assert "in this file" in seen["titles"][-1]
     assert script.read_text() == fixed.read_text()

@@ -1,6 +1,7 @@
 #include "rules/amp/autocast.hpp"
 
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::rules {
 
@@ -35,7 +36,7 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   found.manager = instance;
   const Value enabled = instance->attributes.value(syntax::Name("$enabled"));
   found.enabled = !enabled ? Answer::yes : Answer::unknown;
-  if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever " + std::string(enabled.as<values::Unknown>()->name);
+  if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever `" + std::string(enabled.as<values::Unknown>()->name) + "`";
   if (enabled.is(Kind::boolean)) {
     found.enabled = record.symbols.decide(enabled.condition());
     const Cond condition = enabled.condition();
@@ -44,7 +45,7 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
       found.if_there = true;
     }
     const std::string text = record.symbols.text(condition);
-    if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever " + text;
+    if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever `" + text + "`";
   }
   // A region of a rehearsal of a loop, whose making was taken back.
   if (!instance->attributes.value(syntax::Name("$device_type"))) return std::nullopt;
@@ -53,7 +54,7 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   if (const Value device = if_there_too ? if_there(record, named, chosen) : named; device.is(Kind::string)) found.device = device.text();
   else if (device.is(Kind::device)) found.device = device.as<values::Device>()->text;
   if (const auto colon = found.device.find(':'); colon != std::string_view::npos) found.device = found.device.substr(0, colon);
-  const Value dtype = instance->attributes.value(syntax::Name("$dtype"));
+  const Value dtype = instance->attributes.value(syntax::Name(values::ModuleState::dtype));
   if (dtype.is(Kind::dtype)) found.dtype = dtype.dtype();
   else if (!dtype || dtype.is(Kind::none)) found.dtype = found.device == "cuda" ? Dtype::float16 : found.device == "cpu" ? Dtype::bfloat16 : Dtype::unknown;
   found.if_there = found.if_there || chosen;

@@ -36,8 +36,8 @@ void check(const Record& record, Report& report) {
     const auto region = autocast_around(record, backward.around);
     if (!region || region->enabled == Answer::no || !once(backward.place)) return;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                  "This backward runs inside autocast" + region->when +
-                                      ": PyTorch advises against it. The backward takes the types of the forward by itself; end the region before it.");
+                                  "This backward pass runs inside `autocast`" + region->when +
+                                      ", which PyTorch advises against: it uses the types of the forward pass by itself. End the region before it.");
     if (!finding) return;
     report.relate(*finding, region->around->place, "the autocast region");
     offer_dedent(record, backward, *finding);

@@ -1,8 +1,11 @@
 // amp/clip-before-unscale: gradients are clipped while they carry the GradScaler's scale.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -64,7 +67,7 @@ void check(const Record& record, Report& report) {
     const bool clips = mistake.slip == Slip::clip_scaled;
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
                                   std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") + " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
-                                      (clips ? ", so the limit is that much smaller than it looks." : ", so the number is that much too large, and jumps whenever the scale changes.") + " Call " + scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ") first.");
+                                      (clips ? ", so the limit is far smaller than it looks." : ", so the number is far too large and jumps whenever the scale changes.") + " Call " + code(scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ")") + " first.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
     const OperationEvent* unscale = later_unscale(mistake);

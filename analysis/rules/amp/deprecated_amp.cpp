@@ -1,8 +1,11 @@
 // amp/deprecated-api: names of torch.cuda.amp and torch.cpu.amp, which moved to torch.amp.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 
@@ -51,8 +54,8 @@ void check(const Record& record, Report& report) {
       auto fix = renamed(record, report, event);
       if ((!fix && !told.insert(event.row->path).second) || !once(event.place)) return;
       Finding* finding = report.add(Severity::hint, event.place, nullptr,
-                                    std::string(event.row->path) + " is deprecated since PyTorch " + std::string(moved->since) + ": " + std::string(moved->to) +
-                                        " takes the device as its first argument.");
+                                    code(event.row->path) + " is deprecated since PyTorch " + std::string(moved->since) + ". Use " + code(moved->to) +
+                                        ", which takes the device as its first argument.");
       if (finding && fix) finding->fixes.push_back(std::move(*fix));
     });
 }

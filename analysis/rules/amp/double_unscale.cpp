@@ -2,8 +2,11 @@
 #include "rules/list.hpp"
 #include "rules/loop/gated.hpp"
 #include "rules/loop/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Operation;
@@ -21,8 +24,8 @@ void check(const Record& record, Report& report) {
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(
         weight->severity, mistake.event->place, mistake.event->calls,
-        twice ? scaler + ".unscale_() was called for this optimizer before: this call raises" + weight->when + " \"unscale_() has already been called on this optimizer since the last update().\""
-              : scaler + ".unscale_() comes behind the step, which has unscaled the gradients: it raises" + weight->when + " \"unscale_() is being called after step().\"");
+        twice ? code(scaler + ".unscale_()") + " was already called for this optimizer: this call raises" + weight->when + " \"unscale_() has already been called on this optimizer since the last update().\""
+              : code(scaler + ".unscale_()") + " comes after the step, which already unscaled the gradients: it raises" + weight->when + " \"unscale_() is being called after step().\"");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, twice ? "the gradients are unscaled here" : "the step is made here");
     Fix fix;
@@ -37,8 +40,8 @@ void check(const Record& record, Report& report) {
     const std::string scaler = object_text(record, *gated.event, "the scaler");
     const bool sure = gated.certain && weight->severity == Severity::error;
     Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place, gated.event->calls,
-                                  scaler + ".unscale_() is called for every micro-batch, but the step and the update only if " + gated.condition +
-                                      ": the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale behind the same condition.");
+                                  code(scaler + ".unscale_()") + " is called for every micro-batch, but the step and the update run only if " + code(gated.condition) +
+                                      ": the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale under the same condition.");
     if (finding) report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
   }
 }

@@ -36,9 +36,9 @@ void check(const Record& record, Report& report) {
       if (!region || region->enabled != Answer::yes || region->dtype != values::Dtype::float16 || region->device != "cuda" || region->without_gradients) continue;
       if (!once(backward.place)) continue;
       Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                    std::string(region->if_there ? "On a GPU, this" : "This") + " loss is computed in float16, and no GradScaler scales it: gradients below 6e-8 become zero. Scale the loss, or "
-                                    "let autocast use bfloat16.");
-      if (finding) report.relate(*finding, region->around->place, "autocast computes in float16 here");
+                                    std::string(region->if_there ? "On a GPU, this" : "This") + " loss is computed in `float16`, and no `GradScaler` scales it: gradients below 6e-8 become zero. Scale the loss, or "
+                                    "let `autocast` use `bfloat16`.");
+      if (finding) report.relate(*finding, region->around->place, "`autocast` computes in `float16` here");
     }
 }
 

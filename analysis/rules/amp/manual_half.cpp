@@ -5,10 +5,14 @@
 #include "rules/loop/parts.hpp"
 #include "rules/digits.hpp"
 #include "rules/loop/rounds.hpp"
+#include "values/shape_text.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Dtype;
@@ -56,15 +60,15 @@ void look_for_models(const Record& record, const Scene& scene, Report& report, O
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object())) continue;
-      const Value parameters = attribute(optimizer, "$parameters");
+      const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
       if (!parameters || shares_parameters(scene, event.self, optimizer) != Answer::yes) continue;
       const auto fed = std::find_if(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
         return each.event->row->operation == Operation::backward && each.event->self_state() && reaches(*each.event->self_state(), event.self);
       });
       if (fed == scene.all.end() || !once(event.place)) continue;
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    "The parameters become float16, and are trained so: steps below a 2,000th of a weight are lost" + more_about(record, scene, optimizer) +
-                                        ". Keep them in float32, and compute under autocast.");
+                                    "The parameters become `float16` and are trained in it: steps below a 2,000th of a weight are lost" + more_about(record, scene, optimizer) +
+                                        ". Keep them in `float32`, and compute under `autocast`.");
       if (finding) report.relate(*finding, step.event->place, "they are stepped here");
       break;
     }
@@ -83,7 +87,7 @@ void look_for_tensors(const Record& record, const Scene& scene, Report& report, 
     if (!trains || !once(event.place)) continue;
     const std::string object = object_text(record, event, "the tensor");
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  object + " is cast to float16 by hand inside autocast: autocast casts what may be cast itself, and keeps float32 for the operations that need it, which now start from rounded numbers.");
+                                  code(object) + " is cast to `float16` by hand inside `autocast`, which casts by itself and keeps `float32` for the operations that need it: these now start from rounded numbers. Remove the cast.");
     if (!finding) continue;
     report.relate(*finding, region->around->place, "autocast chooses the types here");
     if (!event.expr || event.expr->function->kind != syntax::ExprKind::attribute || !record.in_file(event.place)) continue;

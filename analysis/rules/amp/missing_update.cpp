@@ -1,10 +1,13 @@
 // amp/missing-update: steps are made through a GradScaler that is never updated.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "values/shape_text.hpp"
 
 #include <map>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Operation;
@@ -88,9 +91,9 @@ void check(const Record& record, Report& report) {
       if (use.of_owner || scene.presumed.contains(step.arguments[0].object())) weight->severity = Severity::warning;
       const std::string text = object_text(record, step, "the scaler");
       Finding* finding = report.add(weight->severity, step.place, step.calls,
-                                    (use.of_owner ? "Every call of " + std::string(scene.root->function->name.text()) + " makes " + text + ".step(), and no method calls " + text + ".update(): the second step raises"
-                                                : text + ".step() is made again and again, and " + text + ".update() never: the second step raises") + weight->when +
-                                        " \"step() has already been called since the last update().\"");
+                                    (use.of_owner ? "Every call of " + code(scene.root->function->name.text()) + " calls " + code(text + ".step()") + ", but no method calls " + code(text + ".update()") + ": the second step raises"
+                                                : code(text + ".step()") + " is called repeatedly and " + code(text + ".update()") + " never: the second step raises") + weight->when +
+                                        " \"step() has already been called since the last update().\" Call it once after each step.");
       if (!finding) continue;
       Fix fix;
       fix.title = "Add " + text + ".update()";

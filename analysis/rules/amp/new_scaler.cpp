@@ -50,12 +50,12 @@ const LoopEvent* loop = made_in(scene, made, step->event->arguments[0]);
       // Where each step has a scaler of its own, none of them learns anything.
       const bool each_step = made.loops.back() == step->loops.back();
       Finding* finding = report.add(each_step ? Severity::warning : Severity::information, made.event->place, made.event->calls,
-                                    std::string("This GradScaler is made anew ") + (each_step ? "for every step" : "in each round of the loop around") + weight->when +
-                                        ": it begins with its first scale again, " +
-                                        (each_step ? "and never learns one that fits. Gradients that overflow at 65536 are never stepped." : "and the steps are skipped until it has come down to one that fits.") +
-                                        " Make one in front of the loop.");
+                                    std::string("A new `GradScaler` is created ") + (each_step ? "for every step" : "in each iteration of the loop around") + weight->when +
+                                        ": it starts again from its first scale, " +
+                                        (each_step ? "and never learns one that fits. Gradients that overflow at 65536 are never applied." : "and skips steps until it has come down to one that fits.") +
+                                        " Create one before the loop.");
       if (!finding) continue;
-      report.relate(*finding, loop->place, "each round makes another");
+      report.relate(*finding, loop->place, "each iteration creates another");
       report.relate(*finding, step->event->place, "the step");
     }
   }

@@ -34,9 +34,9 @@ void check(const Record& record, Report& report) {
     });
     if (!only_bfloat || !once(made.place)) return;
     Finding* finding = report.add(Severity::information, made.place, made.calls,
-                                  "A GradScaler is not needed here: autocast computes in bfloat16, which has the range of float32, so small gradients are not "
-                                  "lost. It only costs time, or enable it for float16 alone.");
-    if (finding) report.relate(*finding, regions[0].around->place, "autocast computes in bfloat16 here");
+                                  "A `GradScaler` is not needed here: `autocast` computes in `bfloat16`, which has the range of `float32`, so small gradients are not "
+                                  "lost. Remove it, or enable it for `float16` alone.");
+    if (finding) report.relate(*finding, regions[0].around->place, "`autocast` computes in `bfloat16` here");
   });
 }
 

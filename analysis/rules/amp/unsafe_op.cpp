@@ -1,8 +1,11 @@
 // amp/unsafe-op: binary cross entropy of probabilities under autocast of CUDA to half precision.
 #include "rules/amp/autocast.hpp"
 #include "rules/list.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Operation;
@@ -21,9 +24,9 @@ void check(const Record& record, Report& report) {
     if (!once(loss.place)) return;
     const bool module = loss.row->path.find("BCELoss") != std::string_view::npos;
     Finding* finding = report.add(region->enabled == Answer::yes ? Severity::error : Severity::warning, loss.place, loss.calls,
-                                  std::string(module ? "BCELoss" : "binary_cross_entropy") + " raises under autocast" + region->when +
+                                  code(module ? "BCELoss" : "binary_cross_entropy") + " raises under `autocast`" + region->when +
                                       ": \"torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\" Compute it from the logits with " +
-                                      (module ? "BCEWithLogitsLoss." : "binary_cross_entropy_with_logits."));
+                                      (module ? "`BCEWithLogitsLoss`." : "`binary_cross_entropy_with_logits`."));
     if (finding) report.relate(*finding, region->around->place, "the autocast region");
   });
 }

@@ -2,10 +2,13 @@
 #include "rules/loop/absent.hpp"
 #include "rules/amp/autocast.hpp"
 #include "rules/list.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Operation;
@@ -38,8 +41,8 @@ void look_for_unused(const Record& record, const Scene& scene, Report& report, O
     const auto region = stepped ? autocast_of_loss(record, backward) : std::nullopt;
     if (!region || region->enabled == Answer::no || region->dtype != values::Dtype::float16 || region->without_gradients || !once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                  "A GradScaler is made, and this loss is never scaled: small gradients of float16 become zero. Scale it, step through the scaler, and update it.");
-    if (finding) report.relate(*finding, made->place, "the scaler that nobody uses");
+                                  "A `GradScaler` is created, but this loss is never scaled: small gradients of `float16` become zero. Scale the loss, step through the scaler, and update it.");
+    if (finding) report.relate(*finding, made->place, "the scaler that is never used");
   }
 }
 
@@ -58,8 +61,8 @@ void check(const Record& record, Report& report) {
     if (scales && (!state || state->external)) weight->severity = Severity::warning;
     const std::string loss = object_text(record, *mistake.event, "the loss"), scaler = object_text(record, *mistake.later, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  loss + ".backward() leaves gradients without the loss scale, and " + scaler + ".step(…) divides them by it" + weight->when +
-                                      " (by 65,536 at first): the optimizer hardly moves. Scale the loss: " + scaler + ".scale(" + loss + ").backward().");
+                                  code(loss + ".backward()") + " leaves gradients without the loss scale, but " + code(scaler + ".step(…)") + " divides them by it" + weight->when +
+                                      " (by 65,536 at first): the optimizer hardly moves. Scale the loss: " + code(scaler + ".scale(" + loss + ").backward()") + ".");
     if (!finding) continue;
     report.relate(*finding, mistake.later->place, "these gradients are divided by the scale here");
     if (!mistake.event->expr || mistake.event->calls != mistake.later->calls || !record.in_file(mistake.event->place)) continue;

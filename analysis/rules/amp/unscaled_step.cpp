@@ -2,10 +2,13 @@
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
 #include "rules/source.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Operation;
@@ -67,10 +70,9 @@ void check(const Record& record, Report& report) {
     const std::string optimizer = object_text(record, step, "the optimizer");
     const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
     Finding* finding = report.add(past ? Severity::warning : weight->severity, step.place, step.calls,
-                                  past ? optimizer + ".step() goes past the scaler" + weight->when + ": steps whose gradients hold inf or nan are made, though " + scaler + ".step(" + optimizer +
-                                             ") would skip them, and the first loss scales make some. Step through the scaler: " + scaler + ".step(" + optimizer + ")."
-                                       : optimizer + ".step() uses gradients that are still multiplied by the loss scale (65,536 at first)" + weight->when +
-                                      ": step through the scaler, which unscales them and skips steps with inf or nan: " + scaler + ".step(" + optimizer + ").");
+                                  past ? code(optimizer + ".step()") + " bypasses the scaler" + weight->when + ", so gradients that hold inf or nan are applied, as the first loss scales make them. Step through the scaler: " + code(scaler + ".step(" + optimizer + ")") + "."
+                                       : code(optimizer + ".step()") + " uses gradients that are still multiplied by the loss scale (65,536 at first)" + weight->when +
+                                      ". Step through the scaler, which unscales them and skips steps with inf or nan: " + code(scaler + ".step(" + optimizer + ")") + ".");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
     if (past) report_unscale(report, *finding, mistake);

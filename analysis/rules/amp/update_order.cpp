@@ -2,8 +2,11 @@
 #include "rules/list.hpp"
 #include "rules/loop/gated.hpp"
 #include "rules/loop/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Operation;
@@ -43,18 +46,18 @@ void check(const Record& record, Report& report) {
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  scaler + ".update() comes before " + record_call(record, *mistake.later) + weight->when +
-                                      ": it forgets what is known of these gradients, and may change the scale that they carry. Update once, behind the last step.");
+                                  code(scaler + ".update()") + " comes before " + code(record_call(record, *mistake.later)) + weight->when +
+                                      ": it forgets what is known of these gradients and may change the scale that they carry. Update once, after the last step.");
     if (!finding) continue;
-    report.relate(*finding, mistake.later->place, "the step that the update belongs behind");
-    if (mistake.before) report.relate(*finding, mistake.before->place, "these gradients are not stepped yet");
+    report.relate(*finding, mistake.later->place, "the step that the update belongs after");
+    if (mistake.before) report.relate(*finding, mistake.before->place, "these gradients are not applied yet");
     Fix fix;
     fix.preferred = true;
     if (updated_later(mistake)) {
       fix.title = "Remove this update()";
       if (remove_updates(record, mistake, fix)) finding->fixes.push_back(std::move(fix));
     } else {
-      fix.title = "Update behind the step";
+      fix.title = "Update after the step";
       if (mistake.event->calls == mistake.later->calls && remove_updates(record, mistake, fix) && insert_after(record, *mistake.later, scaler + ".update()", fix))
         finding->fixes.push_back(std::move(fix));
     }
@@ -65,10 +68,10 @@ void check(const Record& record, Report& report) {
     if (!weight || !once(mistake.event->place)) continue;
     const std::string scaler = object_text(record, *mistake.event, "the scaler");
     Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-                                  scaler + ".update() is called though no step was made with these gradients: it raises" + weight->when +
-                                      " \"No inf checks were recorded prior to update.\" Update behind each step, and only there.");
+                                  code(scaler + ".update()") + " is called although no step used these gradients: it raises" + weight->when +
+                                      " \"No inf checks were recorded prior to update.\" Update after each step, and only there.");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, "these gradients are not stepped");
+    report.relate(*finding, mistake.before->place, "these gradients are not applied");
     Fix fix;
     fix.title = "Update with the step only";
     fix.preferred = true;
@@ -84,8 +87,8 @@ void check(const Record& record, Report& report) {
     const std::string scaler = object_text(record, *gated.event, "the scaler");
     const bool sure = gated.certain && weight->severity == Severity::error;
     Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place, gated.event->calls,
-                                  scaler + ".update() is called for every micro-batch, but the step is made only if " + gated.condition +
-                                      ": without a step it raises \"No inf checks were recorded prior to update.\" Update behind the same condition.");
+                                  code(scaler + ".update()") + " is called for every micro-batch, but the step runs only if " + code(gated.condition) +
+                                      ": without a step it raises \"No inf checks were recorded prior to update.\" Update under the same condition.");
     if (!finding) continue;
     report.relate(*finding, gated.step->place, "the step is made only if " + gated.condition);
     Fix fix;

@@ -12,20 +12,20 @@ using values::ProblemKind;
 namespace {
 
 std::string words(const Record& record, const ProblemEvent& problem) {
-  const auto shape = [&](std::size_t i) { return shape_text(record, problem.states[i]->shape); };
+  const auto shape = [&](std::size_t i) { return values::code(shape_text(record, problem.states[i]->shape)); };
   if (problem.problem == ProblemKind::reshape)
-    return "The heads do not make up what is projected. " + problem.text;
-  if (problem.problem == ProblemKind::argument) return "The parts of the heads do not make up what is projected. " + problem.text;
+    return "The heads do not add up to the projected size. " + problem.text;
+  if (problem.problem == ProblemKind::argument) return "The parts of the heads do not add up to the projected size. " + problem.text;
   if (problem.states.size() < 2) return problem.text;
   const auto& a = problem.states[0]->shape.dims;
   const auto& b = problem.states[1]->shape.dims;
   const auto size = [&](const values::Dim& dim) { return size_text(record, dim); };
-  std::string text = operand_text(record, problem, 0) + " is " + shape(0) + " and " + operand_text(record, problem, 1) + " is " + shape(1);
+  std::string text = operand_text(record, problem, 0) + " has shape " + shape(0) + " and " + operand_text(record, problem, 1) + " has shape " + shape(1);
   const auto heads_a = size_of(record, a[1]), heads_b = size_of(record, b[1]);
   if (heads_a && heads_b && *heads_a != *heads_b)
-    return "The heads do not meet: " + text + ", with " + size(a[1]) + " and " + size(b[1]) +
+    return "The heads do not match: " + text + ", with " + size(a[1]) + " and " + size(b[1]) +
            " heads. The number of query heads has to be a multiple of the number of key and value heads, and these are repeated that often";
-  return "The heads do not meet: " + text;
+  return "The heads do not match: " + text;
 }
 
 // The names that programs and the configurations of published models give to these numbers.

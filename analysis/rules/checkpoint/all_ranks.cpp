@@ -32,7 +32,7 @@ void check(const Record& record, Report& report) {
       if (std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,
-                                    "Every rank writes this file at the same time, so it may end up mixed of several writers and unreadable. Save on rank 0 alone if the ranks hold the same model; where it is sharded, give each rank a file of its own.");
+                                    "Every rank writes this file at the same time, so it may end up as an unreadable mix. Save on rank 0 alone if the ranks hold the same model; where it is sharded, give each rank a file of its own.");
       if (finding) report.relate_calls(*finding, save.event->calls);
     }
   }

@@ -310,7 +310,7 @@ void tell_unread(const Record& record, const Desk& desk, const FileUse& save, co
       const std::string what = called(record, *use.event, by_scaler, "the optimizer");
       if (!once(resumed.event->place)) continue;
       Finding* finding = report.add(Severity::warning, resumed.event->place, resumed.event->calls,
-                                    "Training resumes from this checkpoint, which holds the state of " + what + ", and does not load it: what it has learned so far starts anew. Call " + what + ".load_state_dict().");
+                                    "Training resumes from this checkpoint, which holds the state of " + what + " but does not load it: what it has learned so far is lost. Call `" + what + ".load_state_dict()`.");
       if (!finding) continue;
       report.relate(*finding, save.event->place, "saved here");
       report.relate(*finding, use.event->place, what + " is used here");
@@ -352,7 +352,7 @@ void check(const Record& record, Report& report) {
       for (const Lacking& each : missing) names += each.when;
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,
                                     "Training resumes from this checkpoint without the state of " + names + ": what " + (missing.size() > 1 ? "they have" : "it has") +
-                                        " learned so far starts anew. Save " + (missing.size() > 1 ? "their state_dict() and load them" : "its state_dict() and load it") + " again.");
+                                        " learned so far is lost. Save " + (missing.size() > 1 ? "their `state_dict()` and load them" : "its `state_dict()` and load it") + " again.");
       if (!finding) continue;
       report.relate(*finding, resumed->event->place, "resuming loads it here");
       for (const Lacking& each : missing) report.relate(*finding, each.place, each.what + " is used here");

@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <map>
@@ -43,7 +44,7 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
   std::string list;
   for (std::size_t i = 0; i < keys.size() && i < 6; ++i) list += (i ? ", '" : "'") + keys[i] + "'";
   Finding* finding = report.add(Severity::warning, read.event->place, read.event->calls,
-                                "The checkpoint has no '" + std::string(key.text()) + "': it was saved with " + list + (keys.size() > 6 ? "…" : "") + ". Reading it raises KeyError.");
+                                "The checkpoint has no '" + std::string(key.text()) + "': it was saved with " + list + (keys.size() > 6 ? "…" : "") + ". Reading it raises `KeyError`.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   // The only key that nobody reads is meant.
@@ -99,10 +100,10 @@ void tensors_of(Value module, const std::string& prefix, Held& held, int depth =
     }
     const bool plain = value.is(Kind::none) || value.is(Kind::boolean) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string) || value.is(Kind::dtype);
     if (!name.text().starts_with("$") && value && !plain && !value.is(Kind::tensor) && !value.is(Kind::instance)) held.complete = false;
-    if ((name.text() == "$items" && (!value.is(Kind::list) || values::Heap::list_state(value)->open)) || name.text() == "$dict" || name.text() == "$names") held.complete = false;
-    if (name.text() == "$items" && value.is(Kind::list) && !values::Heap::list_state(value)->open) {
+    if ((name.text() == values::ContainerState::items && (!value.is(Kind::list) || values::Heap::list_state(value)->open)) || name.text() == values::ContainerState::dict || name.text() == values::ContainerState::names) held.complete = false;
+    if (name.text() == values::ContainerState::items && value.is(Kind::list) && !values::Heap::list_state(value)->open) {
       const auto& items = values::Heap::list_state(value)->items;
-      if (attribute(module, "$names")) continue;
+      if (attribute(module, values::ContainerState::names)) continue;
       held.counts[prefix] = items.size();
       for (std::size_t i = 0; i < items.size(); ++i) {
         tensors_of(items[i], prefix + std::to_string(i) + ".", held, depth + 1);
@@ -187,7 +188,7 @@ bool look_at_live(const Record& record, Report& report, const Desk& desk, const 
   };
   if (const auto differing = differ(record, theirs, ours)) {
     tell("'" + differing->name + "' is " + words(record, differing->saved->shape) + " in the state and " + words(record, differing->own->shape) +
-         " in the model that loads it: load_state_dict raises \"size mismatch\", with strict=False, too. Build both models alike.");
+         " in the model that loads it: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Build both models the same way.");
     return true;
   }
   if (!theirs.complete || !ours.complete) return true;
@@ -200,9 +201,9 @@ bool look_at_live(const Record& record, Report& report, const Desk& desk, const 
   const bool shares = std::ranges::any_of(ours.tensors, [&](const auto& each) { return theirs.tensors.contains(each.first); });
   if (strict && (!missing.empty() || !unexpected.empty()))
     tell((missing.empty() ? "The state has '" + unexpected + "', and the model that loads it has not" : "The model has '" + missing + "', and the state that it loads has not") +
-         ": load_state_dict raises \"" + (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\". Build both models alike.");
+         ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\". Build both models the same way.");
   else if (!strict && !shares && once(event.place))
-    report.add(Severity::warning, event.place, event.calls, "No name of the state is one of the model's: with strict=False nothing is loaded, without a word.");
+    report.add(Severity::warning, event.place, event.calls, "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
   return true;
 }
 
@@ -237,10 +238,10 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
     if (!once(put.event->place)) return;
     Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
                                   saved_prefix ? std::string("The names in this checkpoint begin with 'module.', because the wrapped model was saved, and this model's do not: ") +
-                                                     (loose ? "with strict=False nothing is loaded, without a word." : "load_state_dict raises \"Missing key(s) in state_dict\".") +
-                                                     " Save the state of .module."
+                                                     (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
+                                                     " Save the state of `.module`."
                                                : std::string("The names of a wrapped model begin with 'module.', and those in this checkpoint do not: ") +
-                                                     (loose ? "with strict=False nothing is loaded, without a word." : "load_state_dict raises \"Missing key(s) in state_dict\".") +
+                                                     (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
                                                      " Load into .module.");
     if (!finding) return;
     report.relate(*finding, taken->event->place, saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");
@@ -260,8 +261,8 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
   if (const auto other = loose ? std::nullopt : longer(theirs, ours); other && once(put.event->place)) {
     const std::string what = other->container.empty() ? "The model" : "'" + other->container + "'";
     Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-                                  what + " had " + std::to_string(other->saved) + " modules when this was saved, and has " + std::to_string(other->own) + " here: load_state_dict raises \"" +
-                                      (other->own > other->saved ? "Missing" : "Unexpected") + " key(s) in state_dict\" for '" + other->name + "' and what else only one of them has. Build the model as it was saved, or load the parts that fit.");
+                                  what + " had " + std::to_string(other->saved) + " modules when this was saved, and has " + std::to_string(other->own) + " here: `load_state_dict` raises \"" +
+                                      (other->own > other->saved ? "Missing" : "Unexpected") + " key(s) in state_dict\" for '" + other->name + "' and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
     if (!finding) return;
     report.relate(*finding, taken->event->place, "the state is taken here");
     report.relate(*finding, from.object()->born, "of the model made here");
@@ -272,7 +273,7 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
   if (!differing || !once(put.event->place)) return;
   Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
                                 "'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " + words(record, differing->own->shape) +
-                                    " here: load_state_dict raises \"size mismatch\", with strict=False, too. Load the parts that fit, or build the model as it was saved.");
+                                    " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
   if (!finding) return;
   report.relate(*finding, taken->event->place, "the state is taken here");
   report.relate(*finding, from.object()->born, "of the model made here");

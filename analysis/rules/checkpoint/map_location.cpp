@@ -28,7 +28,7 @@ void check(const Record& record, Report& report) {
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
       Finding* finding = report.add(Severity::hint, load.event->place, load.event->calls,
-                                    "Each rank loads these tensors onto the GPU that they were saved from, mostly GPU 0, where all copies lie together. Load with map_location=\"cpu\": load_state_dict copies them to where the model is.");
+                                    "Each rank loads these tensors onto the GPU that they were saved from, mostly GPU 0, where all copies lie together. Load with `map_location=\"cpu\"`: `load_state_dict` copies them to where the model is.");
       if (!finding || !load.event->expr || !record.in_file(load.event->place)) continue;
       const auto end = load.event->expr->span.end - 1;
       Fix fix;

@@ -95,7 +95,7 @@ void check(const Record& record, Report& report) {
       if (resumed == desk.loads.end() || std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);
       Finding* finding = report.add(Severity::information, save.event->place, save.event->calls,
-                                    "This writes over the only checkpoint: a run that is stopped half-way through leaves a file that cannot be loaded, and the one before is gone. Save to a temporary file and put it in place with os.replace.");
+                                    "This writes over the only checkpoint: a run that is stopped half-way through leaves a file that cannot be loaded, and the one before is gone. Save to a temporary file and put it in place with `os.replace`.");
       if (!finding) continue;
       report.relate(*finding, resumed->event->place, "resuming reads the file here");
       mend(record, *finding, *save.event);

@@ -83,9 +83,9 @@ void look_at(const Record& record, Report& report, const Desk& desk, const FileU
   }
   if (what.empty()) return;
   Finding* finding = report.add(asked == Asked::yes ? Severity::error : Severity::warning, load.event->place, load.event->calls,
-                                std::string(asked == Asked::yes ? "" : "From PyTorch 2.6 on, where weights_only is True unless something else is said: ") +
+                                std::string(asked == Asked::yes ? "" : "Since PyTorch 2.6, where `weights_only=True` is the default: ") +
                                     (asked == Asked::yes ? "This file holds " : "this file holds ") + what +
-                                    ", which is more than weights: torch.load raises \"Weights only load failed\". Save its state_dict or its fields, or load with weights_only=False what nobody else can have written.");
+                                    ", which is more than weights: `torch.load` raises \"Weights only load failed\". Save its `state_dict` or its fields, or load files that only you can have written with `weights_only=False`.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   if (asked == Asked::yes || !load.event->expr || !record.in_file(load.event->place)) return;

@@ -90,8 +90,8 @@ void check(const Record& record, Report& report) {
         if (told || !once(event.place)) continue;
         told = true;
         Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                      "The last batch does not fit what meets it here, which has " + std::to_string(*other) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) +
-                                          " leave " + std::to_string(last->size) + " for the last one" + last->by_default + ". Take the size from the batch, x.size(0), or pass drop_last=True to the loader.");
+                                      "The last batch does not fit the other operand, which has size " + std::to_string(*other) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) +
+                                          " leave " + std::to_string(last->size) + " for the last one" + last->by_default + ". Take the size from the batch, `x.size(0)`, or pass `drop_last=True` to the loader.");
         if (!finding) continue;
         report.relate(*finding, reading.made->place, "the loader");
         add_drop_last(record, report, *finding, *reading.made);
@@ -104,7 +104,7 @@ void check(const Record& record, Report& report) {
         if (!single || !once(reading.made->place)) continue;
         Finding* finding = report.add(Severity::warning, reading.made->place, reading.made->calls,
                                       count(last->samples, "sample") + " in batches of " + std::to_string(last->others) +
-                                          " leave a last batch of one, for which BatchNorm raises \"Expected more than 1 value per channel when training\". Pass drop_last=True.");
+                                          " leave a last batch of one, for which `BatchNorm` raises \"Expected more than 1 value per channel when training\". Pass `drop_last=True`.");
         if (!finding) continue;
         report.relate(*finding, event.place, "normalized here");
         add_drop_last(record, report, *finding, *reading.made);
@@ -118,7 +118,7 @@ void check(const Record& record, Report& report) {
         if (!once(event.place)) continue;
         Finding* finding = report.add(Severity::warning, event.place, event.calls,
                                       "The last batch does not fit this shape: " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) + " leave " +
-                                          std::to_string(last->size) + " for the last one" + last->by_default + ". Take the size from the tensor, x.size(0), or pass drop_last=True to the loader.");
+                                          std::to_string(last->size) + " for the last one" + last->by_default + ". Take the size from the tensor, `x.size(0)`, or pass `drop_last=True` to the loader.");
         if (!finding) continue;
         report.relate(*finding, reading.made->place, "the loader");
         add_drop_last(record, report, *finding, *reading.made);

@@ -72,7 +72,7 @@ void look_at_fit(const Record& record, Report& report, const Found& found, const
       // fit() gives the estimator itself.
       if (!whole || !once(fit.place)) continue;
       Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
-                                    "This learns from all samples, and the split behind it takes the validation data from the same: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
+                                    "This learns from all samples before the split takes the validation data from them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
       if (finding) report.relate(*finding, split->place, "split here");
       return;
     }
@@ -188,7 +188,7 @@ void look_at_windows(Report& report, const Found& found, Once& once) {
       if (!once(split->place)) break;
       Finding* finding = report.add(Severity::warning, split->place, split->calls,
                                     "These samples are windows of one sequence that overlap: split at random, nearly every validation window shares most of its points with one of the training. Split the sequence first, or split the indices in two blocks with a gap of a window.");
-      if (finding) report.relate(*finding, window->place, "each sample begins one step behind the one before");
+      if (finding) report.relate(*finding, window->place, "each sample begins one step after the one before");
       break;
     }
   }

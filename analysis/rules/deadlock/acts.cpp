@@ -2,6 +2,7 @@
 
 #include "rules/deadlock/module_state.hpp"
 #include "torch/jobs.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -205,12 +206,12 @@ bool Acts::add(const OperationEvent& event, const std::vector<std::size_t>& turn
   } else if (event.row->operation == Operation::message) {
     message(event, *event.row->message, std::move(made));
   } else if (event.row->operation == Operation::backward) {
-    for (const values::Instance* module : backwards(event)) collective(event, *module->native->row->backward, module->attributes.value(values::Name("$group")), made);
+    for (const values::Instance* module : backwards(event)) collective(event, *module->native->row->backward, module->attributes.value(values::Name(values::GroupState::group)), made);
   } else {
     const values::CollectiveInfo& info = *event.row->collective;
     if (info.only_if >= 0 && symbols_.decide(argument(event, info.only_if).condition()) != Answer::yes) return true;
     const bool of_module = info.group < 0 && event.self.is(Kind::instance);
-    collective(event, info, of_module ? event.self.as<values::Instance>()->attributes.value(values::Name("$group")) : argument(event, info.group), std::move(made));
+    collective(event, info, of_module ? event.self.as<values::Instance>()->attributes.value(values::Name(values::GroupState::group)) : argument(event, info.group), std::move(made));
   }
   return true;
 }

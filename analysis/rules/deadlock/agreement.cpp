@@ -61,21 +61,21 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
       if (act.makes_group && act.made != first.made && !act.made.empty() && !first.made.empty() && (act.made.size() > 1 || first.made.size() > 1)) {
         mismatch.cause = Cause::making_groups;
         story.place(mismatch, act);
-        mismatch.text = "All ranks make the same groups in the same order: here " + me + " makes one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ". They wait for each other, or the group connects other ranks than are meant.";
+        mismatch.text = "All ranks must create the same groups in the same order: here " + me + " creates one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ". They wait for each other, or the group connects other ranks than are meant.";
         return true;
       }
       if (act.root && !is_member(act, static_cast<int>(*act.root))) {
         if (*act.root >= story.size() || *act.root < 0) return false;
         mismatch.cause = Cause::root;
         story.place(mismatch, act);
-        mismatch.text = "Rank " + std::to_string(*act.root) + ", which " + mismatch.name + " is told to use here on " + me + ", is no member of the group of " + rank_words(act.members, 0) +
+        mismatch.text = "Rank " + std::to_string(*act.root) + ", which " + call_text(mismatch.name) + " is told to use here on " + me + ", is no member of the group of " + rank_words(act.members, 0) +
                         ": src and dst are ranks of the whole job.";
         return true;
       }
       if (act.root && first.root && *act.root != *first.root) {
         mismatch.cause = Cause::root;
         story.place(mismatch, act);
-        mismatch.text = "The ranks disagree in the root of this " + mismatch.name + ": it is rank " + std::to_string(*act.root) + " on " + me + " and rank " + std::to_string(*first.root) + " on " + her + ".";
+        mismatch.text = "The ranks disagree about the root of this " + call_text(mismatch.name) + ": it is rank " + std::to_string(*act.root) + " on " + me + " and rank " + std::to_string(*first.root) + " on " + her + ".";
         if (const std::string& where = act.root_where.empty() ? first.root_where : act.root_where; !where.empty()) {
           mismatch.text.back() = ',';
           mismatch.text += " where " + where + ".";
@@ -90,7 +90,7 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
       if (sizes_differ && same_tensors(story, rank, first_rank, key.first)) {
         mismatch.cause = Cause::order;
         story.place(mismatch, act);
-        mismatch.text = "The ranks go through their tensors in different orders: in this " + mismatch.name + " a tensor of " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me +
+        mismatch.text = "The ranks go through their tensors in different orders: in this " + call_text(mismatch.name) + " a tensor of " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me +
                         " meets one of " + std::to_string(*first.elements) + " on " + her + ".";
         return true;
       }
@@ -98,8 +98,8 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
       if (sizes_differ || types_differ) {
         mismatch.cause = Cause::size;
         story.place(mismatch, act);
-        if (sizes_differ) mismatch.text = "The tensors of this " + mismatch.name + " differ in size: " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me + ", " + std::to_string(*first.elements) + " on " + her + ".";
-        else mismatch.text = "The tensors of this " + mismatch.name + " differ in dtype: " + std::string(name(act.dtype)) + " on " + me + ", " + std::string(name(first.dtype)) + " on " + her + ".";
+        if (sizes_differ) mismatch.text = "The tensors of this " + call_text(mismatch.name) + " differ in size: " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me + ", " + std::to_string(*first.elements) + " on " + her + ".";
+        else mismatch.text = "The tensors of this " + call_text(mismatch.name) + " differ in dtype: " + std::string(name(act.dtype)) + " on " + me + ", " + std::string(name(first.dtype)) + " on " + her + ".";
         if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
         return true;
       }
@@ -109,7 +109,7 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
         mismatch.cause = Cause::size;
         story.place(mismatch, act);
         if (act.members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act.list_length;
-        mismatch.text = "The list of this " + mismatch.name + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
+        mismatch.text = "The list of this " + call_text(mismatch.name) + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
                         std::to_string(act.members.size()) + " ranks: one for each is needed.";
         return true;
       }
@@ -119,7 +119,7 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
         story.place(mismatch, act);
         // A job of one rank needs no collective.
         if (act.members.size() == static_cast<std::size_t>(story.size()) && *act.elements > 0 && *act.joined % *act.elements == 0 && *act.joined > *act.elements) mismatch.made_for = *act.joined / *act.elements;
-        mismatch.text = "The tensor of this " + mismatch.name + " that has a part for each rank has " + std::to_string(*act.joined) + " element" + plural(static_cast<std::size_t>(*act.joined)) + " on " + me + ", and " +
+        mismatch.text = "The tensor of this " + call_text(mismatch.name) + " that has a part for each rank has " + std::to_string(*act.joined) + " element" + plural(static_cast<std::size_t>(*act.joined)) + " on " + me + ", and " +
                         std::to_string(ranks) + " ranks with " + std::to_string(*act.elements) + " each make " + std::to_string(*act.elements * ranks) + ".";
         return true;
       }
@@ -176,7 +176,7 @@ bool mixed(const Story& story, Mismatch& mismatch) {
       if (!mine_does.empty() && !other_does.empty() && mine_does != other_does) {
         mismatch.cause = Cause::order;
         story.place(mismatch, mine);
-        mismatch.text = "The ranks meet in this " + mismatch.name + " with different operations: " + std::string(mine_does) + " on rank 0, " + std::string(other_does) + " on rank " + std::to_string(rank) + story.at_line(other.place) +
+        mismatch.text = "The ranks meet in this " + call_text(mismatch.name) + " with different operations: " + std::string(mine_does) + " on rank 0, " + std::string(other_does) + " on rank " + std::to_string(rank) + story.at_line(other.place) +
                         ". What comes out is neither. Enter them in the same order on all ranks.";
         mismatch.related.push_back({other.place, "rank " + std::to_string(rank) + " enters it here"});
         return true;
@@ -191,7 +191,7 @@ bool mixed(const Story& story, Mismatch& mismatch) {
         if (!later || !theirs_later || named_argument(story, *later, mine.info->tensor) != other_sends || named_argument(story, *theirs_later, mine.info->tensor) != mine_sends) continue;
         mismatch.cause = Cause::order;
         story.place(mismatch, mine);
-        mismatch.text = "The ranks meet in this " + mismatch.name + " with different tensors: `" + mine_sends + "` on rank 0, `" + other_sends + "` on rank " + std::to_string(rank) + story.at_line(other.place) +
+        mismatch.text = "The ranks meet in this " + call_text(mismatch.name) + " with different tensors: `" + mine_sends + "` on rank 0, `" + other_sends + "` on rank " + std::to_string(rank) + story.at_line(other.place) +
                         ". What comes out is a mixture of the two. Enter them in the same order on all ranks.";
         mismatch.related.push_back({other.place, "rank " + std::to_string(rank) + " enters it here"});
         return true;
@@ -213,7 +213,7 @@ bool root_of_own_data(const Story& story, Mismatch& mismatch) {
     mismatch.certain = false;
     mismatch.by_surprise = true;
     story.place(mismatch, act);
-    mismatch.text = "Each rank finds the root of this " + mismatch.name + " by data of its own: where they come to different ranks, nobody receives what is sent, and they wait forever. Let the ranks agree on it first.";
+    mismatch.text = "Each rank computes the root of this " + call_text(mismatch.name) + " from its own data: where the ranks disagree, nothing that is sent is received, and they wait forever. Make the ranks agree on it first.";
     return true;
   }
   return false;
@@ -232,7 +232,7 @@ bool outsiders(const Story& story, const Player& player, Mismatch& mismatch) {
   mismatch.by_surprise = true;
   story.place(mismatch, act);
   mismatch.ranks = outside;
-  mismatch.text = "The group is that of " + rank_words(act.members, 0) + ": on " + rank_words(outside, 0) + " this " + mismatch.name +
+  mismatch.text = "The group is that of " + rank_words(act.members, 0) + ": on " + rank_words(outside, 0) + " this " + call_text(mismatch.name) +
                   " does nothing but warn, and what it was given stays as it was. Let only the members call it.";
   return true;
 }

@@ -13,7 +13,7 @@ using namespace interpreter;
 namespace {
 
 // "this broadcast", "this backward of a DDP module"
-std::string this_one(std::string_view name) { return "this " + std::string(without_article(name)); }
+std::string this_one(std::string_view name) { return "this " + call_text(without_article(name)); }
 
 class Search {
 public:
@@ -42,10 +42,10 @@ public:
       const Act& act = story_.trace(rank).acts[at];
       story_.place(mismatch, act);
       mismatch.cause = Cause::order;
-      mismatch.text = "Rank " + std::to_string(rank) + " waits in " + std::string(act.name) + " here forever:";
+      mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + call_text(act.name) + " here:";
       for (const int member : player_.members(group))
         if (!there.contains(member)) {
-          mismatch.text += " " + story_.doing(member, stop_.at) + ", and comes to it only behind that.";
+          mismatch.text += " " + story_.doing(member, stop_.at) + ", and reaches it only after that.";
           break;
         }
       return true;
@@ -180,9 +180,9 @@ private:
       mismatch.by_surprise = surprise || by_own_data;
       story_.place(mismatch, act);
       std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
-      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its try ends in an exception, and rank " + std::to_string(owner) + " waits in it forever."
-                                 : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its try ended in an exception: rank " + std::to_string(other) + " had none, and " +
-                                       (next ? "goes on to " + std::string(next->name) + story_.at_line(next->place) : std::string("never enters it")) + ".";
+      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its `try` raises, and rank " + std::to_string(owner) + " waits in it forever."
+                                 : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its `try` raised: rank " + std::to_string(other) + " had none, and " +
+                                       (next ? "goes on to " + call_text(next->name) + story_.at_line(next->place) : std::string("never enters it")) + ".";
       mismatch.related.push_back({guard->place, "the try"});
       return true;
     } else if (guard) {
@@ -215,10 +215,10 @@ private:
       story_.place(mismatch, act);
       mismatch.place = loop->place;
       mismatch.calls = loop->calls;
-      mismatch.text = "Rank " + std::to_string(owner) + " makes more rounds than rank " + std::to_string(other) + ", which makes " + std::to_string(loop->rounds) +
-                      ": in the next one it waits in " + mismatch.name + story_.at_line(act.place) + " forever, and " + story_.doing(other, stop_.at) + ".";
+      mismatch.text = "Rank " + std::to_string(owner) + " runs more iterations of this loop than rank " + std::to_string(other) + ", which runs " + std::to_string(loop->rounds) +
+                      ", and waits forever in " + call_text(mismatch.name) + story_.at_line(act.place) + ": " + story_.doing(other, stop_.at) + ". Give every rank the same number of iterations.";
       mismatch.event = story_.of_main(act);
-      mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+      mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
       return true;
     } else {
       // Nothing that was seen parts them: then it may be what is not known.
@@ -254,9 +254,9 @@ private:
         mismatch.guard_side = guard->yes;
       }
       if (next) mismatch.next_of_others = story_.of_main(*next);
-      mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + mismatch.name + " and wait" + (entering.size() == 1 ? "s" : "") + " forever: " +
-                      (next && next->place == act.place ? other_words + " enters it once less"
-                       : next ? other_words + " goes on to " + (next->name == act.name ? "another " + std::string(without_article(act.name)) : std::string(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
+      mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + call_text(mismatch.name) + " and wait" + (entering.size() == 1 ? "s" : "") + " forever: " +
+                      (next && next->place == act.place ? other_words + " enters it one time fewer"
+                       : next ? other_words + " goes on to " + (next->name == act.name ? "another " + call_text(without_article(act.name)) : call_text(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
       break;
     case Cause::order: {
       // Where the paths to what comes first and to what comes next part.
@@ -276,23 +276,23 @@ private:
         mismatch.calls = calls;
       }
       const Act* theirs = swapped ? &story_.trace(other).acts[swapped->act] : next;
-      mismatch.text = "The ranks enter collectives in different orders: " + owner_words + " enters " + mismatch.name + " here" +
-                      (next ? ", where " + other_words + " enters " + std::string(next->name) + story_.at_line(next->place) : std::string()) + ". They wait for each other forever, or exchange garbage.";
-      if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words + " enters " + std::string(theirs->name) + " here"});
+      mismatch.text = "The ranks enter collectives in different orders: " + owner_words + " enters " + call_text(mismatch.name) + " here" +
+                      (next ? ", where " + other_words + " enters " + call_text(next->name) + story_.at_line(next->place) : std::string()) + ". They wait for each other forever, or exchange garbage.";
+      if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words + " enters " + call_text(theirs->name) + " here"});
       break;
     }
     case Cause::making_groups:
-      mismatch.text = "Process groups are made by all ranks together, members or not, in the same order: " + owner_words + " calls " + mismatch.name + " here, and " + other_words +
-                      (next ? " goes on to " + std::string(next->name) + story_.at_line(next->place) : " never does") + ". ";
+      mismatch.text = "All ranks, members or not, must create process groups together and in the same order: " + owner_words + " calls " + call_text(mismatch.name) + " here, and " + other_words +
+                      (next ? " goes on to " + call_text(next->name) + story_.at_line(next->place) : " never does") + ". ";
       if (numbers_fit()) {
         mismatch.severity = Severity::warning;
         mismatch.text += "PyTorch before 2.1 waits here forever; later ones give the next groups of these ranks different numbers. ";
       }
-      mismatch.text += "Make every group on every rank.";
+      mismatch.text += "Create every group on every rank.";
       break;
     case Cause::other_group:
-      mismatch.text = "This " + mismatch.name + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) +
-                      (entering.size() == 1 ? " enters" : " enter") + " it, the members of a smaller group: " + (next ? other_words + " goes on to " + std::string(next->name) + story_.at_line(next->place) : story_.doing(other, stop_.at)) +
+      mismatch.text = "This " + call_text(mismatch.name) + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) +
+                      (entering.size() == 1 ? " enters" : " enter") + " it, the members of a smaller group: " + (next ? other_words + " goes on to " + call_text(next->name) + story_.at_line(next->place) : story_.doing(other, stop_.at)) +
                       ". Pass that group.";
       break;
     default: break;
@@ -416,13 +416,13 @@ private:
     const int round = exit.rounds.empty() ? 0 : exit.rounds.back().round + 1;
     const Verb verb = exit.kind == ExitKind::return_     ? Verb{"returns", "return"}
                       : exit.kind == ExitKind::break_    ? Verb{"leaves the loop", "leave the loop"}
-                      : exit.kind == ExitKind::continue_ ? Verb{"goes on to the next round", "go on to the next round"}
+                      : exit.kind == ExitKind::continue_ ? Verb{"continues with the next iteration", "continue with the next iteration"}
                                                          : Verb{"ends", "end"};
     mismatch.ranks = leaving;
     mismatch.event = story_.of_main(act);
     const std::string leave = ranks_do(leaving, story_.size(), verb.singular, verb.plural), wait = ranks_do(waiting, story_.size(), "waits", "wait");
-    mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " until the launcher ends the job. Tell all ranks, and raise on all of them."
-                               : leave + " here" + (all && round > 0 ? " in round " + std::to_string(round) : std::string()) + ", and " + wait + " in " + mismatch.name + story_.at_line(act.place) + " forever.";
+    mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " + call_text(mismatch.name) + story_.at_line(act.place) + " until the launcher ends the job. Share the failure with all ranks, and raise on all of them."
+                               : leave + " here" + (all && round > 0 ? " in iteration " + std::to_string(round) : std::string()) + ", and " + wait + " in " + call_text(mismatch.name) + story_.at_line(act.place) + " forever.";
     mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
     if (mismatch.condition) mismatch.related.push_back({mismatch.condition, "by this condition"});
     mismatch.related.push_back({act.place, wait + " here"});
@@ -435,10 +435,10 @@ private:
     mismatch.place = where;
     mismatch.calls = calls;
     mismatch.condition = condition;
-    mismatch.text = "Each rank decides this by data of its own: where rank " + std::to_string(owner) + " enters " + mismatch.name + (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " + std::to_string(other) +
-                    " does not, it waits forever. Let the ranks agree first: all_reduce what decides.";
+    mismatch.text = "Each rank decides this from its own data: where rank " + std::to_string(owner) + " enters " + call_text(mismatch.name) + (where == act.place ? std::string() : story_.at_line(act.place)) + " and rank " + std::to_string(other) +
+                    " does not, it waits forever. Make the ranks agree first: `all_reduce` what decides.";
     if (!(condition == where)) mismatch.related.push_back({condition, "this condition may differ among the ranks"});
-    if (!(act.place == where)) mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+    if (!(act.place == where)) mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
     return true;
   }
 

@@ -1,4 +1,5 @@
 #include "rules/deadlock/module_state.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::rules {
 
@@ -11,7 +12,7 @@ bool has_buffers(Value module, int depth) {
     if (name.text() == "$has_buffers") return true;
     const Value part = slot->value;
     if (part.is(Kind::instance) && has_buffers(part, depth + 1)) return true;
-    if (part.is(Kind::list) && name.text() == "$items")
+    if (part.is(Kind::list) && name.text() == values::ContainerState::items)
       for (const Value& item : values::Heap::list_state(part)->items)
         if (has_buffers(item, depth + 1)) return true;
   }

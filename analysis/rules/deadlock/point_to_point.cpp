@@ -54,9 +54,9 @@ bool never_answered(const Story& story, const Player& player, const Stop& stop, 
     for (const Act& act : story.trace(message->peer).acts)
       if (act.what == opposite && (!nearest || act.peer == rank)) nearest = &act;
     if (nearest && nearest->peer == rank && nearest->tag != message->tag)
-      mismatch.text += ": its " + std::string(nearest->name) + story.at_line(nearest->place) + " has tag " + std::to_string(nearest->tag) + ", this one has tag " + std::to_string(message->tag);
+      mismatch.text += ": its " + call_text(nearest->name) + story.at_line(nearest->place) + " has tag " + std::to_string(nearest->tag) + ", this one has tag " + std::to_string(message->tag);
     else if (nearest && nearest->peer != rank)
-      mismatch.text += ": its " + std::string(nearest->name) + story.at_line(nearest->place) + (sends ? " is for a message from rank " : " goes to rank ") + std::to_string(nearest->peer);
+      mismatch.text += ": its " + call_text(nearest->name) + story.at_line(nearest->place) + (sends ? " is for a message from rank " : " goes to rank ") + std::to_string(nearest->peer);
     else mismatch.text += ": " + story.doing(message->peer, stop.at);
     mismatch.text += ".";
     if (nearest && nearest->place) mismatch.related.push_back({nearest->place, "what rank " + other + (sends ? " receives" : " sends")});
@@ -88,10 +88,10 @@ bool explain_messages(const Story& story, const Player& player, const Stop& stop
     mismatch.exchange = true;
     mismatch.text = std::string("Rank ") + std::to_string(who) + " and rank " + std::to_string(first->peer) + " both " + (sends ? "send" : "receive") + " first" +
                     (other_message->place == first->place ? "" : story.at_line(other_message->place)) + ": each waits for the other" +
-                    (sends ? " as soon as the message is not buffered." : ".") + " Let one of them " + (sends ? "receive" : "send") + " first, or use batch_isend_irecv.";
+                    (sends ? " as soon as the message is not buffered." : ".") + " Let one of them " + (sends ? "receive" : "send") + " first, or use `batch_isend_irecv`.";
   } else {
     mismatch.text = std::string("Rank ") + std::to_string(who) + (sends ? " sends to rank " : " waits here for rank ") + std::to_string(first->peer) + ", but " +
-                    story.doing(first->peer, stop.at) + ": " + (sends ? "the message is not taken." : "it sends only behind that.");
+                    story.doing(first->peer, stop.at) + ": " + (sends ? "the message is not taken." : "it sends only after that.");
   }
   if (other && other->place && !(other->place == first->place)) mismatch.related.push_back({other->place, "rank " + std::to_string(first->peer) + " waits here"});
   return true;

@@ -8,6 +8,7 @@
 #include "rules/deadlock/fixes.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/module_state.hpp"
+#include "rules/deadlock/story.hpp"
 
 #include <algorithm>
 #include <map>
@@ -49,7 +50,7 @@ bool on_all_ranks(const OperationEvent& event) {
 std::string_view collective_name(const OperationEvent& event) { return Acts::name_of(event); }
 
 // "another broadcast", "another forward of a DDP module"
-std::string another(std::string_view name) { return "another " + std::string(without_article(name)); }
+std::string another(std::string_view name) { return "another " + call_text(without_article(name)); }
 
 // Do two steps of different ranks meet?
 bool meet(const Step& a, const Step& b) { return collective_name(*a.event) == collective_name(*b.event); }
@@ -248,9 +249,9 @@ private:
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
       message = seen.jobs + condition_of(event);
-      message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + name + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
+      message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + call_text(name) + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
                 " forever: the other ranks ";
-      if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : std::string(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
+      if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : call_text(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
       else message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden) message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
       // Several that enter a reduction may be meant to be a group of their own.
@@ -262,8 +263,8 @@ private:
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,
                    (seen.guarded.on_yes ? "" : "the other side of ") + std::string(seen.guarded.on_yes ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") + " on from here" : "this condition: " + who));
-    if (!(place == event.place)) report_.relate(*finding, event.place, name + " is entered here");
-    if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + std::string(collective_name(*seen.next_of_others)) + " here");
+    if (!(place == event.place)) report_.relate(*finding, event.place, call_text(name) + " is entered here");
+    if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + call_text(collective_name(*seen.next_of_others)) + " here");
     // What each rank gives to a call of any arguments is its own: the others may have to give something else.
     const bool gives_its_own = event.expr && event.row->takes_rest && event.row->positional == 0 && !event.expr->arguments.empty();
     if (forward) finding->fixes = call_module_inside(record_, seen.guarded, place);

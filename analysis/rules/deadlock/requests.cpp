@@ -45,7 +45,7 @@ void Requests::note(const Story& story) {
       made.cause = Cause::request;
       made.world = story.size();
       story.place(made, act);
-      made.text = "Nobody waits for this " + made.name + ": its tensor may be read or written before the communication has ended. Keep what it returns, and call wait().";
+      made.text = "Nothing waits for this " + call_text(made.name) + ": its tensor may be read or written before the communication has ended. Keep what it returns, and call `wait()` on it.";
       started_.emplace(act.site, Started{std::move(made), rank, act.request});
     }
   }

@@ -45,9 +45,9 @@ bool uneven(const Story& story, Mismatch& mismatch) {
           story.place(mismatch, act);
           mismatch.place = mine->place;
           mismatch.calls = mine->calls;
-          mismatch.text = "Rank " + std::to_string(rank) + " makes " + std::to_string(*mine->count) + " rounds of this loop, and rank " + std::to_string(other) + " makes " +
-                          std::to_string(*theirs->count) + ": behind its last one rank " + std::to_string(rank) + " waits in " + mismatch.name + story.at_line(act.place) + " forever.";
-          mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+          mismatch.text = "Rank " + std::to_string(rank) + " runs " + std::to_string(*mine->count) + " iterations of this loop and rank " + std::to_string(other) + " runs " +
+                          std::to_string(*theirs->count) + ": after its last one rank " + std::to_string(rank) + " waits forever in " + call_text(mismatch.name) + story.at_line(act.place) + ". Give every rank the same number of iterations.";
+          mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
           return true;
         }
       }
@@ -103,10 +103,10 @@ bool uneven_for_some(const Story& story, Mismatch& mismatch) {
             mismatch.place = mine->place;
             mismatch.calls = mine->calls;
             mismatch.event = story.of_main(act);
-            mismatch.text = "The ranks may make different numbers of rounds: where " + sizes_of(*mine->counts, n) + ", rank " + std::to_string(rank) + " makes " + std::to_string(more) + " and rank " +
-                            std::to_string(other) + " makes " + std::to_string(fewer) + ", and rank " + std::to_string(rank) + " waits in " + mismatch.name + story.at_line(act.place) +
-                            " forever. Drop what is left over, or pad the shards.";
-            mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+            mismatch.text = "The ranks may run different numbers of iterations: where " + sizes_of(*mine->counts, n) + ", rank " + std::to_string(rank) + " runs " + std::to_string(more) + " and rank " +
+                            std::to_string(other) + " runs " + std::to_string(fewer) + ", so rank " + std::to_string(rank) + " waits forever in " + call_text(mismatch.name) + story.at_line(act.place) +
+                            ". Drop what is left over, or pad the shards.";
+            mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
             return true;
           }
         }
@@ -128,9 +128,9 @@ bool by_own_data(const Story& story, Mismatch& mismatch) {
       mismatch.place = loop->place;
       mismatch.calls = loop->calls;
       mismatch.event = story.of_main(act);
-      mismatch.text = "How many rounds this loop makes depends on data of each rank: the ranks that make more wait in " + mismatch.name + story.at_line(act.place) +
-                      " for those that have ended. Let the ranks agree on the number first.";
-      mismatch.related.push_back({act.place, mismatch.name + " is entered here"});
+      mismatch.text = "The number of iterations of this loop depends on the data of each rank: a rank that runs more waits in " + call_text(mismatch.name) + story.at_line(act.place) +
+                      " for the ranks that have finished. Make the ranks agree on the number first.";
+      mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
       return true;
     }
   }
@@ -193,10 +193,10 @@ bool left_by_own_data(const Story& story, Mismatch& mismatch) {
           mismatch.exit = exit.kind;
           mismatch.event = story.of_main(*waits);
           mismatch.whole_job = waits->group == "world";
-          mismatch.text = "Each rank decides this by data of its own: in the next round the ranks that go on wait in " + mismatch.name + story.at_line(waits->place) +
-                          " for those that have left the loop here. Let the ranks agree first: all_reduce what decides.";
+          mismatch.text = "Each rank decides this from its own data: in the next iteration a rank that goes on waits in " + call_text(mismatch.name) + story.at_line(waits->place) +
+                          " for the ranks that left the loop here. Make the ranks agree first: `all_reduce` what decides.";
           if (!(mine.place == exit.place)) mismatch.related.push_back({mine.place, "this condition may differ among the ranks"});
-          mismatch.related.push_back({waits->place, mismatch.name + " is entered here"});
+          mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
           return true;
         }
       }
@@ -311,10 +311,10 @@ bool left_by_rank(const Story& story, Mismatch& mismatch) {
           mismatch.event = story.of_main(*waits);
           mismatch.ranks = {rank};
           mismatch.whole_job = waits->group == "world";
-          mismatch.text = "Only rank " + std::to_string(rank) + " leaves the loop here: in the next round " + ranks_do(waiting, story.size(), "waits", "wait") + " in " + mismatch.name + story.at_line(waits->place) +
-                          " forever. Let all ranks leave together: broadcast what decides.";
+          mismatch.text = "Only rank " + std::to_string(rank) + " leaves the loop here: in the next iteration " + ranks_do(waiting, story.size(), "waits", "wait") + " in " + call_text(mismatch.name) + story.at_line(waits->place) +
+                          " forever. Make all ranks leave together: `broadcast` what decides.";
           mismatch.related.push_back({by->place, "by this condition"});
-          mismatch.related.push_back({waits->place, mismatch.name + " is entered here"});
+          mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
           return true;
         }
       }
@@ -334,7 +334,7 @@ bool unordered(const Story& story, Mismatch& mismatch) {
       mismatch.cause = Cause::order;
       mismatch.certain = false;
       story.place(mismatch, act);
-      mismatch.text = "This loop goes over a set of texts, whose order is another one in each process: in the same " + mismatch.name +
+      mismatch.text = "This loop iterates over a set of strings, whose order differs from process to process: in the same " + call_text(mismatch.name) +
                       " the ranks send tensors of different names. Sort the set first.";
       mismatch.related.push_back({loop->place, "the loop over the set"});
       return true;

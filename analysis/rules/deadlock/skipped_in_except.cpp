@@ -47,7 +47,7 @@ void tell_of_handlers(const Record& record, Report& report) {
       if (!told.insert({entered->place.chunk, entered->place.span.begin}).second) continue;
       const std::string name(entered->row->collective->name);
       if (Finding* finding = report.add(Severity::information, entered->place, entered->calls,
-                                        "Only the ranks whose try fails enter this " + std::string(without_article(name)) + ": where one of them fails alone, it waits forever. Let all ranks enter it behind the try, with a flag that tells who failed."))
+                                        "Only the ranks whose `try` fails enter this " + std::string(without_article(name)) + ": where one of them fails alone, it waits forever. Let all ranks enter it after the `try`, with a flag that tells who failed."))
         report.relate(*finding, attempt.place, "the try");
     }
   });

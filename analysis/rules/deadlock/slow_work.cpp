@@ -67,8 +67,8 @@ std::vector<Mismatch> slow_ranks(const Story& story) {
         made.cause = Cause::slow;
         made.world = story.size();
         story.place(made, act);
-        made.text = "Rank " + std::to_string(rank) + " comes here only behind its own work" + story.at_line(first->place) + (unknown ? std::string() : ", which takes " + in_seconds(seconds)) + ": rank " +
-                    std::to_string(other) + " waits in this " + made.name + " and gives up after " + in_seconds(limit) + ". Give the process group a longer timeout.";
+        made.text = "Rank " + std::to_string(rank) + " gets here only after its own work" + story.at_line(first->place) + (unknown ? std::string() : ", which takes " + in_seconds(seconds)) + ": rank " +
+                    std::to_string(other) + " waits in this " + call_text(made.name) + " and gives up after " + in_seconds(limit) + ". Give the process group a longer timeout.";
         made.related.push_back({first->place, "the work of rank " + std::to_string(rank)});
         found.push_back(std::move(made));
         break;

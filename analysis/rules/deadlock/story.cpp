@@ -80,10 +80,12 @@ std::string Story::at_line(Place place) const {
 std::string Story::doing(int rank, const std::vector<std::size_t>& at) const {
   const Trace& own = trace(rank);
   const std::size_t where = at[static_cast<std::size_t>(rank)];
-  if (where >= own.acts.size()) return own.raised ? "rank " + std::to_string(rank) + " has failed" : "rank " + std::to_string(rank) + " has ended";
+  if (where >= own.acts.size()) return own.raised ? "rank " + std::to_string(rank) + " has failed" : "rank " + std::to_string(rank) + " has finished";
   const Act& act = own.acts[where];
-  return "rank " + std::to_string(rank) + " waits in " + std::string(act.name) + at_line(act.place);
+  return "rank " + std::to_string(rank) + " waits in " + call_text(act.name) + at_line(act.place);
 }
+
+std::string call_text(std::string_view name) { return name.find(' ') == std::string_view::npos ? "`" + std::string(name) + "`" : std::string(name); }
 
 std::string plural(std::size_t count) { return count == 1 ? "" : "s"; }
 

@@ -31,5 +31,7 @@ struct Story {
 // Does the process come to the act by this decision about a branch: is it around the act, or leads the other side out?
 bool leads_to(const Trace& trace, std::size_t decision, const Act& act);
 std::string plural(std::size_t count);  // "s", or nothing
+// A call that ranks meet in, as messages write it: "`all_reduce`", "the backward of a DDP module".
+std::string call_text(std::string_view name);
 
 } // namespace stepzero::rules

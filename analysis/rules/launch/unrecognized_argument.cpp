@@ -151,7 +151,7 @@ void judge_broken_lines(const DocumentInput& input, const std::vector<LaunchLine
       continued = continued || written.ends_with('\\');
     }
     if (!between || !continued) continue;
-    Finding& finding = report.add(Severity::error, lost.words.front().span, "the command that this argument belongs to ends above: a comment, or a backslash with a blank behind it, does not continue it. The shell runs `" + lost.words.front().text + "` as a program of its own: \"command not found\"");
+    Finding& finding = report.add(Severity::error, lost.words.front().span, "the command that this argument belongs to ends above: a comment, or a backslash with a blank after it, does not continue it. The shell runs `" + lost.words.front().text + "` as a program of its own: \"command not found\"");
     report.relate(finding, line->command->words[line->first].span, "the launch that misses its arguments");
   }
 }

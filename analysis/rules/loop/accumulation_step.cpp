@@ -43,11 +43,11 @@ bool look_at_sum(const Record& record, Report& report, const Window& window, Onc
   const values::TensorState* loss = backward.self_state();
   if (!loss || !loss->mean || !once(backward.place)) return false;
   Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-                                "The gradients of " + in_words(record, window) + " batches add up before each step, and each is that of a mean: together they are " +
+                                "The gradients of " + in_words(record, window) + " batches add up before each step, and each is the gradient of a mean: together they are " +
                                     (window.size_known ? std::to_string(window.size) : size_text(record, window)) + " times as large as those of one large batch. Divide the loss by " + size_text(record, window) + ".");
   if (!finding) return false;
   report.relate(*finding, loss->mean->place, "the mean over one batch");
-  report.relate(*finding, gate_place(window), "the step is made only now and then");
+  report.relate(*finding, gate_place(window), "the optimizer steps only now and then");
   if (size_text(record, window) != "n") divide(record, report, backward, size_text(record, window), *finding);
   return true;
 }
@@ -56,8 +56,8 @@ bool look_at_steps(const Record& record, Report& report, const Window& window, O
   const OperationEvent& step = *window.step->event;
   if (!once(step.place)) return false;
   Finding* finding = report.add(Severity::warning, step.place, step.calls,
-                                "This steps behind every batch, along the sum of all gradients since they were cleared, and they are cleared only every " + in_words(record, window) +
-                                    " batches: the first gradients are stepped again and again. Step under the same condition.");
+                                "This steps after every batch, but the gradients are cleared only every " + in_words(record, window) +
+                                    " batches: each step also applies the gradients of the batches before it again. Step under the same condition.");
   if (!finding) return false;
   report.relate(*finding, window.clear->event->place, "the gradients are cleared only here");
   const std::string name = stepped_text(record, step);
@@ -81,13 +81,13 @@ void look_at_clearing(const Record& record, Report& report, const Window& window
     if (const Value other = stepped_optimizer(*each.event); other && other.object() != window.optimizer.object() && each.in(window.loop)) return;
   if (!once(clear.place)) return;
   Finding* finding = report.add(Severity::warning, clear.place, clear.calls,
-                                "This clears the gradients in every round, and a step is made only every " + in_words(record, window) +
-                                    " batches: it sees the gradients of one of them, and those of the others are thrown away. Clear them where the step is made.");
+                                "This clears the gradients in every iteration, but the optimizer steps only every " + in_words(record, window) +
+                                    " batches: each step uses the gradients of one batch, and those of the others are lost. Clear them where the step is.");
   if (!finding) return;
-  report.relate(*finding, gate_place(window), "the step is made only now and then");
-  report.relate(*finding, window.backward->event->place, "the gradients that are to add up");
+  report.relate(*finding, gate_place(window), "the optimizer steps only now and then");
+  report.relate(*finding, window.backward->event->place, "the gradients that should add up");
   Fix fix;
-  fix.title = "Clear the gradients behind the step";
+  fix.title = "Clear the gradients after the step";
   fix.preferred = true;
   // Several steps: behind which of them is to be decided.
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;
@@ -99,7 +99,7 @@ void look_at_clearing(const Record& record, Report& report, const Window& window
     return each.event->row->operation == Operation::zero_grad && each.in(window.loop) && !(each.event->place == clear.place) && each.event->self.object() == clear.self.object();
   });
   if (cleared_behind) {
-    fix.title = "Clear the gradients behind the step only";
+    fix.title = "Clear the gradients after the step only";
     if (remove_statement(record, clear, fix)) finding->fixes.push_back(std::move(fix));
     return;
   }
@@ -114,8 +114,8 @@ bool look_at_first(const Record& record, Report& report, const Window& window, O
   if (!once(place)) return false;
   const std::string size = size_text(record, window);
   Finding* finding = report.add(Severity::warning, place, window.step->event->calls,
-                                "The condition holds in the very first round: the first step is made with the gradients of one batch, and those of the last batches wait for a step that does not come. Count from 1: (" +
-                                    std::string("i + 1) % ") + size + ".");
+                                "The condition holds in the first iteration: the first step uses the gradients of one batch, and those of the last batches are never applied. Count from 1: `(" +
+                                    std::string("i + 1) % ") + size + "`.");
   if (!finding) return false;
   report.relate(*finding, window.step->event->place, "the step");
   const auto* remainder = remainder_of(window);
@@ -147,8 +147,8 @@ void look_at_last(const Record& record, Report& report, const Window& window, On
   const Place place = gate_place(window);
   if (!cleared || !once(place)) return;
   Finding* finding = report.add(Severity::warning, place, window.step->event->calls,
-                                "The last " + std::to_string(*window.left) + " of " + std::to_string(*window.rounds) + " batches of each round are lost: a step is made behind every " + in_words(record, window) +
-                                    " of them, and their gradients are cleared when the next round begins. Step behind the last batch, too.");
+                                "The last " + std::to_string(*window.left) + " of " + std::to_string(*window.rounds) + " batches of each epoch are lost: the optimizer steps after every " + in_words(record, window) +
+                                    " of them, and their gradients are cleared when the next epoch begins. Step after the last batch, too.");
   if (!finding) return;
   report.relate(*finding, cleared->event->place, "the gradients are cleared here");
   report.relate(*finding, window.loop->place, std::to_string(*window.rounds) + " batches");
@@ -162,7 +162,7 @@ void look_at_last(const Record& record, Report& report, const Window& window, On
   if (call.arguments.size() != 1 || !call.keywords.empty() || (call.arguments[0]->kind != syntax::ExprKind::name && call.arguments[0]->kind != syntax::ExprKind::attribute)) return;
   const auto text = [&](const syntax::Expr& expr) { return std::string(record.text({window.loop->place.chunk, expr.span})); };
   Fix fix;
-  fix.title = "Step behind the last batch, too";
+  fix.title = "Step after the last batch, too";
   fix.preferred = true;
   fix.edits.push_back({report.location(place), text(*window.gate->test) + " or " + text(*syntax::as<syntax::TupleExpr>(target).elements.front()) + " + 1 == len(" + text(*call.arguments[0]) + ")"});
   finding->fixes.push_back(std::move(fix));

@@ -26,12 +26,12 @@ void check(const Record& record, Report& report) {
     if ((!behind && mistake.slip != Slip::clipped_early) || only_measures(*mistake.event) || by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place)) continue;
     const Weight weight = weigh(record, mistake);
     Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place, mistake.event->calls,
-                                  behind ? "The gradients are clipped behind " + record_call(record, *mistake.before) + weight.when + ", which has used them as they were. Clip between the backward and the step."
-                                         : "There are no gradients to clip yet" + weight.when + ": the backward comes behind. Clip between the backward and the step.");
+                                  behind ? "The gradients are clipped after `" + record_call(record, *mistake.before) + "`" + weight.when + ", which has already used them. Clip them between the backward pass and the step."
+                                         : "There are no gradients to clip yet" + weight.when + ": the backward pass comes after this. Clip them between the backward pass and the step.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, behind ? "the step is made here" : "the gradients are made here");
     Fix fix;
-    fix.title = behind ? "Clip before the step" : "Clip behind the backward";
+    fix.title = behind ? "Clip before the step" : "Clip after the backward";
     fix.preferred = true;
     if (move_statement(record, *mistake.event, *mistake.before, !behind, fix)) finding->fixes.push_back(std::move(fix));
   }

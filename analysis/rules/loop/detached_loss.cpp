@@ -2,10 +2,13 @@
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
 #include "values/numbers.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -26,7 +29,7 @@ void tell(const Record& record, Report& report, const OperationEvent& event) {
   const std::string loss = object_text(record, event, "the loss");
   if (has_no_backward(event.self)) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                  loss + " is a Python number here, and backward() fails: \"'float' object has no attribute 'backward'\". Call it on the tensor that the number was read from.");
+                                  code(loss) + " is a Python number here, so `backward()` fails: \"'float' object has no attribute 'backward'\". Call it on the tensor that the number was read from.");
     if (finding && event.self.is(Kind::unknown) && event.self.object()->born) report.relate(*finding, event.self.object()->born, "the number is read from the tensor here");
     return;
   }
@@ -34,16 +37,16 @@ void tell(const Record& record, Report& report, const OperationEvent& event) {
   if (!state || state->blamed || event.expected) return;
   if (state->requires_grad == Known::no) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                  loss + ".backward() fails: \"element 0 of tensors does not require grad and does not have a grad_fn\". " +
-                                      (state->cut ? "The history of " + loss + " was cut " + cut_text(*state->cut) + "." : "Nothing that " + loss + " was computed from requires a gradient."));
+                                  code(loss + ".backward()") + " fails: \"element 0 of tensors does not require grad and does not have a grad_fn\". " +
+                                      (state->cut ? "The history of " + code(loss) + " was cut " + cut_text(*state->cut) + "." : "Nothing that " + code(loss) + " was computed from requires a gradient."));
     if (finding && state->cut) report.relate(*finding, state->cut->place, "the history is cut here");
     return;
   }
   // A new tensor of numbers that were read from others: the gradient ends at it.
   if (state->requires_grad == Known::yes && state->cut && from_numbers(*state)) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-                                  loss + " is computed from numbers alone, which " + std::string(state->cut->what) +
-                                      " read from other tensors: its gradient ends there, no parameter gets one, and nothing is trained.");
+                                  code(loss) + " is computed from numbers alone, which " + std::string(state->cut->what) +
+                                      " read from other tensors: no parameter gets a gradient, and nothing is trained. Compute the loss from the tensors.");
     if (finding) report.relate(*finding, state->cut->place, "the history is cut here");
   }
 }

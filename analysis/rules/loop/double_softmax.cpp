@@ -40,12 +40,12 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   const std::string name(loss.name), what(input->outcome->what);
   std::string message;
   if (loss.repeats != Outcome::none && outcome == loss.repeats)
-    message = name + " computes the " + std::string(text(outcome)) + " itself, and is given the outcome of " + what +
+    message = "`" + name + "` computes the " + std::string(text(outcome)) + " itself, but is given the output of " + what +
               ": applied twice it flattens the gradients, and the loss cannot come near 0. Give it the scores.";
   else if (loss.takes == Outcome::log_softmax && outcome == Outcome::scores)
-    message = name + " takes logarithms of probabilities, and is given scores, the outcome of " + what + ": the loss falls without bound and says nothing. Use cross_entropy, or log_softmax before.";
+    message = "`" + name + "` takes logarithms of probabilities, but is given scores, the output of " + what + ": the loss falls without bound and says nothing. Use `cross_entropy`, or apply `log_softmax` first.";
   else if (loss.takes == Outcome::log_softmax && outcome == Outcome::softmax)
-    message = name + " takes logarithms of probabilities, and is given probabilities, the outcome of " + what + ": use log_softmax.";
+    message = "`" + name + "` takes logarithms of probabilities, but is given probabilities, the output of " + what + ". Use `log_softmax`.";
   else return;
   Finding* finding = report.add(Severity::warning, event.place, event.calls, message);
   if (!finding) return;

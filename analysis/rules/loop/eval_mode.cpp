@@ -4,10 +4,13 @@
 #include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
 #include "rules/list.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -127,7 +130,7 @@ void offer_training(const Record& record, const Scene& scene, const LoopEvent& l
     if (forward.row->operation != Operation::forward || forward.self.object() != model || forward.calls != loop.calls || !each.in(&loop) || !forward.expr) continue;
     if (forward.expr->function->kind != syntax::ExprKind::name) return;
     Fix fix;
-    fix.title = "Train in training mode in each round";
+    fix.title = "Train in training mode in each iteration";
     fix.preferred = true;
     const auto begin = source.lines(*body[0], *body[0]).begin;
     fix.edits.push_back({{source.path(), {begin, begin}}, source.indentation(*body[0]) + std::string(record.text({loop.place.chunk, forward.expr->function->span})) + ".train()" + source.line_ending()});
@@ -157,8 +160,8 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     const std::string name(record.text({forward.place.chunk, forward.expr->function->span}));
     const std::string kind(layer->native->path.substr(layer->native->path.rfind('.') + 1));
     Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-                                  name + " is evaluated here as if it were trained: its " + kind + (kind.find("Norm") != std::string::npos ? " normalizes by the batch, and takes it into its statistics" : " drops a part of what it knows") +
-                                      ". Call " + name + ".eval() before, and " + name + ".train() behind.");
+                                  code(name) + " is evaluated in training mode: its " + code(kind) + (kind.find("Norm") != std::string::npos ? " normalizes by the batch and updates its running statistics" : " still drops activations at random") +
+                                      ". Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
     if (!finding) continue;
     report.relate(*finding, backward->place, "it is trained here");
     report.relate(*finding, layer->born, "the " + kind);
@@ -201,10 +204,10 @@ void check(const Record& record, Report& report) {
       if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) || !once(event.place)) continue;
       const std::string name = object_text(record, event, "the model");
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    name + ".eval() is not taken back: from here on the loop trains without dropout, and with fixed statistics in its norms. Call " + name + ".train() behind the evaluation.");
+                                    code(name + ".eval()") + " is never undone: from here on the loop trains without dropout and with fixed statistics in its norms. Call " + code(name + ".train()") + " after the evaluation.");
       if (!finding) continue;
       report.relate(*finding, backward->place, "the same model is trained here");
-      report.relate(*finding, loop->place, "round after round");
+      report.relate(*finding, loop->place, "iteration after iteration");
       offer_training(record, scene, *loop, model, *finding);
     }
   }

@@ -1,6 +1,7 @@
 #include "rules/loop/follow.hpp"
 
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -137,7 +138,7 @@ void Follow::backward(const OperationEvent& event) {
 void Follow::cleared(const OperationEvent& event) {
   const Value self = event.self;
   each([&](const Object* optimizer, State& state) {
-    const Answer clears = self.object() == optimizer ? Answer::yes : shares_parameters(scene_, is_optimizer_value(self) ? attribute(self, "$parameters") : self, state.value);
+    const Answer clears = self.object() == optimizer ? Answer::yes : shares_parameters(scene_, is_optimizer_value(self) ? attribute(self, values::OptimizerState::parameters) : self, state.value);
     if (clears == Answer::no) return;
     const bool lost = clears == Answer::yes && state.fresh && !state.stepped && !shared(optimizer);
     const OperationEvent* fresh = state.fresh;
@@ -154,7 +155,7 @@ void Follow::cleared(const OperationEvent& event) {
 
 bool Follow::shared(const Object* optimizer) const {
   for (const Object* other : scene_.optimizers)
-    if (other != optimizer && shares_parameters(scene_, attribute(other, "$parameters"), as_value(optimizer)) == Answer::yes) return true;
+    if (other != optimizer && shares_parameters(scene_, attribute(other, values::OptimizerState::parameters), as_value(optimizer)) == Answer::yes) return true;
   return false;
 }
 

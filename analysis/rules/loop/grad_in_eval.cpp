@@ -2,10 +2,13 @@
 #include "rules/list.hpp"
 #include "rules/loop/evaluation.hpp"
 #include "rules/source.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -50,7 +53,7 @@ void check(const Record& record, Report& report) {
     if (!result.is(Kind::tensor) || result.as<values::Tensor>()->now()->requires_grad != Known::yes || !once(forward.place)) continue;
     const std::string name = forward.expr ? std::string(record.text({forward.place.chunk, forward.expr->function->span})) : "the model";
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
-                                  name + " is evaluated, and each call keeps all that a backward would need, which never comes: it costs memory and time. Evaluate under torch.no_grad().");
+                                  (name == "the model" ? "The model" : code(name)) + " is evaluated while gradients are recorded: each call keeps what a backward pass would need, at the cost of memory and time. Evaluate under `torch.no_grad()`.");
     if (!finding) continue;
     report.relate(*finding, evaluation.mode->place, "it evaluates from here on");
     offer_no_grad(record, *evaluation.loop, *finding);

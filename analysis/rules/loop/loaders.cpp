@@ -1,4 +1,5 @@
 #include "rules/loop/loaders.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -39,7 +40,7 @@ std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
 
 std::vector<Value> datasets_of(Value loader) {
   std::vector<Value> found;
-  for (Value at = kept(loader, "$dataset"); at.is(Kind::instance) && found.size() < 8; at = kept(at, "$dataset")) found.push_back(at);
+  for (Value at = kept(loader, values::LoaderState::dataset); at.is(Kind::instance) && found.size() < 8; at = kept(at, values::LoaderState::dataset)) found.push_back(at);
   return found;
 }
 
@@ -59,7 +60,7 @@ std::optional<LastBatch> last_batch(const Record& record, const Reading& reading
   if (!size || truth(record, argument(*reading.made, "drop_last")) != Answer::no) return std::nullopt;
   LastBatch last;
   for (const OperationEvent* read : reading.reads) {
-    const Value samples = argument(*read, "$samples"), batch = argument(*read, "$batch");
+    const Value samples = argument(*read, "$samples"), batch = argument(*read, values::LoaderState::batch);
     if (!samples.is(Kind::integer) || !batch.is(Kind::integer) || !record.symbols.is_atom(batch.integer())) continue;
     last.samples = record.symbols.value(samples.integer()).value_or(0);
     last.batches.push_back(batch.integer());

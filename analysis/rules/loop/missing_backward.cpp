@@ -2,8 +2,11 @@
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/handed.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -42,7 +45,7 @@ void check(const Record& record, Report& report) {
       if (!cleared || fed || unseen || escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
       report.add(Severity::warning, step.event->place, step.event->calls,
-                 "No backward computes gradients for " + (name.empty() ? "this optimizer" : name) + ": its gradients are cleared and stepped, and nothing is trained. Call backward() on the loss before the step.");
+                 "No backward pass computes gradients for " + (name.empty() ? "this optimizer" : code(name)) + ", so its steps train nothing. Call `backward()` on the loss before the step.");
     }
   }
 }

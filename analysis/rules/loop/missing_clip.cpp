@@ -3,10 +3,14 @@
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/shape_text.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -25,7 +29,7 @@ const Instance* explosive(const values::TensorState& loss) {
 
 // A module that weighs its experts: it holds as many modules in a list as a linear layer of it, or of a part of it, has outputs.
 const Instance* mixture(const Record& record, const values::TensorState& loss, Value optimizer) {
-  const Value parameters = attribute(optimizer, "$parameters");
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
   if (!parameters) return nullptr;
   Parts parts;
   parts.add(parameters);
@@ -45,7 +49,7 @@ const Instance* mixture(const Record& record, const values::TensorState& loss, V
     each_part(*module, [&](const Instance& inner) {
       weighs(inner);
       if (inner.cls) each_part(inner, weighs);
-      const Value items = is(inner, "torch.nn.ModuleList") ? attribute(&inner, "$items") : Value{};
+      const Value items = is(inner, "torch.nn.ModuleList") ? attribute(&inner, values::ContainerState::items) : Value{};
       if (!items.is(Kind::list)) return;
       const values::ListState& state = *values::Heap::list_state(items);
       if (state.open ? state.length != nullptr : state.items.size() > 1) counts.push_back(state.open ? state.length : record.symbols.constant(static_cast<std::int64_t>(state.items.size())));
@@ -78,7 +82,7 @@ bool offers_clipping(const Record& record, const LoopEvent& loop) {
 }
 // The shards of the gradients are clipped together by the wrapper alone.
 bool is_sharded(const Scene& scene, Value optimizer) {
-  const Value parameters = attribute(optimizer, "$parameters"), of = attribute(parameters, "$of");
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters), of = attribute(parameters, values::OptimizerState::of);
   (void)scene;
   const auto* model = of.is(Kind::instance) ? of.as<Instance>() : nullptr;
   return model && model->native && model->native->path.ends_with("FullyShardedDataParallel");
@@ -126,7 +130,7 @@ void check(const Record& record, Report& report) {
         told = true;
         const std::string name = experts ? "mixture of experts" : std::string(layer->native->path.substr(layer->native->path.rfind('.') + 1));
         Finding* finding = report.add(Severity::hint, step.event->place, step.event->calls,
-                                      "Nothing clips the gradients of this " + name + " before the step: one bad batch can undo many steps. Programs that train such layers mostly clip their norm, at 1.0 as a start.");
+                                      "Nothing clips the gradients of this " + (experts ? name : code(name)) + " before the step: one bad batch can undo many steps. Clip their norm, at 1.0 as a start, as programs that train such layers mostly do.");
         if (!finding) break;
         report.relate(*finding, layer->born, "the " + name);
         const std::string parameters = parameters_text(record, scene, *step.event, optimizer);

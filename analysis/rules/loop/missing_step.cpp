@@ -40,7 +40,7 @@ void check(const Record& record, Report& report) {
       // Who clears the gradients of an optimizer means to step it.
       if (stepped || !cleared || !backward || !once(backward->event->place)) continue;
       Finding* finding = report.add(Severity::warning, backward->event->place, backward->event->calls,
-                                    "This loop computes gradients, and the optimizer of these parameters never makes a step: nothing is trained. Call its step() behind the backward.");
+                                    "This loop computes gradients, but the optimizer of these parameters never steps, so nothing is trained. Call its `step()` after the backward pass.");
       if (!finding) continue;
       for (const Happening& each : scene.all)
         if (each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == optimizer)

@@ -3,10 +3,14 @@
 #include "rules/list.hpp"
 #include "rules/loop/handed.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/shape_text.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -46,7 +50,7 @@ void check(const Record& record, Report& report) {
         if (operation == Operation::zero_grad) {
           const bool other_optimizer = scene.optimizers.contains(event.self.object());
           cleared = cleared || event.self.object() == optimizer.object() ||
-                    shares_parameters(scene, other_optimizer ? attribute(event.self, "$parameters") : event.self, optimizer) != Answer::no;
+                    shares_parameters(scene, other_optimizer ? attribute(event.self, values::OptimizerState::parameters) : event.self, optimizer) != Answer::no;
         }
       }
       if (cleared || (loop->unrolled && steps < 2) || escapes(record, scene, optimizer.object(), loop)) continue;
@@ -54,12 +58,12 @@ void check(const Record& record, Report& report) {
       const std::string name = stepped_text(record, *step.event);
       const bool made = is_made(scene, optimizer.object());
       Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, scene), step.event->place, step.event->calls,
-                                    "This loop never clears the gradients: every backward adds to those of all batches before, so each step of " + (name.empty() ? "the optimizer" : name) +
-                                        " goes further along old directions. Call " + (name.empty() ? "optimizer" : name) + ".zero_grad() once per step.");
+                                    "Gradients are never cleared in this loop, so each step of " + (name.empty() ? "the optimizer" : code(name)) +
+                                        " also applies the gradients of all earlier batches. Call " + code((name.empty() ? "optimizer" : name) + ".zero_grad()") + " once per step.");
       if (!finding) continue;
       report.relate(*finding, backward->place, "the gradients add up here");
       Fix fix;
-      fix.title = "Clear the gradients behind the step";
+      fix.title = "Clear the gradients after the step";
       fix.preferred = true;
       if (!name.empty() && insert_after(record, *step.event, name + ".zero_grad()", fix)) finding->fixes.push_back(std::move(fix));
     }

@@ -1,4 +1,5 @@
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::rules {
 
@@ -46,7 +47,7 @@ void Parts::add(Value value, int depth) {
   case Kind::instance: {
     if (!found.insert(value.object()).second) return;
     const auto* instance = value.as<Instance>();
-    if (const Value of = attribute(value, "$of")) return add(of, depth + 1);
+    if (const Value of = attribute(value, values::OptimizerState::of)) return add(of, depth + 1);
     for (const auto& [name, slot] : instance->attributes.entries())
       switch (slot->value.kind) {
       case Kind::instance:

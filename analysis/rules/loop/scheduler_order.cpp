@@ -4,11 +4,14 @@
 #include "rules/loop/horizon.hpp"
 #include "rules/loop/windows.hpp"
 #include "rules/list.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <set>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -184,12 +187,12 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
   if (const Happening* later = steps_first(scene, scheduler)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + ".step() comes before " + record_call(record, *later->event) +
-                                      ": the first learning rate is skipped. Since PyTorch 1.1 the scheduler steps behind the optimizer.");
+                                  code(name + ".step()") + " comes before " + code(record_call(record, *later->event)) +
+                                      ", which skips the first learning rate. Step the scheduler after the optimizer.");
     if (!finding) return;
     report.relate(*finding, later->event->place, "the optimizer steps here");
     Fix fix;
-    fix.title = "Step the scheduler behind the optimizer";
+    fix.title = "Step the scheduler after the optimizer";
     fix.preferred = true;
     if (move_statement(record, event, *later->event, true, fix)) finding->fixes.push_back(std::move(fix));
     return;
@@ -199,15 +202,15 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
   if (const auto count = overrun(record, scheduler, total)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + ".step() is called " + std::to_string(*count) + " times, and the cycle has " + std::to_string(total) +
-                                      " steps: the one behind it raises ValueError. Give the number of batches of all epochs as total_steps.");
+                                  code(name + ".step()") + " is called " + std::to_string(*count) + " times, but the cycle has " + std::to_string(total) +
+                                      " steps: the next one raises `ValueError`. Pass the number of batches of all epochs as `total_steps`.");
     if (finding) report.relate(*finding, made.place, "the cycle is made for " + std::to_string(total) + " steps");
     return;
   }
   if (const LoopEvent* inner = steps_per_epoch(record, scene, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + " is made for a step behind every batch, and steps once per epoch: it never leaves the start of its schedule.");
+                                  code(name) + " is built to step after every batch, but steps once per epoch: it never leaves the start of its schedule. Step it after every batch.");
     if (!finding) return;
     report.relate(*finding, made.place, "made for every batch here");
     report.relate(*finding, inner->place, "the loop over the batches");
@@ -217,8 +220,8 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
     if (!once(event.place)) return;
     const bool period = marks.of == Marks::Of::period, whole = marks.of == Marks::Of::total || marks.of == Marks::Of::factor;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + " is made for one step per epoch, and steps behind every batch: " +
-                                      (period ? "the learning rate swings up and down many times" : whole ? "its schedule is over when a part of the first epochs is" : "the learning rate falls within the first epochs to what was meant for the last") + ". Step it once per epoch.");
+                                  code(name) + " is built to step once per epoch, but steps after every batch: " +
+                                      (period ? "the learning rate swings up and down many times" : whole ? "its schedule ends within the first epochs" : "the learning rate falls within the first epochs to what was meant for the last") + ". Step it once per epoch.");
     if (!finding) return;
     report.relate(*finding, made.place, period ? "T_max is the number of epochs" : whole ? "made for as many steps as there are epochs" : "its numbers are epochs");
     report.relate(*finding, epochs->place, "the loop over the epochs");
@@ -227,8 +230,8 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
   if (const LoopEvent* epochs = ends_with_first_epoch(record, scene, scheduler, marks)) {
     if (!once(event.place)) return;
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + " is made for the batches of one epoch, and steps behind those of every epoch: " +
-                                      (marks.raises ? "the first step of the second epoch raises ValueError." : "its schedule is over when the first epoch is.") + " Make it for the number of epochs times that of the batches.");
+                                  code(name) + " is built for the batches of one epoch, but steps after those of every epoch: " +
+                                      (marks.raises ? "the first step of the second epoch raises `ValueError`." : "its schedule ends with the first epoch.") + " Build it for the number of epochs times the number of batches.");
     if (!finding) return;
     report.relate(*finding, made.place, "made for one epoch");
     report.relate(*finding, epochs->place, "the loop over the epochs");
@@ -238,9 +241,9 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
     if (!once(event.place)) return;
     const std::string size = size_text(record, *window);
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                  name + " is made for as many steps as there are batches, and steps every " + size + " batches: it ends long before its cycle does, and the learning rate stays high. Divide the number by " + size + ".");
+                                  code(name) + " is built for as many steps as there are batches, but steps every " + size + " batches: training ends long before its cycle does, and the learning rate stays high. Divide the number by " + size + ".");
     if (!finding) return;
-    report.relate(*finding, made.place, "made for a step behind every batch");
+    report.relate(*finding, made.place, "built to step after every batch");
     report.relate(*finding, window->backward->event->place, "the gradients of several batches are accumulated");
   }
 }

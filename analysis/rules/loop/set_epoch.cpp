@@ -115,7 +115,7 @@ void check(const Record& record, Report& report) {
       if (!loop || !trains_on(record, scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
       const std::string condition = when ? record.symbols.text(when) : "";
       Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
-                                    (condition.empty() ? "Every epoch reads" : "When " + condition + ", every epoch reads") + " the data in the same order: the DistributedSampler shuffles by its epoch, which nobody sets. Call set_epoch(epoch) on it at the start of each epoch.");
+                                    (condition.empty() ? "Every epoch reads" : "When `" + condition + "`, every epoch reads") + " the data in the same order: the `DistributedSampler` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
       if (!finding) continue;
       report.relate(*finding, made->event->place, "the sampler");
       report.relate(*finding, read.event->place, "the loader is read here");

@@ -50,8 +50,8 @@ void look(const Record& record, Report& report, const OperationEvent& event, Onc
   const TensorState* value = find(target, most_of_target, best);
   if (!find(prediction, most_steps, chosen) || !value || find(prediction, most_of_target, best) || !once(loss->made->born)) return;
   Finding* finding = report.add(Severity::warning, loss->made->born, loss->made->calls,
-                                "The target is computed by the model that this loss trains, and the gradient goes through it, too: the model learns to make its own target smaller. "
-                                "Compute the target under torch.no_grad().");
+                                "The target is computed by the model that this loss trains, and the gradient flows through it, too: the model learns to shrink its own target. "
+                                "Compute the target under `torch.no_grad()`.");
   if (finding && value->made->born) report.relate(*finding, value->made->born, "the best value of the next state, with its history");
   if (finding) report.relate(*finding, event.place, "the backward of the loss");
   (void)record;

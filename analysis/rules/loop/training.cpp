@@ -5,6 +5,7 @@
 #include "rules/loop/handed.hpp"
 #include "rules/loop/measured.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <typeindex>
@@ -297,7 +298,7 @@ bool is_meant(const Scene& scene, const OperationEvent& backward, const Object* 
 
 Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Value optimizer) {
   const values::TensorState* loss = backward.self_state();
-  const Value parameters = attribute(optimizer, "$parameters");
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
   if (parameters && loss && !loss->graph.empty()) {
     Parts parts;
     parts.add(parameters);
@@ -318,7 +319,7 @@ Answer find_whether_feeds(const Scene& scene, const OperationEvent& backward, Va
 }
 
 Answer find_whether_shares(const Scene& scene, Value given, Value optimizer) {
-  const Value parameters = attribute(optimizer, "$parameters");
+  const Value parameters = attribute(optimizer, values::OptimizerState::parameters);
   if (parameters && given) {
     Parts ours, theirs;
     ours.add(parameters);
@@ -418,7 +419,7 @@ std::optional<Weight> weigh(const Record& record, const Object* scaler, const Op
   if (path && record.symbols.decide(record.symbols.logical_and(path, record.symbols.logical_not(scales))) == Answer::no) return weight;
   weight.severity = Severity::warning;
   const std::string text = record.symbols.text(scales);
-  weight.when = text.empty() ? " whenever the scaler is enabled" : " whenever " + text;
+  weight.when = text.empty() ? " whenever the scaler is enabled" : " whenever `" + text + "`";
   return weight;
 }
 
@@ -431,7 +432,7 @@ std::optional<Weight> weigh(const Record& record, const Mistake& mistake, const 
 }
 Weight weigh(const Record& record, const Mistake& mistake) {
   Weight weight;
-  if (mistake.on_path) weight = {Severity::warning, " whenever " + record.symbols.text(mistake.on_path)};
+  if (mistake.on_path) weight = {Severity::warning, " whenever `" + record.symbols.text(mistake.on_path) + "`"};
   if (mistake.scene->presumed.contains(mistake.optimizer.object())) weight.severity = Severity::warning;
   return weight;
 }

@@ -3,6 +3,7 @@
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -109,7 +110,7 @@ const syntax::IfStmt* if_around(const Record& record, const OperationEvent& even
 Answer clears(const Scene& scene, const OperationEvent& event, Value optimizer) {
   if (event.row->operation != Operation::zero_grad) return Answer::no;
   if (event.self.object() == optimizer.object()) return Answer::yes;
-  const Value theirs = scene.optimizers.contains(event.self.object()) ? attribute(event.self, "$parameters") : event.self;
+  const Value theirs = scene.optimizers.contains(event.self.object()) ? attribute(event.self, values::OptimizerState::parameters) : event.self;
   return shares_parameters(scene, theirs, optimizer);
 }
 

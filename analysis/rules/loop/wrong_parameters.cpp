@@ -3,10 +3,14 @@
 #include "rules/loop/parts.hpp"
 #include "rules/list.hpp"
 #include "rules/source.hpp"
+#include "values/shape_text.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -16,9 +20,9 @@ namespace {
 
 // An object of the program, or what is not known; null if there is none.
 const Object* module_of(Value optimizer) {
-  const values::Slot* parameters = optimizer.is(Kind::instance) ? optimizer.as<Instance>()->attributes.find(syntax::Name("$parameters")) : nullptr;
+  const values::Slot* parameters = optimizer.is(Kind::instance) ? optimizer.as<Instance>()->attributes.find(syntax::Name(values::OptimizerState::parameters)) : nullptr;
   if (!parameters || !parameters->value.is(Kind::instance)) return nullptr;
-  const values::Slot* of = parameters->value.as<Instance>()->attributes.find(syntax::Name("$of"));
+  const values::Slot* of = parameters->value.as<Instance>()->attributes.find(syntax::Name(values::OptimizerState::of));
   return of ? of->value.object() : nullptr;
 }
 
@@ -34,7 +38,7 @@ std::optional<std::set<const Object*>> all_taken(const Scene& scene) {
   std::set<const Object*> taken, optimizers = scene.optimizers;
   for (const auto& [one, stands] : scene.stand_in) optimizers.insert(one);
   for (const Object* optimizer : optimizers) {
-    const Value tensors = attribute(optimizer, "$tensors");
+    const Value tensors = attribute(optimizer, values::LoaderState::tensors);
     if (!tensors.is(Kind::tuple)) return std::nullopt;
     for (const Value& tensor : tensors.as<values::Tuple>()->items) taken.insert(tensor.object());
   }
@@ -115,7 +119,7 @@ void look_for_replaced(const Record& record, const Scene& scene, Report& report,
           if (path.empty() || !once(made.event->place)) continue;
           const std::string kind(layer->native ? layer->native->path.substr(layer->native->path.rfind('.') + 1) : "layer");
           Finding* finding = report.add(Severity::error, made.event->place, made.event->calls,
-                                        "This optimizer was made before " + path + " was put into the model: it holds the parameters of what was there, and the new " + kind + " is never trained. Make it behind.");
+                                        "This optimizer was created before " + code(path) + " was put into the model: it holds the old parameters, and the new " + code(kind) + " is never trained. Create the optimizer after it.");
           if (!finding) continue;
           report.relate(*finding, layer->born, "the " + kind + " that no optimizer steps");
           report.relate(*finding, each.event->place, "the loss goes through it");
@@ -148,7 +152,7 @@ void look_for_replaced_in_unseen(const Record& record, const Scene& scene, Repor
       if (!once(made.event->place)) continue;
       const std::string kind(layer.native ? layer.native->path.substr(layer.native->path.rfind('.') + 1) : "layer");
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
-                                    "This optimizer was made before " + std::string(name.text()) + " was put into the model: it holds the parameters of what was there, and if the model uses the new " + kind + ", that is never trained. Make it behind.");
+                                    "This optimizer was created before " + code(name.text()) + " was put into the model: it holds the old parameters, and if the model uses the new " + code(kind) + ", that is never trained. Create the optimizer after it.");
       if (!finding) continue;
       report.relate(*finding, layer.born, "the " + kind + " that no optimizer steps");
       report.relate(*finding, step->event->place, "the step");
@@ -178,10 +182,10 @@ void look_for_unfrozen(const Record& record, const Scene& scene, Report& report,
               if (own == tensor) loss = other.event;
     if (!loss || !once(each.event->place)) continue;
     Finding* finding = report.add(Severity::error, each.event->place, each.event->calls,
-                                  "This parameter requires a gradient from here on, and no optimizer has it: it was frozen when the optimizer was made. Add it with add_param_group, or make the optimizer anew.");
+                                  "This parameter requires a gradient from here on, but no optimizer has it: it was frozen when the optimizer was created. Add it with `add_param_group`, or create a new optimizer.");
     if (!finding) continue;
     report.relate(*finding, made->place, "the optimizer took what was not frozen then");
-    report.relate(*finding, loss->place, "gradients that nobody steps");
+    report.relate(*finding, loss->place, "gradients that no optimizer applies");
   }
 }
 
@@ -258,8 +262,8 @@ void check(const Record& record, Report& report) {
         return is_alternative(scene, *other.event, optimizer) && use_of(scene, other.event->self, stands).fed;
       });
       Finding* finding = report.add(in_every_run ? Severity::error : Severity::warning, made.event->place, made.event->calls,
-                                    "This optimizer was given other parameters than those that the loop trains" + (in_every_run ? "" : chosen_when(record, made)) + ": " + object_text(record, *loss, "the loss") +
-                                        ".backward() computes gradients that no optimizer steps. Make it from the parameters of the model that is used.");
+                                    "This optimizer holds other parameters than the ones this loop trains" + (in_every_run ? "" : chosen_when(record, made)) + ": " + code(object_text(record, *loss, "loss") + ".backward()") +
+                                        " computes gradients that no optimizer applies. Create it from the parameters of the model that is used.");
       if (!finding) continue;
       report.relate(*finding, loss->place, "these gradients belong to parameters of no optimizer");
       report.relate(*finding, use.step->place, "the step");

@@ -3,8 +3,11 @@
 #include "rules/list.hpp"
 #include "rules/loop/handed.hpp"
 #include "rules/loop/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 
@@ -18,8 +21,8 @@ void check(const Record& record, Report& report) {
     const Weight weight = weigh(record, mistake);
     const std::string object = object_text(record, *mistake.event, "the optimizer");
     Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place, mistake.event->calls,
-                                  object + ".zero_grad() clears the gradients that the backward before it has made" + weight.when + ": " + record_call(record, *mistake.later) +
-                                      " finds none, and nothing is trained. Clear them before the backward, or behind the step.");
+                                  code(object + ".zero_grad()") + " clears the gradients that the backward pass before it computed" + weight.when + ", so " + code(record_call(record, *mistake.later)) +
+                                      " trains nothing. Clear them before the backward pass, or after the step.");
     if (!finding) continue;
     report.relate(*finding, mistake.before->place, "the gradients are made here");
     report.relate(*finding, mistake.later->place, "the step that needs them");
@@ -29,7 +32,7 @@ void check(const Record& record, Report& report) {
     if (move_statement(record, *mistake.event, *mistake.before, false, fix)) finding->fixes.push_back(std::move(fix));
     else {
       fix = {};
-      fix.title = "Clear the gradients behind the step";
+      fix.title = "Clear the gradients after the step";
       fix.preferred = true;
       if (move_statement(record, *mistake.event, *mistake.later, true, fix)) finding->fixes.push_back(std::move(fix));
     }

@@ -168,7 +168,7 @@ void check(const Record& record, Report& report) {
   for (const Balance& balance : balances(record)) {
     if (in_losses.contains(identity(balance.term)) || !in_losses.contains(identity(balance.logits)) || !once(balance.term->made->born)) continue;
     if (Finding* finding = report.add(Severity::warning, balance.term->made->born, balance.term->made->calls,
-                                      "The load-balancing loss is computed here and is no part of the loss that backward() is called on: nothing balances the experts."))
+                                      "The load-balancing loss is computed here and is not part of the loss that `backward()` is called on, so nothing balances the experts. Add it to the loss."))
       report.relate_calls(*finding, balance.term->made->calls);
   }
 }

@@ -159,7 +159,7 @@ private:
   void judge(const Made& at, const Choice& choice, std::int64_t held, const std::string& verb) {
     if (held == choice.width || !once_(at.born)) return;
     std::string message = "The router scores " + count(choice.width) + ", and " + text_of(record_, at) + " " + verb + count(held) + ": ";
-    message += held < choice.width ? "what is sent to " + experts(held, choice.width - 1) + (verb == "goes through " ? " is dropped without a word." : verb == "weighs " ? " is lost without a word." : " is out of range.")
+    message += held < choice.width ? "what is sent to " + experts(held, choice.width - 1) + (verb == "goes through " ? " is dropped silently." : verb == "weighs " ? " is lost silently." : " is out of range.")
                                    : experts(choice.width, held - 1) + (held - choice.width == 1 ? " is" : " are") + " never chosen and never trained.";
     if (Finding* finding = report_.add(Severity::warning, at.born, at.calls, message)) {
       relate_origin(report_, *finding, choice.dim, "the router's " + std::to_string(choice.width) + " come from here");

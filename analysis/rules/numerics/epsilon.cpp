@@ -3,6 +3,7 @@
 #include "rules/lineage.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::rules {
 
@@ -23,7 +24,7 @@ void added(const Record& record, Report& report, Once& once, const Made& use, co
   if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || !input(made) || input(made)->dtype != Dtype::float16 || !once(made.born)) return;
   if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
                                     in_digits(*eps) + " is 0 in float16, whose smallest number is 6e-08: it does not keep " + text_of(record, made) + " from being 0, and " + consequence +
-                                        " Compute this in float32, or take 1e-5."))
+                                        " Compute this in `float32`, or use 1e-5."))
     report.relate(*finding, use.born, "used here");
 }
 
@@ -78,12 +79,12 @@ void check(const Record& record, Report& report) {
     if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || name.find("Adam") == std::string_view::npos) return;
     const Value given = made.arguments[0];
     if (!given.is(Kind::instance)) return;
-    const values::Slot* of = given.as<values::Instance>()->attributes.find(values::Name("$of"));
+    const values::Slot* of = given.as<values::Instance>()->attributes.find(values::Name(values::OptimizerState::of));
     bool any = false;
     if (!of || type_of_parameters(record, of->value, 0, any) != Dtype::float16 || !once(made.place)) return;
     report.add(Severity::warning, made.place, made.calls,
-               std::string(name) + "'s eps=" + in_digits(*eps) + " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in float32 and "
-               "use autocast, or take eps=1e-4.");
+               std::string(name) + "'s eps=" + in_digits(*eps) + " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in `float32` and "
+               "use `autocast`, or pass `eps=1e-4`.");
   });
 }
 

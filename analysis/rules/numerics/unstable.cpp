@@ -67,7 +67,7 @@ void check(const Record& record, Report& report) {
     if (sense(from) != Sense::softmax || !once(each.made->born)) continue;
     if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
                                       "The logarithm of a softmax is -inf, and its gradient nan, as soon as a probability rounds to 0: a difference of 104 between two numbers is enough in float32, of 17 in "
-                                      "float16. log_softmax computes the same without the detour.")) {
+                                      "float16. Use `log_softmax`, which computes the same without the detour.")) {
       report.relate(*finding, from->made->born, "the softmax");
       if (auto fix = one_call(record, *each.made, *from->made)) finding->fixes.push_back(std::move(*fix));
       report.relate_calls(*finding, each.made->calls);
@@ -100,7 +100,7 @@ void check(const Record& record, Report& report) {
     });
     if (shifted || !once(each.made->born)) continue;
     if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
-                                      "This is a softmax that overflows: exp gives inf above 88 in float32 and above 11 in float16, and inf / inf is nan. torch.softmax takes the largest number off first."))
+                                      "This is a softmax that overflows: exp gives inf above 88 in float32 and above 11 in float16, and inf / inf is nan. Use `torch.softmax`, which subtracts the largest number first."))
       report.relate(*finding, above->made->born, "exp is taken here");
   }
   for (const Origin& each : lineage.of_sense(Sense::sqrt)) {
@@ -118,7 +118,7 @@ void check(const Record& record, Report& report) {
     if (!above || sense(below) != Sense::norm || each.state->requires_grad != Known::yes) continue;
     if (input(*below->made) != above || !once(each.made->born)) continue;
     report.add(Severity::hint, each.made->born, each.made->calls,
-               "A row of zeros, such as padding, is divided by a norm of 0 and becomes nan. F.normalize keeps the norm from 0.");
+               "A row of zeros, such as padding, is divided by a norm of 0 and becomes nan. Use `F.normalize`, which keeps the norm from 0.");
   }
 }
 

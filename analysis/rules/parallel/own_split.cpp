@@ -25,7 +25,7 @@ void check(const Record& record, Report& report) {
       const values::Slot* drawn = part->attributes.find(values::Name("$drawn_alone"));
       if (!drawn || !drawn->value || !part->born || !told.insert({part->born.chunk, part->born.span.begin}).second) return;
       if (Finding* finding = report.add(Severity::warning, part->born, event.calls,
-                                        "Each rank draws this split by random numbers of its own: what one rank validates on another one trains on. Pass random_split a generator with one seed for all ranks, or seed all alike before it."))
+                                        "Each rank draws this split with its own random numbers: one rank trains on what another validates on. Pass `random_split` a generator with one seed for all ranks, or give all ranks the same seed before it."))
         report.relate(*finding, event.place, "the ranks share this part");
     });
   }

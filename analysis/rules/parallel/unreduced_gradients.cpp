@@ -88,7 +88,7 @@ void check(const Record& record, Report& report) {
       const auto& graph = event->self_state()->graph;
       if (std::ranges::none_of(wrapper.parameters, [&](const values::Object* parameter) { return graph.contains(parameter); })) continue;
       if (Finding* finding = report.add(Severity::warning, event->place, event->calls,
-                                        "This loss was computed by the module inside of the wrapper: no gradients are averaged in its backward, and the weights of the ranks drift apart. Call the wrapper itself."))
+                                        "This loss was computed by the module inside the wrapper: its backward pass averages no gradients, and the weights of the ranks drift apart. Call the wrapper itself."))
         report.relate(*finding, wrapper.made, "the module is wrapped here");
       break;
     }

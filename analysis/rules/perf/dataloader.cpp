@@ -84,8 +84,8 @@ void look_for_first_batches(const Record& record, const std::vector<TrainingLoop
       const auto given = [&](std::string_view name) { return made && argument(*made, name) && !argument(*made, name).is(Kind::none); };
       const bool same = made && truth(record, argument(*made, "shuffle")) == Answer::no && !given("sampler") && !given("batch_sampler");
       Finding* finding = report.add(same ? Severity::warning : Severity::information, read.place, read.calls,
-                                    same ? "Every round begins the loader anew and takes its first batch, which is the same each time: nothing else is ever trained on. Make the iterator before the loop, or loop over the loader."
-                                         : "Every round begins the loader anew and takes one batch: its order is drawn and its workers are started again for each step. Make the iterator before the loop, or loop over the loader.");
+                                    same ? "Every iteration restarts the loader and takes its first batch, which is the same each time: nothing else is ever trained on. Create the iterator before the loop, or loop over the loader."
+                                         : "Every iteration restarts the loader and takes one batch: its order is drawn and its workers start again for each step. Create the iterator before the loop, or loop over the loader.");
       if (!finding) continue;
       if (made) report.relate(*finding, made->place, "the loader is made here");
       report.relate(*finding, loop.backward->event->place, "the training step");
@@ -105,7 +105,7 @@ void check(const Record& record, Report& report) {
         const bool text = work->row->operation == Operation::tokenized;
         Finding* finding = report.add(Severity::information, made.place, made.calls,
                                       std::string(text ? "The text of each sample is split into tokens, again in every epoch," : "Each sample is read from a file,") +
-                                          " and with num_workers=0 that happens between two steps, while the GPU waits. " + (text ? "Do that once, before the training, or pass num_workers" : "Pass num_workers") +
+                                          " and with `num_workers=0` that happens between two steps, while the GPU waits. " + (text ? "Do that once, before training, or pass `num_workers`" : "Pass `num_workers`") +
                                           ", as many as there are CPU cores to spare.");
         if (finding) report.relate(*finding, work->place, text ? "tokens are made here" : "the samples are read here");
       }
@@ -117,7 +117,7 @@ void check(const Record& record, Report& report) {
       if (moved.row->operation != Operation::transfer || !each.in(reading.training->loop) || on_host(moved.made) || !batch.contains(moved.self.object())) continue;
       if (truth(record, argument(moved, "non_blocking")) != Answer::yes || !pageable(made.place)) continue;
       Finding* finding = report.add(Severity::information, made.place, made.calls,
-                                    "non_blocking=True has no effect on these batches: only memory that is pinned is copied while the program goes on. Pass pin_memory=True to the loader.");
+                                    "`non_blocking=True` has no effect on these batches: only pinned memory is copied while the program goes on. Pass `pin_memory=True` to the loader.");
       if (!finding) continue;
       report.relate(*finding, moved.place, "copied here");
       if (!made.expr || !record.in_file(made.place)) continue;

@@ -78,7 +78,7 @@ void check(const Record& record, Report& report) {
     const std::string text = shown(record, reads[0]->place);
     Finding* finding = report.add(Severity::information, reads[0]->place, reads[0]->calls,
                                   (text.empty() ? std::string("This") : text) +
-                                      " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with .detach() in between.");
+                                      " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with `.detach()` in between.");
     if (!finding) continue;
     for (std::size_t i = 1; i < reads.size() && i < 4; ++i) report.relate(*finding, reads[i]->place, "so does this");
     report.relate(*finding, loop.backward->event->place, "the training step");

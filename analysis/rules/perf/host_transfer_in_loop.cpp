@@ -79,8 +79,8 @@ void check(const Record& record, Report& report) {
       const Value generator = argument(creation, "generator"), device = argument(creation, "device");
       if (on_device(creation.made) || (generator && !generator.is(Kind::none)) || (device && !device.is(Kind::none)) || !once(event.place)) continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
-                                    "Every step makes this tensor on the CPU and waits while it is copied to the GPU. Make it there: pass device= to the call that makes it" +
-                                        std::string(creation.place == event.place ? "." : ", or make it once in front of the loop."));
+                                    "Every step creates this tensor on the CPU and waits while it is copied to the GPU. Create it there: pass `device=` to the call that creates it" +
+                                        std::string(creation.place == event.place ? "." : ", or create it once before the loop."));
       if (!finding) continue;
       if (!(creation.place == event.place)) report.relate(*finding, creation.place, "made here, on the CPU");
       report.relate(*finding, loop.backward->event->place, "the training step");

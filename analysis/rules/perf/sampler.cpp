@@ -70,7 +70,7 @@ void look_at_ranks(const Record& record, Report& report) {
     const bool shuffles = truth(record, argument(made, "shuffle")) == Answer::yes;
     Finding* finding = report.add(Severity::warning, made.place, made.calls,
                                   std::string("Every rank reads all of this data") + (shuffles ? ", in an order of its own or all in the same one" : " in the same order") +
-                                      ", so more GPUs see no more of it. Pass sampler=DistributedSampler(dataset), which gives each rank its part.");
+                                      ", so more GPUs see no more of it. Pass `sampler=DistributedSampler(dataset)`, which gives each rank its part.");
     if (finding) report.relate(*finding, wrapped->event->place, "the model that all ranks train");
   }
 }
@@ -87,7 +87,7 @@ void check(const Record& record, Report& report) {
     if (!sampler.is(Kind::instance) && !sampler.is(Kind::list)) return;
     if (!shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes || !once(made.place)) return;
     Finding* finding = report.add(Severity::error, made.place, made.calls,
-                                  "A loader with a sampler cannot shuffle, too: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave shuffle out.");
+                                  "A loader with a sampler cannot shuffle, too: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
     if (!finding || !made.expr || !record.in_file(made.place)) return;
     for (const syntax::Keyword& keyword : made.expr->keywords) {
       if (keyword.name.text() != "shuffle") continue;

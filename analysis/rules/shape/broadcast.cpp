@@ -84,10 +84,10 @@ void refine(const Record& record, const ProblemEvent& problem, Finding& finding)
     auto change = reordered(record, dims, other);
     if (!change) change = unsqueezed(record, dims, other);
     if (!change) continue;
-    const std::string text = operand_text(record, problem, operand);
+    const std::string quoted = operand_text(record, problem, operand), text = quoted.starts_with('`') ? quoted.substr(1, quoted.size() - 2) : quoted;
     auto fix = fix_append(record, problem, operand, change->suffix, change->verb + " " + text + " to " + shape_text(record, change->shape));
     if (!fix) continue;
-    if (!told) finding.message += " " + text + change->suffix + " would fit.";
+    if (!told) finding.message += " " + values::code(text + change->suffix) + " would fit.";
     told = true;
     finding.fixes.push_back(std::move(*fix));
   }

@@ -20,13 +20,13 @@ void check(const Record& record, Report& report) {
     if (!problem.self.is(values::Kind::instance)) return;
     const std::string layer = layer_text(record, problem);
     if (problem.problem == ProblemKind::rank) {
-      add(layer + " needs at least one dimension, but " + operand_text(record, problem, 0) + " is a single number: its shape is []");
+      add(layer + " needs at least one dimension, but " + operand_text(record, problem, 0) + " is a single number, of shape `[]`");
       return;
     }
     if (problem.problem != ProblemKind::layer_features || !problem.left.factors) return;
     const std::string arithmetic = arithmetic_text(record, problem.left);
     Finding* finding = add("Flattened, " + operand_text(record, problem, 0) + " has " +
-                                      (arithmetic.empty() ? size_text(record, problem.left) : arithmetic) + " features; " + layer + " expects " +
+                                      (arithmetic.empty() ? size_text(record, problem.left) : arithmetic) + " features, but " + layer + " expects " +
                                       size_text(record, problem.right));
     if (!finding) return;
     relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");

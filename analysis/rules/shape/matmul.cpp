@@ -19,12 +19,12 @@ void check(const Record& record, Report& report) {
       const auto severity = qualify(record, problem, root, Severity::error, message);
       return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
     };
-    const auto shape = [&](std::size_t i) { return shape_text(record, problem.states[i]->shape); };
+    const auto shape = [&](std::size_t i) { return problem.states[i] ? values::code(shape_text(record, problem.states[i]->shape)) : values::code("?"); };
     switch (problem.problem) {
     case ProblemKind::inner_dimensions: {
       const std::string left = operand_text(record, problem, 0), right = operand_text(record, problem, 1);
-      Finding* finding = add("These do not multiply: " + left + " is " + shape(0) + " and " + right + " is " + shape(1) + ", so " +
-                                        size_text(record, problem.left) + " would meet " + size_text(record, problem.right));
+      Finding* finding = add("Cannot multiply " + left + " " + shape(0) + " by " + right + " " + shape(1) + ": inner dimensions " + size_text(record, problem.left) + " and " +
+                             size_text(record, problem.right) + " differ");
       if (!finding) return;
       relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
       relate_origin(report, *finding, problem.right, size_text(record, problem.right) + " comes from here");
@@ -34,23 +34,23 @@ void check(const Record& record, Report& report) {
       return;
     }
     case ProblemKind::batch_dimensions: {
-      add("The leading dimensions of " + operand_text(record, problem, 0) + " " + shape(0) + " and " + operand_text(record, problem, 1) + " " +
-                     shape(1) + " do not broadcast, so they cannot be multiplied");
+      add("Cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " + operand_text(record, problem, 1) + " " + shape(1) +
+          ": their leading dimensions do not broadcast");
       return;
     }
     case ProblemKind::rank: {
       if (problem.self.is(values::Kind::instance)) return;
       std::string name(problem.row->path.substr(problem.row->path.rfind('.') + 1));
-      add(name + " does not take these: " + operand_text(record, problem, 0) + " is " + (problem.states[0] ? shape(0) : "?") + " and " +
-                     operand_text(record, problem, 1) + " is " + (problem.states[1] ? shape(1) : "?") + ". mm takes two matrices, bmm two batches of them; matmul takes both");
+      add(values::code(name) + " cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " + operand_text(record, problem, 1) + " " + shape(1) +
+          ": `mm` takes two matrices, `bmm` two batches of them, and `matmul` both");
       return;
     }
     case ProblemKind::layer_features: {
       // What a flatten made is told with its arithmetic, by shape/layer-input.
       if (problem.left.factors) return;
       const std::string layer = layer_text(record, problem);
-      Finding* finding = add(layer + " expects " + size_text(record, problem.right) + " features, but " + operand_text(record, problem, 0) +
-                                        " is " + shape(0) + " and brings " + size_text(record, problem.left));
+      Finding* finding = add(layer + " expects " + size_text(record, problem.right) + " features, but " + operand_text(record, problem, 0) + " has shape " + shape(0) + " with " +
+                             size_text(record, problem.left) + " features");
       if (!finding) return;
       relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
       relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");

@@ -192,7 +192,7 @@ static bool needs_unknown_number(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '[' || text[i] == '(') ++depth;
     else if (text[i] == ']' || text[i] == ')') --depth;
-    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ') && (i + 1 == text.size() || text[i + 1] == ' ' || text[i + 1] == ',' || text[i + 1] == '.')) return true;
+    else if (text[i] == '?' && depth <= 0 && (i == 0 || text[i - 1] == ' ' || text[i - 1] == '`') && (i + 1 == text.size() || text[i + 1] == '`' || text[i + 1] == ' ' || text[i + 1] == ',' || text[i + 1] == '.')) return true;
   }
   return false;
 }

@@ -38,15 +38,15 @@ bool short_enough(std::string_view text) { return !text.empty() && text.size() <
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index) {
   if (const syntax::Expr* expr = operand_expression(problem, index)) {
     const std::string_view text = record.text({problem.place.chunk, expr->span});
-    if (short_enough(text)) return std::string(text);
+    if (short_enough(text)) return values::code(text);
   }
   return index == 0 ? "the input" : "the other operand";
 }
 
 std::string layer_text(const Record& record, const ProblemEvent& problem) {
-  if (problem.expr) return std::string(record.text({problem.place.chunk, problem.expr->function->span}));
+  if (problem.expr) return values::code(record.text({problem.place.chunk, problem.expr->function->span}));
   if (problem.self.is(values::Kind::instance))
-    if (const std::string_view text = record.text(problem.self.object()->born); !text.empty() && short_enough(text)) return std::string(text);
+    if (const std::string_view text = record.text(problem.self.object()->born); !text.empty() && short_enough(text)) return values::code(text);
   return "the layer";
 }
 

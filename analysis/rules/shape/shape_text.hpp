@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rules/report.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
 
