@@ -394,11 +394,17 @@ Value Interpreter::super_attribute(const values::Super& super, Name name, Place 
     if (const Value inner = held(*object)) return bound_to(inner, heap().string(text));
   }
   if (text == "__new__") return library_symbol("builtins.object.__new__");
-  if (cls->open) return heap().external("", where);
+  // A method that is not seen may call the object's others, which set what they like.
+  const auto not_seen = [&] {
+    const Value method = heap().external("", where);
+    if (!of_class && !text.starts_with("__")) heap().slot_of(method.as<values::Unknown>()->attributes, Name("$one_of")).value = heap().tuple({self});  // it is new: no write
+    return method;
+  };
+  if (cls->open) return not_seen();
   if (text == "__init__" || text == "__init_subclass__") return library_symbol("builtins.object." + std::string(text));
   if (text == "__setattr__" || text == "__getattribute__") return bound_to(self, library_symbol("builtins.object." + std::string(text)));
   if (text == "__repr__" || text == "__str__" || text == "__eq__" || text == "__hash__") return library_symbol("builtins.object." + std::string(text));
-  return heap().external("", where);
+  return not_seen();
 }
 
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
