@@ -17,6 +17,8 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
+const Name native_first{"$native_first"};  // in a class whose first base is one of a library
+
 // An object of the program that stands in a class and answers for the attribute of that name.
 bool is_descriptor(Value value) {
   if (!value.is(Kind::instance) || !value.as<values::Instance>()->cls) return false;
@@ -86,6 +88,7 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
   if (cls->is_enum) finish_enum(*cls);
   if (cls->is_named_tuple) finish_named_tuple(*cls);
   if (cls->is_dataclass) inherit_fields(*cls);
+  if (cls->native && !bases.empty() && resolve(bases.front()).is(Kind::library)) heap().slot_of(body->names, native_first).value = heap().boolean(true);
   if (rehearsals_ == 0 && record_.chunks[chunk_].path == main_path_) classes_.push_back(cls);
   Value made = Value::of(Kind::class_, cls);
   if (const Value hook = parents.empty() ? Value{} : find_in_order(cls->order, Name("__init_subclass__"), 1); hook.is(Kind::function))
@@ -300,7 +303,7 @@ Value Interpreter::class_attribute(values::Class& cls, Name name, Place where) {
     std::vector<std::pair<Value, Value>> items;
     if (cls.body)
       for (const auto& [key, slot] : cls.body->names.entries())
-        if (slot->value) items.push_back({heap().string(key.text()), slot->value});
+        if (slot->value && key != native_first) items.push_back({heap().string(key.text()), slot->value});
     if (!cls.body || cls.native || cls.open || cls.is_enum || cls.is_named_tuple) return heap().dict(std::move(items), true, heap().external(""));
     for (const std::string_view always : {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__hash__", "__eq__", "__repr__", "__dataclass_fields__", "__match_args__"})
       if (!cls.body->names.find(Name(always))) items.push_back({heap().string(always), heap().external(always)});
@@ -346,6 +349,18 @@ Value Interpreter::class_attribute(values::Class& cls, Name name, Place where) {
   return heap().external(std::string(cls.name.text()) + "." + std::string(text));
 }
 
+// `class Layer(nn.Module, Mixin)`: the library's class stands before the mixin, which does not derive from it, and answers in its place.
+static bool library_stands_before(const Interpreter& run, const values::Class& cls, std::size_t at, Name name) {
+  if (!cls.native || !(name.text() == "__init__" ? run.constructor_row(cls.native->path) : run.method_row(cls.native->path, name))) return false;
+  std::size_t owner = 0, last = 0;  // the class that is found without it, and the last one that derives from it
+  for (std::size_t i = 0; i < cls.order.size(); ++i) {
+    const values::Slot* slot = owner == 0 && i > at && cls.order[i]->body ? cls.order[i]->body->names.find(name) : nullptr;
+    if (slot && slot->value) owner = i;
+    if (cls.order[i]->native) last = i;
+  }
+  return at <= last && last < owner && cls.order[last]->body && cls.order[last]->body->names.find(native_first);
+}
+
 Value Interpreter::super_attribute(const values::Super& super, Name name, Place where) {
   const Value self = super.self;
   const bool of_class = self.is(Kind::class_);
@@ -354,7 +369,8 @@ Value Interpreter::super_attribute(const values::Super& super, Name name, Place 
   if (!cls || !super.after) return heap().external("", where);
   const auto at = std::find(cls->order.begin(), cls->order.end(), super.after);
   if (at == cls->order.end()) return heap().external("", where);
-  if (const Value found = find_in_order(cls->order, name, static_cast<std::size_t>(at - cls->order.begin()) + 1)) {
+  const auto own = static_cast<std::size_t>(at - cls->order.begin());
+  if (const Value found = find_in_order(cls->order, name, own + 1); found && (of_class || !library_stands_before(*this, *cls, own, name))) {
     const Value function = resolve(found);
     if (!of_class && function.is(Kind::library) && function.as<values::LibrarySymbol>()->path.starts_with("$")) {
       auto* bound = heap().make<values::Bound>();
