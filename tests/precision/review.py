@@ -15,11 +15,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))
 REVIEWED = HERE / "reviewed.json"
+PART = 60  # folders of models that are checked together
 
 
 def folder():
@@ -66,6 +68,16 @@ def content(finding):
             "function": function_at(text, line), "line": text.splitlines()[line - 1].strip()}
 
 
+def parts(package):
+    """A package as it is checked: in one go, or where it is larger than that folder by folder."""
+    models = sorted(each for each in (folder() / package).glob("models/*/") if any(each.glob("*.py")))
+    if len(models) < PART:
+        return [[package]]
+    others = sorted(each for each in (folder() / package).iterdir() if each.name not in ("models", "__pycache__") and (each.suffix == ".py" or each.is_dir()))
+    together = [[str(each.relative_to(folder())) for each in others]]
+    return together + [[str(each.relative_to(folder())) for each in models[i:i + PART]] for i in range(0, len(models), PART)]
+
+
 def check(*paths):
     """The errors and warnings of packages or files below site-packages, by content and in order."""
     done = subprocess.run([STEPZERO, "check", "--format", "json", "--min-severity", "warning", *paths], cwd=folder(), capture_output=True, text=True)
@@ -109,9 +121,10 @@ def main():
         if why:
             print("skipped: " + why)
             continue
-        new, gone = compare(check(package), of(package))
+        begin = time.monotonic()
+        new, gone = compare([each for part in parts(package) for each in check(*part)], of(package))
         failed = failed or bool(new or gone)
-        print(f"{package} {data['versions'][package]}: {len(of(package))} reviewed, {len(new)} new, {len(gone)} gone", flush=True)
+        print(f"{package} {data['versions'][package]}: {len(of(package))} reviewed, {len(new)} new, {len(gone)} gone, {time.monotonic() - begin:.0f} s", flush=True)
         for each in new:
             print("  new   " + shown(each))
         for each in gone:

@@ -27,4 +27,5 @@ def test_no_error_is_false_but_those_that_are_known():
 
 
 # FIXME: of one call of the function only one of two branches can be meant, by a number of dimensions that another setter may have changed.
-FALSE = {"timm/layers/pos_embed_rel.py"}
+# FIXME: in a loop over decoders of several kinds only some are given points, by the keys of a dictionary that is not known.
+FALSE = {"timm/layers/pos_embed_rel.py", "transformers/models/perceiver/modeling_perceiver.py"}
