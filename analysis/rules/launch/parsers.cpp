@@ -44,7 +44,11 @@ public:
 
   ScriptOptions collect(const std::string& path) {
     visit(path);
-    while (!waiting_.empty() && seen_.size() < most_modules) {
+    // What can add an option once, can add any: the other modules are of no interest then, unless the parser is of another kind.
+    const auto module = sources_.module(path);
+    const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
+    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos;
+    while (!waiting_.empty() && seen_.size() < most_modules && !(open_ && is_of_argparse)) {
       const std::string next = waiting_.back();
       waiting_.pop_back();
       visit(next);
