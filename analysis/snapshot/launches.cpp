@@ -46,7 +46,10 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
   const auto module = sources.module(script);
   if (!module || module->text->bytes().find("py") == std::string::npos) return;
   const auto language = documents::language_of(script, module->text->bytes());
-  if (language == documents::Language::none) return;
+  if (language == documents::Language::none || language == documents::Language::environment) return;
+  // Most configurations are no workflow, and most data are no launch.json.
+  const std::string_view needs = language == documents::Language::json ? "\"configurations\"" : language == documents::Language::yaml ? "jobs:" : "";
+  if (module->text->bytes().find(needs) == std::string::npos) return;
   const documents::Document document = documents::parse(language, module->text);
   std::set<std::string> read;
   for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(document.script)) {
