@@ -36,6 +36,7 @@ Language language_of(std::string_view path, std::string_view text) {
   if (is_one_of({".sh", ".bash", ".slurm", ".sbatch", ".job", ".ksh", ".zsh"})) return Language::shell;
   if (name == "Makefile" || name == "makefile" || name == "GNUmakefile" || name.ends_with(".mk")) return Language::make;
   if (name.starts_with("Dockerfile") || name.ends_with(".dockerfile") || name == "Containerfile") return Language::docker;
+  if (name == ".env" || name.ends_with(".env") || name.starts_with(".env.")) return Language::environment;
   if (name.find('.') != std::string_view::npos || !text.starts_with("#!")) return Language::none;
   const std::string_view first = text.substr(0, text.find('\n'));
   return first.ends_with("sh") || first.find("sh ") != std::string_view::npos ? Language::shell : Language::none;
@@ -61,6 +62,7 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text) {
     case Language::json: whole = read_json(bytes, document.root, document.comments); break;
     case Language::yaml: whole = read_yaml(bytes, document.root); break;
     case Language::make:
+    case Language::environment:
     case Language::docker: break;
     case Language::shell: whole = read_shell(bytes, document.script, document.comments); break;
     case Language::none: break;

@@ -12,7 +12,7 @@
 
 namespace stepzero::documents {
 
-enum class Language : std::uint8_t { none, json, yaml, shell, make, docker };
+enum class Language : std::uint8_t { none, json, yaml, shell, make, docker, environment };
 
 // By the name of the file; a file whose name says nothing is a script if its first line names a shell.
 Language language_of(std::string_view path, std::string_view text = {});

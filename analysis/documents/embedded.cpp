@@ -144,6 +144,49 @@ void configured_launches(const Node& root, Script& into) {
   }
 }
 
+bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+// NAME=value, where `at` stands; what follows it is left there.
+std::optional<Setting> setting_at(std::string_view line, std::size_t& at, std::uint32_t begin, bool to_the_end) {
+  const std::size_t first = at;
+  while (at < line.size() && is_in_name(line[at])) ++at;
+  if (at == first || at >= line.size() || (line[at] != '=' && !(to_the_end && line[at] == ' '))) return std::nullopt;
+  Setting made;
+  made.name = line.substr(first, at - first);
+  made.name_span = {begin + static_cast<std::uint32_t>(first), begin + static_cast<std::uint32_t>(at)};
+  std::size_t from = ++at;
+  const char quote = from < line.size() && (line[from] == '"' || line[from] == '\'') ? line[from] : '\0';
+  if (quote) at = line.find(quote, ++from);
+  else while (at < line.size() && line[at] != ' ' && line[at] != '\t' && line[at] != '\r') ++at;
+  at = std::min(at, line.size());
+  made.value.text = line.substr(from, at - from);
+  if (made.value.text.find('$') != std::string::npos) made.value.text = Chars::hole;
+  made.value.span = made.value.written = {begin + static_cast<std::uint32_t>(from), begin + static_cast<std::uint32_t>(at)};
+  if (quote) ++at;
+  return made;
+}
+
+// The lines of a `.env` file, or the ENV instructions of a Dockerfile.
+void settings(std::string_view text, bool of_docker, Script& into, std::vector<Span>& comments) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    std::size_t at = std::min(line.find_first_not_of(" \t"), line.size());
+    const auto offset = static_cast<std::uint32_t>(begin);
+    if (at < line.size() && line[at] == '#' && !of_docker) comments.push_back({offset + static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)});
+    const std::string_view keyword = of_docker ? "ENV " : "export ";
+    const bool has_keyword = line.substr(at).starts_with(keyword);
+    if (has_keyword) at = std::min(line.find_first_not_of(" \t", at + keyword.size()), line.size());
+    if (has_keyword || !of_docker)
+      while (const auto setting = setting_at(line, at, offset, of_docker)) {
+        into.exports.push_back(*setting);
+        at = std::min(line.find_first_not_of(" \t", std::min(at, line.size())), line.size());
+        if (!of_docker) break;
+      }
+    begin = end + 1;
+  }
+}
+
 } // namespace
 
 bool read_embedded(Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments) {
@@ -151,7 +194,11 @@ bool read_embedded(Language language, std::string_view text, const Node& root, S
   const auto is_list = [&](std::string_view key, Node::Kind kind) { return root.at(key) && root.at(key)->is(kind); };
   switch (language) {
   case Language::make: script = recipes(text); break;
-  case Language::docker: script = instructions(text); break;
+  case Language::docker:
+    script = instructions(text);
+    settings(text, true, into, comments);
+    break;
+  case Language::environment: settings(text, false, into, comments); break;
   case Language::yaml:
     if (is_list("jobs", Node::Kind::table)) script = steps(text, root);
     break;

@@ -230,19 +230,22 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   const std::size_t next = at + 1;
   if (next >= end) return put('$', at), next;
   const char c = text_[next];
+  const auto compute = [&](std::string_view formula) {
+    Arithmetic arithmetic(formula, variables_);
+    const auto number = arithmetic.value();
+    if (!number) return put(Chars::hole, at);
+    for (const char digit : std::to_string(*number)) put(digit, at);
+    by_default_ = by_default_ || arithmetic.by_default;
+  };
   if (c == '(') {
     const std::size_t close = matching(next, end, '(', ')');
-    if (next + 1 < end && text_[next + 1] == '(' && close >= next + 3) {
-      Arithmetic arithmetic(text_.substr(next + 2, close - 1 - (next + 2)), variables_);
-      if (const auto number = arithmetic.value()) {
-        for (const char digit : std::to_string(*number)) put(digit, at);
-        by_default_ = by_default_ || arithmetic.by_default;
-      } else {
-        put(Chars::hole, at);
-      }
-    } else {
-      unknown(at, quoted);
-    }
+    if (next + 1 < end && text_[next + 1] == '(' && close >= next + 3) compute(text_.substr(next + 2, close - 1 - (next + 2)));
+    else unknown(at, quoted);
+    return std::min(close + 1, end);
+  }
+  if (c == '[') {  // $[N * 2], as it was written before $((N * 2))
+    const std::size_t close = matching(next, end, '[', ']');
+    compute(text_.substr(next + 1, close - (next + 1)));
     return std::min(close + 1, end);
   }
   if (c == '{') {

@@ -1,6 +1,7 @@
 // Numbers and operators: sizes, roles, constants, and what `+` and its like do to everything but tensors.
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/launch.hpp"
 
 #include "interpreter/unseen.hpp"
 #include "values/numbers.hpp"
@@ -25,6 +26,10 @@ Int Interpreter::role(symbolic::Role role_wanted) {
     }
   }
   if (used_) used_->roles |= 1u << static_cast<int>(role_wanted);
+  if (const Launch* launch = limits_.launch) {
+    if (role_wanted == symbolic::Role::world_size && launch->world) return symbols().constant(*launch->world);
+    if (role_wanted == symbolic::Role::local_world_size && launch->local_world) return symbols().constant(*launch->local_world);
+  }
   Int& atom = record_.roles[static_cast<int>(role_wanted)];
   if (!atom) atom = roles_[static_cast<int>(role_wanted)];
   if (!atom) {

@@ -503,9 +503,12 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
     const auto* symbol_found = object.as<values::LibrarySymbol>();
     // List[int], Generic[T]: a type is still that type.
     if (symbol_found->path.starts_with("typing.") || symbol_found->path.starts_with("builtins.") || symbol_found->path.starts_with("collections.")) return object;
-    if (item.is(Kind::string))
+    if (item.is(Kind::string)) {
       if (const Row* row = library_.find(library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
         return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);
+      if (const Row* row = limits_.launch ? library_.find(std::string(symbol_found->path) + ".__getitem__") : nullptr)
+        return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), {}, {{item}, {}, false}, where, nullptr);
+    }
     return heap().unknown("", Sharing::uniform, where);
   }
   default: return heap().external("", where);

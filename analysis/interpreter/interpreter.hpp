@@ -40,6 +40,8 @@ struct Given {
 // By the function and the parameter: "Block.forward x".
 using AllGiven = std::map<std::string, Given, std::less<>>;
 
+struct Launch;
+
 struct Limits {
   // The program as this process runs it: rank and world size are numbers. Absent: as any process does.
   std::optional<OneRank> as_rank = {};
@@ -51,6 +53,8 @@ struct Limits {
   // The program where the command line gives nothing: what may be given has its default. Only findings come of it, and its root is among
   // the record's default roots.
   bool with_defaults = false;
+  // The program as a script starts it: what that gives has a value, what it leaves out has its default. Null: started in any way.
+  const Launch* launch = nullptr;
   // A run whose shapes are shown and whose problems are not told: parameters begin with these shapes, what the program reaches is run on
   // symbols, too, and of several ranks that an operator takes it is the usual one. Null: an ordinary run.
   const AllGiven* given = nullptr;
@@ -196,6 +200,7 @@ public:
   void exit_process() { killed_ = true; }  // the call that is evaluated does not return
   const CallSite* site() const { return site_; }  // the calls around
   bool guarded() const { return guards_ > 0; }
+  const Launch* launch() const { return limits_.launch; }
   bool with_defaults() const { return with_defaults_; }  // what may be given or left out is left out
   // Its text decides what the program does: of a word that the command line may give the default does. Most of them only name a file.
   void note_choice_by_text(Value word);

@@ -73,6 +73,8 @@ enum class Operation : std::uint8_t {
   slow,              // takes long: downloads, sleeps
   fallible,          // may fail in one process and not in another: it reads files
   group_settings,    // the default process group is made, with its time limit
+  sharded,           // the parameters of a module are sharded in place
+  recomputed,        // activations are computed again in the backward instead of being kept
 };
 
 // Why an operation cannot succeed.

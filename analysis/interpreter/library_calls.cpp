@@ -250,8 +250,8 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   event->expr = called.expr;
   event->self = resolve(extra_self ? extra_self : called.self);
   event->arguments = called.arguments;
-  // What stands behind the parameters is of interest where data is moved or parted.
-  if (called.row.operation == values::Operation::transfer || called.row.operation == values::Operation::split)
+  // What stands behind the parameters is of interest where data is moved or parted, or a function is handed its inputs.
+  if (called.row.operation == values::Operation::transfer || called.row.operation == values::Operation::split || called.row.operation == values::Operation::recomputed)
     event->arguments.insert(event->arguments.end(), called.rest.begin(), called.rest.end());
   if (called.row.operation == values::Operation::transfer)
     for (const auto& [name, value] : called.options) event->arguments.push_back(value);

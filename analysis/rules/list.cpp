@@ -51,6 +51,7 @@ std::span<const Rule> rules() {
 
       accelerate_configuration,
       bool_argument,
+      checkpointing,
       undeclared_argument,
 
       drop_last,
@@ -78,6 +79,14 @@ std::span<const Rule> rules() {
       deepspeed_precision,
       unknown_key,
       zero_options,
+
+      fsdp_clip_grad_norm,
+      fsdp_gradient_scaler,
+      fsdp_invalid_argument,
+      fsdp_mixed_requires_grad,
+      fsdp_one_unit,
+      fsdp_optimizer_before_wrap,
+      fsdp_unsynchronized_load,
 
       deprecated_launcher,
       environment,

@@ -47,6 +47,7 @@ extern const Rule weights_only;
 // config
 extern const Rule accelerate_configuration;
 extern const Rule bool_argument;
+extern const Rule checkpointing;
 extern const Rule undeclared_argument;
 
 // data
@@ -77,6 +78,15 @@ extern const Rule invalid_value;
 extern const Rule deepspeed_precision;
 extern const Rule unknown_key;
 extern const Rule zero_options;
+
+// fsdp
+extern const Rule fsdp_clip_grad_norm;
+extern const Rule fsdp_gradient_scaler;
+extern const Rule fsdp_invalid_argument;
+extern const Rule fsdp_mixed_requires_grad;
+extern const Rule fsdp_one_unit;
+extern const Rule fsdp_optimizer_before_wrap;
+extern const Rule fsdp_unsynchronized_load;
 
 // launch
 extern const Rule deprecated_launcher;

@@ -1,5 +1,7 @@
 #include "snapshot/memory.hpp"
 
+#include "snapshot/launched_run.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -54,6 +56,7 @@ void Memory::keep(std::unique_ptr<Run> run) {
   for (Run* each = run.get(); each; each = each->shown.get())
     if (each->shown && !rest(*each->shown)) each->shown.reset();
   if (run->by_defaults && !rest(*run->by_defaults)) run->by_defaults.reset();
+  std::erase_if(run->launched, [&](const auto& known) { return !rest(known->run); });
   std::erase_if(run->ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });
   run_ = std::move(run);
 }

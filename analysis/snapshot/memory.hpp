@@ -35,6 +35,8 @@ private:
   mutable std::vector<std::string> roots_, libraries_;
 };
 
+struct LaunchedRun;
+
 struct Run {
   Relay sources;
   interpreter::Record record;
@@ -44,6 +46,7 @@ struct Run {
   std::map<std::pair<int, int>, std::shared_ptr<Run>> ranks;  // the same file as a process of a small job runs it: by rank and world
   std::unordered_set<const syntax::Stmt*> roots_of_ranks;     // what these were asked to run of functions and classes
   std::shared_ptr<Run> by_defaults;              // the same file where the command line gives nothing
+  std::vector<std::shared_ptr<LaunchedRun>> launched;  // the same file as scripts launch it
   std::unique_ptr<interpreter::AllGiven> given;  // of a run to be shown: what its parameters begin with
   std::shared_ptr<Run> shown;                    // the same file to be shown, begun with what this run found
 };

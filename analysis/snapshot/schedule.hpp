@@ -99,6 +99,7 @@ struct FunctionCommunication {
 };
 
 struct Schedule {
+  std::string launch;  // "run.sh:12": the script that starts it so; empty: it is started in any way
   int world = 2;
   std::vector<SchedulePart> parts;
   std::vector<FunctionCommunication> functions;  // of the file itself, in order

@@ -7,6 +7,7 @@
 #include "snapshot/default_run.hpp"
 #include "snapshot/documents.hpp"
 #include "snapshot/facts.hpp"
+#include "snapshot/launched_run.hpp"
 #include "snapshot/memory.hpp"
 #include "snapshot/rank_runs.hpp"
 #include "snapshot/schedule.hpp"
@@ -37,6 +38,12 @@ bool compares_ranks(const Options& options) {
   return std::any_of(all.begin(), all.end(), wanted);
 }
 
+// A schedule of many ranks is too long to read.
+int ranks_of(const Launch& launch, int asked) {
+  constexpr std::int64_t most = 8;
+  return asked == 0 && launch.world && *launch.world >= 2 && *launch.world <= most ? static_cast<int>(*launch.world) : asked;
+}
+
 } // namespace
 
 Result analyze(const program::Sources& sources, const std::string& path, const Options& options) {
@@ -55,8 +62,9 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, torch::table(), bounds, run.record);
     run.interpreter->run_file(path);
   };
-  const auto run_rank = [&](Run& one, interpreter::OneRank rank, const RankRuns::Only& only) {
+  const auto run_rank = [&](Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) {
     interpreter::Limits small = limits;
+    small.launch = launch;
     small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
     small.as_rank = std::move(rank);
     small.only = &only;
@@ -84,6 +92,19 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     bounds.with_defaults = true;
     bounds.only = &nothing;
     begin(*one, bounds);
+  };
+  const auto as_launched = [&](std::shared_ptr<LaunchedRun>& one, const Launch& launch) {
+    if (one && !one->run.sources.agrees(sources, path)) one.reset();
+    if (one) {
+      one->run.sources.ask(&sources);
+      if (one->run.interpreter->run_again(options.cancelled, &nothing)) return;
+    }
+    one = std::make_shared<LaunchedRun>();
+    one->launch = launch;
+    interpreter::Limits bounds = limits;
+    bounds.launch = &one->launch;
+    bounds.only = &nothing;
+    begin(one->run, bounds);
   };
   const bool wants_ranks = options.elsewhere && (options.want_schedule || compares_ranks(options));
   std::unique_ptr<Run> run;
@@ -136,33 +157,61 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     result.cancelled = true;
     return result;
   }
-  std::unordered_set<std::string_view> told;
-  for (const Record* const one : {static_cast<const Record*>(&record), with_defaults})
-    if (one)
-      for (const std::string& read : one->read)
-        if (told.insert(read).second) result.read.push_back(read);
+  std::unordered_set<std::string> told;
+  const auto has_read = [&](const Record& one) {
+    for (const std::string& read : one.read)
+      if (told.insert(read).second) result.read.push_back(read);
+  };
+  has_read(record);
+  if (with_defaults) has_read(*with_defaults);
   rules::Told{options.gpu_memory, false}.keep(record);
   if (with_defaults) rules::Told{options.gpu_memory, true}.keep(*with_defaults);
   const Suppressions suppressions(*module);
-  for (const rules::Rule& rule : rules::rules()) {
-    if (named(options.ignore, rule.id) || (!options.select.empty() && !named(options.select, rule.id))) continue;
-    std::vector<rules::Finding> findings;
-    try {
-      for (const Record* const one : {static_cast<const Record*>(&record), with_defaults}) {
-        if (!one) continue;
-        rules::Report report(*one, rule, findings);
-        rule.check(*one, report);
+  const auto judge = [&](std::initializer_list<const Record*> records, const Launch* launch) {
+    for (const rules::Rule& rule : rules::rules()) {
+      if (named(options.ignore, rule.id) || (!options.select.empty() && !named(options.select, rule.id))) continue;
+      if (launch && rule.id.starts_with("deadlock/")) continue;
+      std::vector<rules::Finding> findings;
+      try {
+        for (const Record* const one : records) {
+          if (!one) continue;
+          rules::Report report(*one, rule, findings);
+          rule.check(*one, report);
+        }
+      } catch (const std::exception& error) {
+        result.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
+        continue;
       }
-    } catch (const std::exception& error) {
-      result.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
-      continue;
+      if (launch) tell_of_launch(*launch, findings);
+      for (rules::Finding& finding : findings) {
+        if (suppressions.covers(finding)) continue;
+        std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
+        result.findings.push_back(std::move(finding));
+      }
     }
-    for (rules::Finding& finding : findings) {
-      if (suppressions.covers(finding)) continue;
-      std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
-      result.findings.push_back(std::move(finding));
+  };
+  judge({&record, with_defaults}, nullptr);
+  const auto kept = std::exchange(run->launched, {});
+  const std::vector<Launch> launches = options.launches && !record.out_of_budget ? launches_to_run(options.launches()) : std::vector<Launch>();
+  if (!launches.empty() && reads_its_launch(record, sources))
+    for (const Launch& launch : launches) {
+      const auto known = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one->launch == launch; });
+      std::shared_ptr<LaunchedRun>& one = run->launched.emplace_back(known == kept.end() ? nullptr : *known);
+      as_launched(one, launch);
+      Record& launched = one->run.record;
+      if (launched.cancelled) {
+        result.cancelled = true;
+        return result;
+      }
+      has_read(launched);
+      if (told.insert(launch.path).second) result.read.push_back(launch.path);
+      judge({&launched}, &launch);
+      launched.as_rank = [&run_rank, &launch = one->launch](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
+        const auto own = std::make_shared<Run>();
+        run_rank(*own, rank, only, &launch);
+        return {own, &own->record};
+      };
     }
-  }
   std::stable_sort(result.findings.begin(), result.findings.end(), [](const rules::Finding& a, const rules::Finding& b) {
     return std::tie(a.where.span.begin, a.where.span.end, a.rule) < std::tie(b.where.span.begin, b.where.span.end, b.rule);
   });
@@ -183,6 +232,12 @@ Result analyze(const program::Sources& sources, const std::string& path, const O
     }
     if (options.want_schedule) {
       result.schedule = std::make_shared<Schedule>(schedule_of(record, options.world));
+      for (std::size_t i = 0; options.want_launched && i < run->launched.size(); ++i) {
+        const LaunchedRun& one = *run->launched[i];
+        auto schedule = std::make_shared<Schedule>(schedule_of(one.run.record, ranks_of(one.launch, options.world)));
+        schedule->launch = one.launch.name;
+        result.launched.push_back(std::move(schedule));
+      }
       // The ranks' own runs heed the flag, too: what they left is not the whole.
       result.cancelled = options.cancelled && *options.cancelled;
     }

@@ -6,6 +6,7 @@
 #include "program/sources.hpp"
 #include "rules/finding.hpp"
 #include "rules/rule.hpp"
+#include "snapshot/launches.hpp"
 #include "syntax/elsewhere.hpp"
 
 #include <atomic>
@@ -81,9 +82,12 @@ struct Options {
   bool want_facts = true;
   bool want_schedule = false;
   bool want_footprint = false;     // beside the facts
+  bool want_launched = false;      // with it: that of each launch
   int world = 0;                   // ranks of the schedule; 0: two, or as many as the program is made for
   // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for.
   std::function<void(const Result&)> on_findings;
+  // How scripts launch the path, asked once and only where the program reads something of it. Empty: nobody knows.
+  std::function<LaunchesOfOne()> launches;
   // Of the same path: the analysis goes on from what it holds, if nothing but the file has changed, and leaves what it has run in it.
   // The result is the same as without.
   Memory* memory = nullptr;
@@ -97,6 +101,7 @@ struct Result {
   std::vector<Fact> facts;               // sorted by place
   std::shared_ptr<const Schedule> schedule;  // who communicates what, if it was wanted
   std::shared_ptr<const footprint::Footprint> footprint;  // of the file's models and steps, if it was wanted and there are any
+  std::vector<std::shared_ptr<const Schedule>> launched;  // the same as scripts launch the file, if that was wanted
   std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
   std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked

@@ -168,7 +168,7 @@ std::vector<Row> autograd_rows() {
       row("torch.autograd.grad", function,
           "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False",
           gradients, {}, values::Operation::gradient_asked),
-      row("torch.utils.checkpoint.checkpoint", function, "function, *arguments, **options", checkpoint),
+      row("torch.utils.checkpoint.checkpoint", function, "function, *arguments, **options", checkpoint, {}, values::Operation::recomputed),
       row("torch.utils.checkpoint.CheckpointFunction.apply", function, "function, preserve_rng_state, *arguments", checkpoint),
       row("torch.utils.checkpoint.checkpoint_sequential", function, "functions, segments, input, **options", checkpoint_sequential),
   };

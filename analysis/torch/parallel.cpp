@@ -135,12 +135,53 @@ Value averaged_forward(Call& call) {
   return call.run.call(call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
 }
 
+Value argument_named(const Call& call, std::string_view name) {
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    if (call.row.parameters[i].text() == name) return call.at(i);
+  return {};
+}
+
+// Which of the parameters that one wrapper would flatten together are trained: some, and others not?
+struct Flattened {
+  bool trained = false, frozen = false;
+  int depth = 0;
+  void add(Interpreter& run, Value value) {
+    value = run.resolve(value);
+    if (!value.is(Kind::instance) || ++depth > 12) return;
+    const auto& part = *value.as<Instance>();
+    // Nested wrappers have units of their own.
+    const bool own_unit = part.native && part.native->path.ends_with("FullyShardedDataParallel");
+    if (!own_unit)
+      for (const auto& [name, slot] : std::vector(part.attributes.entries())) {
+        const Value each = slot->value;
+        if (each.is(Kind::tensor) && each.as<Tensor>()->role == values::TensorRole::parameter) {
+          const Known now = run.heap().requires_grad(*each.as<Tensor>()->now());
+          trained = trained || now == Known::yes;
+          frozen = frozen || now == Known::no;
+        } else if (each.is(Kind::instance)) {
+          add(run, each);
+        } else if (each.is(Kind::list) && name.text() == "$items") {
+          for (const Value& item : std::vector<Value>(values::Heap::list_state(each)->items)) add(run, item);
+        }
+      }
+    --depth;
+  }
+};
+
+// FullyShardedDataParallel(module): one flat parameter for the module, less the parts that are wrapped already.
+Value sharded_init(Call& call) {
+  Flattened flattened;
+  flattened.add(call.run, call.at(0));
+  if (flattened.trained && flattened.frozen) keep(call, "$mixed", call.run.heap().boolean(true));
+  return wrapped_init(call);
+}
+
 // fully_shard(module): in place. Each forward of it gathers, and so does the backward.
 Value fully_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return module;
   Instance& object = *module.as<Instance>();
-  if (const Value mesh = call.run.resolve(call.at(1)); mesh && !mesh.is(Kind::none)) keep(call.run, object, values::GroupState::group, mesh);
+  if (const Value mesh = call.run.resolve(argument_named(call, "mesh")); mesh && !mesh.is(Kind::none)) keep(call.run, object, values::GroupState::group, mesh);
   Instance* marker = call.run.make_native("$fully_sharded", call.place);
   if (const Value group = kept(call.run, object, values::GroupState::group)) keep(call.run, *marker, values::GroupState::group, group);
   keep(call.run, *marker, held_back, no_sync(call));
@@ -244,7 +285,10 @@ const std::deque<Hidden>& hidden() {
       {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
        {.name = "the forward of a DDP module", .when = values::When::with_buffers, .joins = true, .inside = "model.module"}, RowKind::method, {}, Operation::parallel_forward},
 
-      {"torch.distributed.fsdp.FullyShardedDataParallel", "module, process_group=None, *more, **options", wrapped_init,
+      {"torch.distributed.fsdp.FullyShardedDataParallel",
+       "module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None, backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, "
+       "device_id=None, sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False, ignored_states=None, device_mesh=None, **options",
+       sharded_init,
        {.name = "FullyShardedDataParallel", .group = 1, .hidden = true, .because = "wrapping shards the parameters among the ranks"}, RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_fsdp},
       {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", wrapped_forward,
        {.name = "the forward of an FSDP module", .hidden = true, .because = "each layer's parameters are gathered from all ranks"}},
@@ -299,7 +343,10 @@ std::vector<Row> parallel_rows() {
       row("$join", class_, "", nullptr, "torch.context"),
       row("$fully_sharded", class_, "", nullptr),
       row("$fully_sharded.behind", function, "module, given, results", behind_sharded),
-      row("torch.distributed.fsdp.fully_shard", function, "module, mesh=None, *more, **options", fully_sharded),
+      row("torch.distributed.fsdp.fully_shard", function, "module, *more, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None, offload_policy=None, ignored_params=None, **options",
+          fully_sharded, {}, Operation::sharded),
+      row("torch.distributed.fsdp.MixedPrecision", class_, "**options", keep_options),
+      row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
       row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
       row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", join),

@@ -1,4 +1,5 @@
 // What surrounds a training program: the environment that torchrun sets, ends of the process, argument parsers, progress bars.
+#include "torch/command_line.hpp"
 #include "torch/native.hpp"
 #include "torch/processes.hpp"
 #include "values/kept.hpp"
@@ -23,6 +24,7 @@ Value environment_get(Call& call) {
       Call inner{call.run, *found, {}, {}, {}, {}, {}, false, call.expr, call.node, call.place};
       return found->run(inner);
     }
+  if (const Value set = set_by_launch(call.run, key)) return set;
   const Value made = call.run.heap().unknown("", Sharing::uniform, call.place);
   const Value otherwise = call.run.resolve(call.at(1));
   // Texts of numbers are read as those.
@@ -35,6 +37,11 @@ Value environment_get(Call& call) {
       made.as<values::Unknown>()->default_value = call.run.heap().integer(number);
   }
   return made;
+}
+// os.environ["HIDDEN"]
+Value environment_item(Call& call) {
+  const Value set = set_by_launch(call.run, call.run.resolve(call.at(0)));
+  return set ? set : call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 // What is set in case it was not there.
 Value environment_default(Call& call) {
@@ -151,6 +158,7 @@ Value add_argument(Call& call) {
   // A default that is text is read as an argument would be.
   if (otherwise.is(Kind::string) && type && !type.is(Kind::none)) otherwise = call.run.call(type, {{otherwise}, {}, false}, call.place);
   const Value many = option(call, "nargs");
+  if (call.run.launch()) declare_flags(call, destination, action, type, many);
   if (many && !(many.is(Kind::string) && many.text() == "?")) type = Value::none();
   // What the command line must give has no default.
   const Value name = call.rest.empty() ? Value{} : call.run.resolve(call.rest.front());
@@ -207,12 +215,16 @@ Value arguments_of_program(Call& call) {
   }
   const Value known = kept(call, "$arguments");
   const bool all_seen = !kept(call, "$more");
+  const CommandLine line = !given || given.is(Kind::none) ? read_command_line(call) : CommandLine{};
   if (known.is(Kind::dict))
     for (const auto& [key, entry] : std::vector(values::Heap::dict_state(known)->items)) {
       const Value parts = call.run.resolve(entry);
       if (!key.is(Kind::string) || !parts.is(Kind::tuple) || parts.as<values::Tuple>()->items.size() != 3) continue;
       const auto& [action, type, otherwise] = std::tie(parts.as<values::Tuple>()->items[0], parts.as<values::Tuple>()->items[1], parts.as<values::Tuple>()->items[2]);
-      const Value value = defaults && otherwise ? otherwise : argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
+      Value value = defaults && otherwise ? otherwise : Value{};
+      if (const auto told = line.values.find(key.text()); told != line.values.end()) value = told->second;
+      else if (line.leaves_out(key.text())) value = otherwise;
+      if (!value) value = argument_value(call, key.text(), action.is(Kind::string) ? action.text() : std::string_view(), call.run.resolve(type), call.run.resolve(otherwise));
       keep(call.run, *made, key.text(), value);
     }
   if (defaults && all_seen) {
@@ -270,6 +282,7 @@ std::vector<Row> python_rows() {
       row("os.environ[SLURM_LOCALID]", constant, "", role_value<Role::local_rank>),
       row("os.environ[OMPI_COMM_WORLD_RANK]", constant, "", role_value<Role::rank>),
       row("os.environ[OMPI_COMM_WORLD_LOCAL_RANK]", constant, "", role_value<Role::local_rank>),
+      row("os.environ.__getitem__", function, "key", environment_item),
       row("os.environ.get", function, "key, default=None", environment_get),
       row("os.getenv", function, "key, default=None", environment_get),
       row("os.environ.setdefault", function, "key, default=None", environment_default),

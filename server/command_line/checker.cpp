@@ -1,16 +1,44 @@
 #include "server/command_line/checker.hpp"
 
+#include "documents/document.hpp"
 #include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/unread.hpp"
 
+#include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <set>
 
 namespace stepzero::server {
 namespace {
 
 // Beyond this the parser gives no statements.
 constexpr std::uint32_t largest_analysed = 8u << 20;
+
+// Where the scripts of a program lie that is checked by its own name.
+constexpr std::string_view usual_folders[] = {"", "scripts", "script", "bin", "launch", "slurm", "shell", "jobs", "examples", "run"};
+
+std::set<std::string> scripts_of(const Inputs& inputs) {
+  std::set<std::string> scripts, seen;
+  const auto is_script = [](const std::string& path) { return documents::language_of(path) != documents::Language::none; };
+  for (const std::string& path : inputs.files)
+    if (is_script(path)) scripts.insert(path);
+  const auto list = [&](const std::string& folder) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(folder, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))
+      if (is_script(it->path().native()) && it->is_regular_file(error)) scripts.insert(it->path().native());
+  };
+  if (!inputs.found_documents.empty()) return scripts;
+  for (const std::string& path : inputs.files) {
+    for (std::string folder = parent_folder(path); folder != "/" && seen.insert(folder).second; folder = parent_folder(folder)) {
+      const auto is_inside_one = [&](const std::string& root) { return is_inside(folder, root); };
+      if (std::none_of(inputs.workspace_folders.begin(), inputs.workspace_folders.end(), is_inside_one)) break;
+      for (const std::string_view name : usual_folders) list(name.empty() ? folder : join(folder, name));
+    }
+  }
+  return scripts;
+}
 
 } // namespace
 
@@ -20,6 +48,8 @@ Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
       standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells),
       elsewhere_(inputs.files.size() == 1 ? another_core() : syntax::Elsewhere{}),
       modules_(std::make_shared<ModuleCache>(std::size_t{64} << 20, elsewhere_)) {
+  const std::set<std::string> scripts = scripts_of(inputs);
+  scripts_.assign(scripts.begin(), scripts.end());
   for (const std::string& path : inputs.files) {
     std::shared_ptr<const ConfigurationFile> file = configuration.nearest(path);
     std::shared_ptr<const Settings>& merged = merged_[file.get()];
@@ -37,6 +67,13 @@ Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
 std::shared_ptr<const Cells> Checker::cells(const std::string& path) const {
   if (!is_notebook(path)) return nullptr;
   return path == standard_input_ ? standard_input_cells_ : modules_->cells(path);
+}
+
+snapshot::LaunchesOfOne Checker::launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+  std::call_once(found_launches_, [&] {
+    for (const std::string& script : scripts_) launches_.add(sources(script, overlay), script);
+  });
+  return launches_.of(path);
 }
 
 FileSources Checker::sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
@@ -64,6 +101,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   options.gpu_memory = wanted.gpu_memory;
   options.want_facts = false;
   options.elsewhere = elsewhere_;
+  options.launches = [&] { return launches(path, overlay); };
   try {
     snapshot::Result result = analyze_(files, path, options);
     checked.findings = std::move(result.findings);

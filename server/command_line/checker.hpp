@@ -6,11 +6,13 @@
 #include "server/command_line/inputs.hpp"
 #include "server/configuration/configuration.hpp"
 #include "server/workspace/files.hpp"
+#include "snapshot/launches.hpp"
 #include "snapshot/snapshot.hpp"
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -60,6 +62,9 @@ public:
   // Of a notebook that was checked; null if the path is none.
   std::shared_ptr<const Cells> cells(const std::string& path) const;
 
+  // How scripts launch a file: those found in the folders given, else those that lie where scripts of a program usually do.
+  snapshot::LaunchesOfOne launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
+
   FileSources sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
 private:
@@ -73,6 +78,9 @@ private:
   std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;
   std::map<std::string, std::shared_ptr<const Settings>> settings_;
   std::map<std::string, std::shared_ptr<const ConfigurationFile>> configuration_of_;
+  std::vector<std::string> scripts_; // of the inputs
+  mutable std::once_flag found_launches_;
+  mutable snapshot::Launches launches_; // of all scripts, as they are on disk
 };
 
 } // namespace stepzero::server

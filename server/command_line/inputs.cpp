@@ -94,7 +94,7 @@ private:
   // A name that says that the file is neither a program nor a document that a rule reads. One that says nothing may be Python.
   static bool is_of_another_kind(std::string_view path) {
     const std::string_view name = file_name(path);
-    for (const std::string_view ending : {".toml", ".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java", ".js", ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".env", ".jsonl", ".log"})
+    for (const std::string_view ending : {".toml", ".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java", ".js", ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".jsonl", ".log"})
       if (name.ends_with(ending)) return true;
     return false;
   }

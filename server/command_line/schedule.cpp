@@ -10,14 +10,15 @@
 #include "snapshot/snapshot.hpp"
 
 #include <exception>
+#include <set>
 
 namespace stepzero::server {
 namespace {
 
 // The schedule of one file, written.
 struct OfFile {
-  std::shared_ptr<const snapshot::Schedule> schedule;
-  Json json;
+  std::vector<std::shared_ptr<const snapshot::Schedule>> schedules; // of the file, and of each launch of it
+  std::vector<Json> json;
   std::string text;
   std::string unreadable;
   bool communicates = false;
@@ -34,20 +35,32 @@ OfFile schedule_of_file(const Checker& checker, const Inputs& inputs, const std:
   options.select = {"none"}; // no rule has this name
   options.want_facts = false;
   options.want_schedule = true;
+  options.want_launched = true;
+  options.launches = [&] { return checker.launches(path, inputs.overlay); };
   options.world = asked.world;
   options.elsewhere = checker.elsewhere();
   try {
     const snapshot::Result result = checker.analyze()(sources, path, options);
     if (!result.schedule) return made;
     const PathName name = [&](const std::string& each) { return inputs.names.shown(each); };
-    made.communicates = !result.schedule->parts.empty();
-    made.schedule = result.schedule;
-    if (asked.format == Format::json)
-      made.json = schedule_json(*result.schedule, path, name);
-    else if (asked.format == Format::mermaid)
-      made.text = schedule_mermaid({result.schedule.get(), path}, name);
-    else if (asked.format == Format::text)
-      made.text = schedule_text(*result.schedule, path, name);
+    // What is the same however the program is started is told once.
+    made.schedules = {result.schedule};
+    std::set<std::string> told = {schedule_text(*result.schedule, path, name)};
+    for (const auto& launched : result.launched) {
+      snapshot::Schedule plain = *launched;
+      plain.launch.clear();
+      const bool is_table = asked.format == Format::json || asked.format == Format::text;
+      if (is_table && !plain.parts.empty() && told.insert(schedule_text(plain, path, name)).second) made.schedules.push_back(launched);
+    }
+    for (const auto& schedule : made.schedules) {
+      made.communicates = made.communicates || !schedule->parts.empty();
+      if (asked.format == Format::json)
+        made.json.push_back(schedule_json(*schedule, path, name));
+      else if (asked.format == Format::mermaid)
+        made.text += schedule_mermaid({schedule.get(), path}, name);
+      else if (asked.format == Format::text)
+        made.text += (made.text.empty() ? "" : "\n") + schedule_text(*schedule, path, name);
+    }
   } catch (const std::exception& error) {
     made.unreadable = std::string("internal error: ") + error.what();
   }
@@ -98,8 +111,8 @@ int run_schedule(const ScheduleOptions& options) {
     }
     if (!text.empty() && all[i].communicates) text += "\n";
     text += harmless_lines(all[i].text);
-    if (all[i].schedule) drawn.push_back({all[i].schedule.get(), inputs.files[i]});
-    if (!all[i].json.is_null()) files.push_back(std::move(all[i].json));
+    for (const auto& schedule : all[i].schedules) drawn.push_back({schedule.get(), inputs.files[i]});
+    for (Json& json : all[i].json) files.push_back(std::move(json));
   }
   if (silent > 0 && silent == all.size()) text = "no communication in " + std::to_string(silent) + " files\n";
   if (options.format == Format::mermaid && text.find("sequenceDiagram") == std::string::npos) text = "sequenceDiagram\n  %% no communication\n";

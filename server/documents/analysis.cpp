@@ -42,6 +42,16 @@ Settings World::settings(const std::string& path) const {
   return merge(layers);
 }
 
+std::shared_ptr<const snapshot::Launches> find_launches(const World& world, const std::vector<std::string>& scripts,
+                                                        const std::atomic<bool>& cancelled) {
+  auto launches = std::make_shared<snapshot::Launches>();
+  for (const std::string& script : scripts) {
+    if (cancelled) break;
+    launches->add(RunSources(world.open, world.cache, import_roots(world.folders, script)), script);
+  }
+  return launches;
+}
+
 const syntax::Text* Analysis::text_of(const std::string& other) const {
   if (other == path) return module ? module->text.get() : nullptr;
   const auto found = others.find(other);
@@ -77,6 +87,7 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   options.want_schedule = want_facts;
   options.want_footprint = want_facts;
   options.cancelled = cancelled;
+  options.launches = [&] { return world.launches->of(path); };
   if (early)
     options.on_findings = [&](const snapshot::Result& result) {
       auto findings = std::make_shared<Analysis>(*analysis);

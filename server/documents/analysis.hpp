@@ -5,6 +5,7 @@
 #include "server/configuration/configuration.hpp"
 #include "server/documents/memories.hpp"
 #include "server/documents/run_sources.hpp"
+#include "snapshot/launches.hpp"
 #include "snapshot/snapshot.hpp"
 
 #include <atomic>
@@ -27,6 +28,7 @@ struct World {
   std::shared_ptr<ConfigurationFiles> configuration = std::make_shared<ConfigurationFiles>();
   std::shared_ptr<const OpenDrafts> open = std::make_shared<OpenDrafts>();
   std::shared_ptr<Memories> memories = std::make_shared<Memories>();
+  std::shared_ptr<const snapshot::Launches> launches = std::make_shared<snapshot::Launches>(); // by scripts of the workspace
   std::vector<std::string> folders;              // of the workspace
   Layer editor;                                  // settings without a folder of their own
   std::map<std::string, Layer> editor_by_folder; // by workspace folder
@@ -35,6 +37,10 @@ struct World {
   std::string folder_of(const std::string& path) const;
   Settings settings(const std::string& path) const;
 };
+
+// How the scripts launch programs, open ones as they stand in the editor. Runs on the pool.
+std::shared_ptr<const snapshot::Launches> find_launches(const World& world, const std::vector<std::string>& scripts,
+                                                        const std::atomic<bool>& cancelled);
 
 struct Analysis {
   std::string path;

@@ -30,6 +30,7 @@ public:
   };
   // The newest text, parsed now if need be.
   State parse();
+  bool is_python() const { return python_; }
 
 private:
   std::mutex pending_mutex_; // taken last; guards what the client's thread writes

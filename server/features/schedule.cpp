@@ -304,7 +304,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
 }
 
 std::string schedule_text(const Schedule& schedule, const std::string& path, const PathName& name, std::vector<Fold>* folds) {
-  const std::string file = name(path);
+  const std::string file = name(path) + (schedule.launch.empty() ? "" : ", as launched by " + schedule.launch);
   if (schedule.parts.empty()) return file + ": no communication\n";
   const auto lines = [](const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); };
   std::string text;

@@ -169,7 +169,12 @@ Json schedule_json(const snapshot::Schedule& schedule, const std::string& path, 
     made["summary"] = summary(function, schedule.world);
     functions.push_back(std::move(made));
   }
-  return {{"path", name(path)}, {"world", schedule.world}, {"schedules", std::move(parts)}, {"functions", std::move(functions)}};
+  Json made = {{"path", name(path)}};
+  if (!schedule.launch.empty()) made["launch"] = schedule.launch;
+  made["world"] = schedule.world;
+  made["schedules"] = std::move(parts);
+  made["functions"] = std::move(functions);
+  return made;
 }
 
 } // namespace stepzero::server

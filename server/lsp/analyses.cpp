@@ -196,6 +196,20 @@ void Analyses::world_changed(const std::function<void(World&)>& change) {
   hooks_.changed();
 }
 
+void Analyses::launches_changed(std::shared_ptr<const snapshot::Launches> launches) {
+  const std::shared_ptr<const World> before = world_;
+  auto world = std::make_shared<World>(*world_);
+  world->launches = std::move(launches);
+  world_ = std::move(world);
+  const std::set<std::string> programs = world_->launches->changed_since(*before->launches);
+  if (programs.empty()) return;
+  ++*tick_;
+  for (const std::string& path : programs) changed_[path] = *tick_;
+  for (const auto& [uri, document] : documents_)
+    if (programs.contains(document->path) && document->analysed && document->draft) start(*document, Urgency::dependent);
+  hooks_.changed();
+}
+
 void Analyses::outlook_changed(const std::function<void(Outlook&)>& change) {
   auto outlook = std::make_shared<Outlook>(*outlook_);
   change(*outlook);

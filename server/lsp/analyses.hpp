@@ -52,6 +52,8 @@ public:
   void files_changed(const std::vector<std::string>& paths);
   // Settings or folders changed: everything is to be analysed again.
   void world_changed(const std::function<void(World&)>& change);
+  // Only the programs are analysed again that are launched in another way than before.
+  void launches_changed(std::shared_ptr<const snapshot::Launches> launches);
   void outlook_changed(const std::function<void(Outlook&)>& change);
   // Until then documents are kept, but nothing runs.
   void begin();

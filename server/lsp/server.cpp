@@ -76,7 +76,10 @@ Scheduler::Hooks LanguageServer::scheduler_hooks() {
 
 Analyses::Hooks LanguageServer::analyses_hooks() {
   Analyses::Hooks hooks;
-  hooks.accepted = [this](OpenDocument& document) { diagnostics_.accepted(document); };
+  hooks.accepted = [this](OpenDocument& document) {
+    diagnostics_.accepted(document);
+    if (document.fresh && !document.parsed->is_python()) workspace_.script_changed(document.path);
+  };
   hooks.changed = [this] { workspace_diagnostics_.changed(); };
   return hooks;
 }

@@ -19,8 +19,10 @@ Sweep::Sweep(std::shared_ptr<const World> world, std::shared_ptr<const Outlook> 
 
 void Sweep::find_files() {
   for (const std::string& folder : world_->folders) {
-    std::vector<std::string> found = find_python_files(folder, &cancelled).files;
-    files_.insert(files_.end(), found.begin(), found.end());
+    const auto documents = wants_ == Wants::diagnostics ? Documents::included : Documents::left_out;
+    const Discovery found = find_python_files(folder, &cancelled, Notebooks::left_out, documents);
+    files_.insert(files_.end(), found.files.begin(), found.files.end());
+    files_.insert(files_.end(), found.documents.begin(), found.documents.end());
   }
   std::sort(files_.begin(), files_.end());
   files_.erase(std::unique(files_.begin(), files_.end()), files_.end());

@@ -1,5 +1,6 @@
 #include "server/lsp/workspace.hpp"
 
+#include "documents/document.hpp"
 #include "server/lsp/progress.hpp"
 #include "server/workspace/discovery.hpp"
 #include "server/workspace/paths.hpp"
@@ -16,6 +17,7 @@ namespace {
 constexpr std::uint64_t scanned_bytes = 8u << 20;
 
 struct Scan {
+  std::vector<std::string> documents;
   std::size_t found = 0;
   std::size_t parsed = 0;
 };
@@ -26,8 +28,9 @@ Scan scan_folders(const World& world, const std::atomic<bool>& cancelled, const 
   std::uint64_t bytes = 0;
   std::vector<std::string> files;
   for (const std::string& folder : world.folders) {
-    const Discovery discovery = find_python_files(folder, &cancelled);
+    const Discovery discovery = find_python_files(folder, &cancelled, Notebooks::left_out, Documents::included);
     files.insert(files.end(), discovery.files.begin(), discovery.files.end());
+    scan.documents.insert(scan.documents.end(), discovery.documents.begin(), discovery.documents.end());
   }
   scan.found = files.size();
   for (std::size_t i = 0; i < files.size(); ++i) {
@@ -102,9 +105,29 @@ void Workspace::files_changed(const lsp::DidChangeWatchedFilesParams& params) {
       files.push_back(std::move(path));
   }
   session_.analyses.files_changed(files);
+  bool scripts = false;
+  for (const std::string& path : files)
+    if (documents::language_of(path) != documents::Language::none) scripts_.insert(path), scripts = true;
+  if (scripts) find_launches();
   if (settings)
     session_.analyses.world_changed(
         [](World& world) { world.configuration = std::make_shared<ConfigurationFiles>(); });
+}
+
+void Workspace::script_changed(const std::string& path) {
+  scripts_.insert(path);
+  find_launches();
+}
+
+void Workspace::find_launches() {
+  if (scripts_.empty() || !session_.analyses.begun()) return;
+  std::vector<std::string> scripts(scripts_.begin(), scripts_.end());
+  session_.scheduler.request("launches:", Urgency::background,
+                             [this, scripts = std::move(scripts), world = session_.analyses.world()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                               auto launches = server::find_launches(*world, scripts, cancelled);
+                               if (cancelled) return {};
+                               return [this, launches = std::move(launches)] { session_.analyses.launches_changed(launches); };
+                             });
 }
 
 void Workspace::scan() {
@@ -113,11 +136,13 @@ void Workspace::scan() {
   auto progress = WorkDone::of_our_own(session_.editor, "stepzero/scan/" + std::to_string(++scans_));
   progress->begin("stepzero: reading the workspace", false);
   session_.scheduler.request("scan:", Urgency::background,
-                             [world, progress, post = session_.scheduler.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+                             [this, world, progress, post = session_.scheduler.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
                                const Scan scan = scan_folders(*world, cancelled, [&](std::size_t done, std::size_t all) {
                                  post([progress, done, all] { progress->report(done, all); });
                                });
-                               return [progress, scan] {
+                               return [this, progress, scan] {
+                                 scripts_.insert(scan.documents.begin(), scan.documents.end());
+                                 find_launches();
                                  progress->end(std::to_string(scan.found) + " Python files");
                                  spdlog::info("the workspace has {} Python files; {} were parsed", scan.found,
                                               scan.parsed);

@@ -5,6 +5,7 @@
 #include "server/lsp/configuration.hpp"
 #include "server/lsp/session.hpp"
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ public:
   void watch();
   // Finds the workspace's files and parses as many as the cache is meant to hold at the start.
   void scan();
+  // A script was opened or changed: what it launches may be something else now.
+  void script_changed(const std::string& path);
 
 private:
   void files_changed(const lsp::DidChangeWatchedFilesParams& params);
@@ -30,6 +33,8 @@ private:
   Configuration& configuration_;
   std::vector<lsp::WorkspaceFolder> folders_;
   int scans_ = 0;
+  void find_launches();
+  std::set<std::string> scripts_; // that may launch programs
 };
 
 } // namespace stepzero::server

@@ -1,5 +1,6 @@
 #include "judge.hpp"
 
+#include "documents/document.hpp"
 #include "footprint/text.hpp"
 #include "snapshot/snapshot.hpp"
 #include "workspace.hpp"
@@ -76,6 +77,12 @@ private:
     snapshot::Options options;
     options.want_facts = facts;
     if (!program_.gpu_memory.empty()) options.gpu_memory = footprint::parse_size(program_.gpu_memory).value_or(0);
+    options.launches = [&] {
+      snapshot::Launches launches;
+      for (const auto& [other, text] : workspace.files())
+        if (documents::language_of(other, text) != documents::Language::none) launches.add(workspace, Workspace::path_of(other));
+      return launches.of(Workspace::path_of(title));
+    };
     Result result = snapshot::analyze(workspace, Workspace::path_of(title), options);
     for (const std::string& failed : result.failed_rules) complain(program_.line, title + ": a rule threw: " + failed);
     if (result.out_of_budget) complain(program_.line, title + ": out of budget");

@@ -240,3 +240,26 @@ def test_the_output_is_the_same_each_time(schedule):
     first = schedule(TRAINING, "--format", "json").out
     assert all(schedule(TRAINING, "--format", "json").out == first for _ in range(3))
     json.loads(first)
+
+
+LAUNCHED = """\
+import argparse
+import torch
+import torch.distributed as dist
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--rounds", type=int, default=1)
+args = parser.parse_args()
+dist.init_process_group("gloo")
+for _ in range(args.rounds):
+    dist.all_reduce(torch.zeros(3))
+"""
+
+
+def test_each_launch_that_communicates_in_another_way_is_a_job(write, stepzero):
+    write("train.py", LAUNCHED)
+    write("run.sh", "torchrun --nproc_per_node 3 train.py --rounds 2\n")
+    files = stepzero("schedule", "--format", "json", "train.py").json["files"]
+    assert [file.get("launch") for file in files] == [None, "run.sh:1"]
+    assert files[1]["world"] == 3
+    assert "train.py, as launched by run.sh:1, 3 ranks" in stepzero("schedule", "train.py").text

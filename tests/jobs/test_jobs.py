@@ -182,7 +182,7 @@ def test_the_engine_trains_as_the_cases_say(files, program, fails, tmp_path):
     assert (out.returncode != 0) == fails, out.stdout + out.stderr
 
 
-@pytest.mark.parametrize("recorder", ["record_accelerate.py", "record_deepspeed.py", "record_launchers.py"])
+@pytest.mark.parametrize("recorder", ["record_accelerate.py", "record_deepspeed.py", "record_launchers.py", "record_training_arguments.py"])
 def test_the_facts_are_those_of_the_packages(recorder):
     out = subprocess.run([PYTHON, str(HERE / recorder), "--check"], capture_output=True, text=True, timeout=300)
     assert out.returncode == 0, out.stdout + out.stderr

@@ -45,8 +45,8 @@ Role role_of(const std::string& path, const Document& document) {
     if (!document.script.commands.empty()) return Role::script;
     return document.root.find("distributed_type") && document.root.find("compute_environment") ? Role::accelerate : Role::nothing;
   case Language::make:
-  case Language::docker: return launch::launch_lines(document.script).empty() ? Role::nothing : Role::script;
-  case Language::shell: return Role::script;
+  case Language::docker: return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing : Role::script;
+  case Language::environment:  case Language::shell: return Role::script;
   case Language::none: break;
   }
   return Role::nothing;

@@ -1,6 +1,7 @@
 #include "rules/launch/parsers.hpp"
 
 #include "program/imports.hpp"
+#include "rules/launch/dataclasses.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -43,10 +44,28 @@ public:
 
   ScriptOptions collect(const std::string& path) {
     visit(path);
-    while (!waiting_.empty() && seen_.size() < most_modules) {
+    // What can add an option once, can add any: the other modules are of no interest then, unless the parser is of another kind.
+    const auto module = sources_.module(path);
+    const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
+    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos;
+    while (!waiting_.empty() && seen_.size() < most_modules && !(open_ && is_of_argparse)) {
       const std::string next = waiting_.back();
       waiting_.pop_back();
       visit(next);
+    }
+    if (!hf_classes_.empty()) {
+      made_.of_dataclasses = true;
+      made_.abbreviations = true;
+      const bool all = add_options(classes_, hf_classes_, made_);
+      made_.one_parser = hf_parsers_ == 1 && parsers_ == 0;
+      made_.closed = all && made_.one_parser && hf_parses_ && !hf_open_ && waiting_.empty();
+      return std::move(made_);
+    }
+    if (click_commands_ == 1 && parsers_ == 0) {
+      made_.abbreviations = false;
+      made_.one_parser = true;
+      made_.closed = !click_open_ && waiting_.empty();
+      return std::move(made_);
     }
     const bool handed_out = std::any_of(handed_to_.begin(), handed_to_.end(), [&](const std::string& name) { return !functions_.contains(name); });
     made_.closed = parses_ && parsers_ > 0 && !open_ && !handed_out && waiting_.empty();
@@ -64,14 +83,44 @@ private:
     const std::string& text = module->text->bytes();
     for (const std::string_view way : {"sys.argv", "import_module(", "__import__(", "exec("})
       if (text.find(way) != std::string::npos) open_ = true;
+    if (text.find("sys.argv.") != std::string::npos || text.find("sys.argv =") != std::string::npos || text.find("sys.argv +=") != std::string::npos) hf_open_ = click_open_ = true;
     const std::string_view folder(path.data(), path.rfind('/'));
     for (const Item& item : module->items) {
       if (!item.chunk->stmt) continue;
-      for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) { statement(stmt, path); });
+      offset_ = item.offset;
+      conditions_.clear();
+      functions_around_.clear();
+      for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) { around(stmt); });
+      for_each_statement(*item.chunk->stmt, [&](const Stmt& stmt) {
+        if (stmt.kind == StmtKind::class_) collect_class(static_cast<const ClassStmt&>(stmt), path, text, item.offset, classes_);
+        statement(stmt, path);
+        if (stmt.kind == StmtKind::function)
+          for (const Expr* decorator : static_cast<const FunctionStmt&>(stmt).decorators)
+            if (decorator->kind == ExprKind::call) call(static_cast<const CallExpr&>(*decorator), path, item.offset);
+      });
       for_each_expression(*item.chunk->stmt, [&](const Expr& expr) {
         if (expr.kind == ExprKind::call) call(static_cast<const CallExpr&>(expr), path, item.offset);
       });
     }
+  }
+
+  // Statements that run, or not; functions, which are told apart by where they begin.
+  void around(const Stmt& stmt) {
+    if (stmt.kind == StmtKind::function) functions_around_.push_back(stmt.span);
+    const bool chooses = stmt.kind == StmtKind::if_ || stmt.kind == StmtKind::for_ || stmt.kind == StmtKind::while_ || stmt.kind == StmtKind::try_;
+    // `if __name__ == "__main__":` holds for what is launched.
+    if (chooses && !(stmt.kind == StmtKind::if_ && static_cast<const IfStmt&>(stmt).test->kind == ExprKind::compare && last_name(*static_cast<const CompareExpr&>(*static_cast<const IfStmt&>(stmt).test).left) == "__name__")) conditions_.push_back(stmt.span);
+  }
+  static bool holds(const std::vector<Span>& spans, Span inner) {
+    return std::any_of(spans.begin(), spans.end(), [&](Span each) { return each.begin <= inner.begin && inner.end <= each.end; });
+  }
+  // The innermost function, by its path and beginning; empty: the module.
+  std::string function_of(const std::string& path, Span inner) const {
+    std::uint32_t begin = 0;
+    bool any = false;  // spans count from the beginning of the item
+    for (const Span each : functions_around_)
+      if (each.begin <= inner.begin && inner.end <= each.end && (!any || each.begin > begin)) begin = each.begin, any = true;
+    return path + (any ? ":" + std::to_string(offset_ + begin) : "");
   }
 
   void statement(const Stmt& stmt, const std::string& path) {
@@ -92,7 +141,7 @@ private:
         if (alias.path.empty()) continue;
         const std::string_view name = alias.path.front().text();
         // A parser of another package's own takes more options.
-        if (name.find("rgumentParser") != std::string_view::npos && !(names.size() == 1 && names[0] == "argparse")) open_ = true;
+        if (name.find("rgumentParser") != std::string_view::npos && name != "HfArgumentParser" && !(names.size() == 1 && names[0] == "argparse")) open_ = hf_open_ = true;
         if (target)
           if (const auto inner = imports.within(*target, name)) follow(*inner);
       }
@@ -102,7 +151,7 @@ private:
       const auto& cls = static_cast<const ClassStmt&>(stmt);
       functions_.insert(std::string(cls.name.text()));
       for (const Expr* base : cls.bases)
-        if (last_name(*base).find("rgumentParser") != std::string_view::npos) open_ = true;
+        if (last_name(*base).find("rgumentParser") != std::string_view::npos) open_ = hf_open_ = true;
     }
     for (std::string& each : tried) read_.insert(std::move(each));
   }
@@ -120,8 +169,10 @@ private:
   void call(const CallExpr& call, const std::string& path, std::uint32_t offset) {
     const std::string_view name = last_name(*call.function);
     if (name == "add_argument") return option(call, path, offset);
+    if (of_dataclasses(name, call) || of_click(name, call, path, offset)) return;
     if (name == "ArgumentParser") {
       ++parsers_;
+      made_in_ = function_of(path, call.span);
       if (spreads(call) || keyword(call, "parents") || keyword(call, "fromfile_prefix_chars") || keyword(call, "prefix_chars")) open_ = true;
       if (is_false(keyword(call, "allow_abbrev"))) made_.abbreviations = false;
       return;
@@ -178,6 +229,7 @@ private:
     if (nargs && (last_name(*nargs) == "REMAINDER" || text_of(nargs) == "...")) open_ = true;
     if (const Expr* type = keyword(call, "type")) made.type = last_name(*type);
     made.is_required = is_true(keyword(call, "required"));
+    made.is_conditional = holds(conditions_, call.span) || parsers_ == 0 || function_of(path, call.span) != made_in_;
     if (const Expr* choices = keyword(call, "choices"); choices && (choices->kind == ExprKind::list || choices->kind == ExprKind::tuple)) {
       const auto elements = choices->kind == ExprKind::list ? static_cast<const ListExpr&>(*choices).elements : static_cast<const TupleExpr&>(*choices).elements;
       for (const Expr* each : elements) {
@@ -192,13 +244,67 @@ private:
     made_.options.push_back(std::move(made));
   }
 
+  // HfArgumentParser((ModelArguments, TrainingArguments)).parse_args_into_dataclasses()
+  bool of_dataclasses(std::string_view name, const CallExpr& call) {
+    if (name == "HfArgumentParser") {
+      ++hf_parsers_;
+      const Expr* given = call.arguments.empty() ? keyword(call, "dataclass_types") : call.arguments[0];
+      List<const Expr*> classes;
+      std::vector<const Expr*> one;
+      if (given && given->kind == ExprKind::tuple) classes = static_cast<const TupleExpr&>(*given).elements;
+      else if (given && given->kind == ExprKind::list) classes = static_cast<const ListExpr&>(*given).elements;
+      else one.push_back(given);
+      for (const Expr* each : classes) one.push_back(each);
+      for (const Expr* each : one) {
+        if (each && each->kind == ExprKind::name) hf_classes_.emplace_back(last_name(*each));
+        else if (each && each->kind == ExprKind::attribute) hf_classes_.push_back("transformers." + std::string(last_name(*each)));
+        else hf_open_ = true, hf_classes_.emplace_back("?");
+      }
+      return true;
+    }
+    if (name == "parse_args_into_dataclasses") {
+      hf_parses_ = true;
+      if (keyword(call, "return_remaining_strings") || keyword(call, "args") || keyword(call, "args_filename") || !call.arguments.empty()) hf_open_ = true;
+      open_ = true;
+      return true;
+    }
+    return false;
+  }
+
+  // @click.command() and @click.option("--lr", …)
+  bool of_click(std::string_view name, const CallExpr& call, const std::string& path, std::uint32_t offset) {
+    if (call.function->kind != ExprKind::attribute || static_cast<const AttributeExpr&>(*call.function).object->kind != ExprKind::name || last_name(*static_cast<const AttributeExpr&>(*call.function).object) != "click") return false;
+    if (name == "command") ++click_commands_;
+    if (name == "group" || keyword(call, "context_settings") || keyword(call, "cls") || spreads(call) || name == "pass_context") click_open_ = true;
+    if (name != "option" && name != "version_option") return true;
+    DeclaredOption made;
+    made.where = {path, {call.span.begin + offset, call.span.end + offset}};
+    made.is_plain = false;
+    made.is_flag = keyword(call, "is_flag") != nullptr;
+    if (name == "version_option") made.flags.emplace_back("--version");
+    for (const Expr* argument : call.arguments) {
+      std::string_view flags = text_of(argument);
+      if (flags.empty()) click_open_ = true;
+      for (; !flags.empty(); flags.remove_prefix(std::min(flags.find('/') + 1 ? flags.find('/') + 1 : flags.size(), flags.size())))
+        if (const std::string_view flag = flags.substr(0, flags.find('/')); flag.starts_with('-')) made.flags.emplace_back(flag);
+    }
+    if (!made.flags.empty()) made_.options.push_back(std::move(made));
+    return true;
+  }
+
   const program::Sources& sources_;
   std::set<std::string>& read_;
   ScriptOptions made_;
+  DataClasses classes_;
+  std::vector<std::string> hf_classes_;
+  std::uint32_t offset_ = 0;
+  std::vector<Span> conditions_, functions_around_;  // of the statement that is read
+  std::string made_in_;                              // the function that makes the parser
   std::set<std::string> seen_, functions_, handed_to_;
   std::vector<std::string> waiting_;
-  int parsers_ = 0;
+  int parsers_ = 0, hf_parsers_ = 0, click_commands_ = 0;
   bool parses_ = false, open_ = false;
+  bool hf_parses_ = false, hf_open_ = false, click_open_ = false;
 };
 
 } // namespace

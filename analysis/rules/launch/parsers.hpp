@@ -19,6 +19,7 @@ struct DeclaredOption {
   bool is_plain = true;                 // takes one value: neither action nor nargs says otherwise
   bool is_flag = false;                 // takes none
   bool is_required = false;
+  bool is_conditional = false;          // added on a branch, or by a function that may not be called
   Location where;                       // of the call
 };
 
@@ -26,6 +27,7 @@ struct ScriptOptions {
   bool closed = false;                  // no other option is taken
   bool abbreviations = true;            // the beginning of a name is enough
   bool one_parser = false;              // all options are of one parser
+  bool of_dataclasses = false;          // HfArgumentParser makes it
   std::vector<DeclaredOption> options;
 
   const DeclaredOption* find(std::string_view flag) const;

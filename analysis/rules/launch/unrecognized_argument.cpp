@@ -1,5 +1,7 @@
 // launch/unrecognized-argument: a launch hands an argument to a launcher or a script that does not take it.
 #include "rules/documents/check.hpp"
+#include "rules/launch/dataclasses.hpp"
+#include "rules/launch/hydra.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/parsers.hpp"
 #include "rules/list.hpp"
@@ -75,7 +77,7 @@ void judge_value(const DeclaredOption& option, const Word& flag, const Word& val
   }
   if (why.empty()) return;
   Finding& finding = report.add(value.by_default ? Severity::warning : Severity::error, value.written, "`" + flag.text + "` " + why + "; the script ends over \"" + value.text + "\"");
-  report.relate(finding, option.where, "declared here");
+  if (!option.where.path.empty()) report.relate(finding, option.where, "declared here");
 }
 
 // What the launcher itself hands the script.
@@ -89,14 +91,56 @@ void judge_local_rank(const LaunchLine& line, const ScriptOptions& options, Docu
                           : "torch.distributed.launch hands every script its local rank as an argument; this one declares none and ends over it. Launch with torchrun");
 }
 
+// Arguments that the script requires and that the launch does not give.
+void judge_missing(const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) {
+  if (!options.one_parser) return;
+  std::size_t by_place = 0, wanted = 0;
+  bool places_known = true;
+  for (std::size_t i = 0; i < line.arguments.size(); ++i) {
+    const Word& word = line.arguments[i];
+    const std::size_t equals = std::min(word.text.find('='), word.text.size());
+    const std::string flag = word.text.substr(0, equals);
+    if (word.text.find(documents::Chars::words) != std::string::npos || flag.find(documents::Chars::hole) == 0 || flag == "-h" || flag == "--help" || flag == "--") return;
+    // A file that holds the arguments.
+    if (options.of_dataclasses && (word.text.ends_with(".json") || word.text.ends_with(".yaml") || word.text.ends_with(".yml")) && line.arguments.size() == 1) return;
+    if (!word.text.starts_with('-')) {
+      ++by_place;
+      continue;
+    }
+    const DeclaredOption* option = options.find(flag);
+    if (!option || (!option->is_plain && !option->is_flag)) places_known = false;
+    else if (option->is_plain && equals == word.text.size()) ++i;
+  }
+  std::string missing;
+  const DeclaredOption* first = nullptr;
+  for (const DeclaredOption& option : options.options) {
+    const bool placed = !option.flags.front().starts_with('-');
+    // What an imported module declares may belong to a program of its own.
+    if (option.is_conditional || (option.where.path != path && !options.of_dataclasses) || (!placed && !option.is_required) || (placed && (!option.is_plain || !places_known))) continue;
+    if (placed && ++wanted <= by_place) continue;
+    const auto gives = [&](const Word& word) {
+      const std::string flag = word.text.substr(0, word.text.find('='));
+      return std::any_of(option.flags.begin(), option.flags.end(), [&](const std::string& name) { return name == flag || (flag.size() > 3 && flag.starts_with("--") && name.starts_with(flag)) || (name.size() == 2 && word.text.starts_with(name)); });
+    };
+    if (!placed && std::any_of(line.arguments.begin(), line.arguments.end(), gives)) continue;
+    missing += (missing.empty() ? "`" : ", `") + option.flags.front() + "`";
+    if (!first) first = &option;
+  }
+  if (!first) return;
+  Finding& finding = report.add(Severity::error, line.script->written, "`" + file_of(path) + "` requires " + missing + ", and this launch does not give it: the script ends with \"the following arguments are required\"");
+  report.relate(finding, first->where, "declared here");
+}
+
 // The options of the script that its text decides.
 void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
   if (!line.script || !line.script->is_known()) return;
   const auto path = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
   if (!path) return;
+  judge_overrides(input, line, *path, report);
   const ScriptOptions options = options_of_script(input.sources, *path, input.read);
   if (!options.closed) return;
   judge_local_rank(line, options, report);
+  judge_missing(line, options, *path, report);
   const std::vector<Word>& words = line.arguments;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Word& word = words[i];
@@ -118,10 +162,13 @@ void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentRe
     }
     if (options.abbreviations && !beginnings(options, flag.text).empty()) continue;
     const std::string_view meant = documents::nearest(flag.text, options.names());
-    Finding& finding = report.add(word.by_default ? Severity::warning : Severity::error, word.written,
-                                  "`" + file_of(*path) + "` declares no argument `" + flag.text + "` and ends over it: \"unrecognized arguments\"" + (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
+    // The Trainer's arguments are those of one version of transformers.
+    if (options.of_dataclasses && (meant.empty() || is_former_training_argument(flag.text))) continue;
+    const bool may_be_older = options.of_dataclasses && options.find(meant)->where.path.empty();
+    Finding& finding = report.add(word.by_default || may_be_older ? Severity::warning : Severity::error, word.written,
+                                  "`" + file_of(*path) + "` declares no argument `" + flag.text + "` and ends over it" + (options.of_dataclasses ? "" : ": \"unrecognized arguments\"") + (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
     if (meant.empty()) continue;
-    report.relate(finding, options.find(meant)->where, "`" + std::string(meant) + "` is declared here");
+    if (!options.find(meant)->where.path.empty()) report.relate(finding, options.find(meant)->where, "`" + std::string(meant) + "` is declared here");
     if (word.written.end - word.written.begin == word.text.size())
       report.fix(finding, "Rename to " + std::string(meant), true, {word.written.begin, word.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
   }

@@ -23,6 +23,7 @@ const families = {
   deadlock: "Ranks that wait for each other.",
   deepspeed: "Configurations of DeepSpeed, and the programs that use them.",
   documents: "Configurations and scripts that cannot be read.",
+  fsdp: "Models that are sharded: FullyShardedDataParallel and fully_shard.",
   launch: "How a job is started: launchers, their arguments, the environment.",
   loop: "The training loop: losses, gradients, optimizers, schedules.",
   memory: "Graphs and tensors that are kept longer than needed.",

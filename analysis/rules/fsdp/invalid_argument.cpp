@@ -1,0 +1,131 @@
+// fsdp/invalid-argument: what FullyShardedDataParallel or fully_shard refuses.
+#include "rules/fsdp/wraps.hpp"
+#include "rules/list.hpp"
+#include "rules/loop/parts.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using namespace fsdp;
+using values::Kind;
+
+namespace {
+
+constexpr std::string_view taken[] = {"module", "mesh", "reshard_after_forward", "shard_placement_fn", "mp_policy", "offload_policy", "ignored_params", "dp_mesh_dims"};
+// Arguments of FullyShardedDataParallel, and what became of them.
+constexpr std::array<std::string_view, 2> became[] = {
+    {"auto_wrap_policy", "call `fully_shard` on each layer first, then on the model"},
+    {"mixed_precision", "it is `mp_policy=MixedPrecisionPolicy(…)` here"},
+    {"cpu_offload", "it is `offload_policy=CPUOffloadPolicy()` here"},
+    {"sharding_strategy", "`reshard_after_forward` says it here"},
+    {"process_group", "it is `mesh` here"},
+    {"device_mesh", "it is `mesh` here"},
+    {"device_id", "move the model to its device first"},
+    {"ignored_modules", "it is `ignored_params` here"},
+    {"ignored_states", "it is `ignored_params` here"},
+    {"sync_module_states", "load or broadcast the weights yourself"},
+    {"use_orig_params", "the parameters are always kept here"},
+};
+
+bool is_container(Value module) {
+  const auto* object = module.is(Kind::instance) ? module.as<Instance>() : nullptr;
+  return object && !object->cls && object->native && (object->native->path == "torch.nn.ModuleList" || object->native->path == "torch.nn.ModuleDict");
+}
+bool is_symbol(Value value, std::string_view ending) { return value.is(Kind::library) && value.as<values::LibrarySymbol>()->path.ends_with(ending); }
+bool is_object_of(Value value, std::string_view path) {
+  return value.is(Kind::instance) && value.as<Instance>()->native && value.as<Instance>()->native->path == path;
+}
+
+// Of fully_shard: why it raises; empty if it does not.
+std::string why_in_place(const Wrap& wrap) {
+  if (is_container(wrap.module))
+    return "`fully_shard` takes no ModuleList and no ModuleDict: \"does not support containers that do not implement forward\". Call it on each module in it.";
+  if (!wrap.event->expr) return {};
+  const syntax::CallExpr& call = *wrap.event->expr;
+  for (const syntax::Keyword& each : call.keywords) {
+    const std::string_view name = each.name.text();
+    if (name.empty() || std::find(std::begin(taken), std::end(taken), name) != std::end(taken)) continue;
+    const auto old = std::find_if(std::begin(became), std::end(became), [&](const auto& one) { return one[0] == name; });
+    return "`fully_shard` takes no argument `" + std::string(name) + "`: \"got an unexpected keyword argument\"" + (old == std::end(became) ? "." : "; " + std::string((*old)[1]) + ".");
+  }
+  const bool starred = std::any_of(call.arguments.begin(), call.arguments.end(), [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
+  if (call.arguments.size() > 1 && !starred) return "`fully_shard` takes the module by its place and everything else by its name: \"takes 1 positional argument but " + std::to_string(call.arguments.size()) + " were given\".";
+  if (is_object_of(wrap.option("mp_policy"), "torch.distributed.fsdp.MixedPrecision"))
+    return "`MixedPrecision` belongs to `FullyShardedDataParallel`, and `fully_shard` does not read it: inputs and parameters then differ in type. Pass a `MixedPrecisionPolicy`.";
+  return {};
+}
+
+// Of FullyShardedDataParallel.
+std::string why_wrapped(const Wrap& wrap) {
+  const Value policy = wrap.option("auto_wrap_policy");
+  if (is_symbol(policy, ".transformer_auto_wrap_policy"))
+    return "`transformer_auto_wrap_policy` has to be told which classes are layers: \"missing 1 required positional argument: 'transformer_layer_cls'\". Pass `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})`, or `ModuleWrapPolicy({Block})`.";
+  if (policy.is(Kind::list) || policy.is(Kind::tuple)) return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass `ModuleWrapPolicy` of them.";
+  if (is_symbol(policy, ".ModuleWrapPolicy")) return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
+  const Value strategy = wrap.option("sharding_strategy");
+  if (strategy.is(Kind::string)) return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: KeyError. Pass `ShardingStrategy." + std::string(strategy.text()) + "`.";
+  if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") && wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))
+    return "`HYBRID_SHARD` without an `auto_wrap_policy` has to be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\".";
+  if (is_object_of(wrap.option("mixed_precision"), "torch.distributed.fsdp.MixedPrecisionPolicy"))
+    return "`MixedPrecisionPolicy` belongs to `fully_shard`, and `FullyShardedDataParallel` refuses it: AttributeError. Pass `MixedPrecision`.";
+  return {};
+}
+
+// A module that was sharded already, or is a part of one that was.
+const Wrap* earlier(const std::vector<Wrap>& wraps, std::size_t index) {
+  const Wrap& wrap = wraps[index];
+  const auto* object = wrap.module.is(Kind::instance) ? wrap.module.as<Instance>() : nullptr;
+  if (!object || object->of_many) return nullptr;
+  for (std::size_t i = 0; i < index; ++i) {
+    const Wrap& other = wraps[i];
+    // On another way, or of a module that is made anew in each round, it may not be the same one.
+    if (!other.in_place || !other.turns.empty() || !wrap.turns.empty() || !other.module.is(Kind::instance) || other.event->place == wrap.event->place) continue;
+    Parts parts;
+    parts.add(other.module);
+    if (parts.complete && parts.found.contains(object)) return &other;
+  }
+  return nullptr;
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const auto& root : record.roots) {
+    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    for (std::size_t i = 0; i < wraps.size(); ++i) {
+      const Wrap& wrap = wraps[i];
+      if (wrap.in_attempt) continue;
+      const Wrap* before = nullptr;
+      std::string why = wrap.in_place ? why_in_place(wrap) : why_wrapped(wrap);
+      if (why.empty() && wrap.in_place && (before = earlier(wraps, i))) {
+        const bool same = before->module.object() == wrap.module.object();
+        why = same ? "`fully_shard` has already been applied to this module: \"can only be applied to a module once\"."
+                   : "This module is a part of one that is sharded already, and its parameters belong to that one: `fully_shard` fails here. Shard the parts first, and the whole last.";
+      }
+      if (why.empty() || !once(wrap.event->place)) continue;
+      Finding* finding = report.add(Severity::error, wrap.event->place, wrap.event->calls, std::move(why));
+      if (finding && before) report.relate(*finding, before->event->place, "sharded here first");
+    }
+  }
+}
+
+} // namespace
+
+constexpr Rule fsdp_invalid_argument = complete({
+    .id = "fsdp/invalid-argument",
+    .severity = Severity::error,
+    .summary = "an argument, a module or an order of calls that `fully_shard` or FullyShardedDataParallel refuses",
+    .why = "`fully_shard` of today and `FullyShardedDataParallel` share neither their arguments nor their policies, and both raise over what they do not take: "
+           "containers without a forward, a module that is sharded twice, a part that is sharded after the whole, a policy that was not told its layers, "
+           "`HYBRID_SHARD` without groups. Each was asked of PyTorch 2.13 with two processes.",
+    .wrong = "fully_shard(model)\nfor block in model.blocks:\n    fully_shard(block)\n",
+    .right = "for block in model.blocks:\n    fully_shard(block)\nfully_shard(model)\n",
+    .silent = "Calls with `**options` that the text does not decide; modules on branches; `size_based_auto_wrap_policy`, which is a policy as it stands.",
+    .fix = "None: what was meant has to be said in other words.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+} // namespace stepzero::rules

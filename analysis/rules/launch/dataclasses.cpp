@@ -1,0 +1,140 @@
+#include "rules/launch/dataclasses.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules::launch {
+
+using namespace syntax;
+
+namespace {
+
+struct TrainingArgument {
+  std::string_view flag, takes, type;
+  bool plain;  // not only of Seq2SeqTrainingArguments
+};
+constexpr TrainingArgument training_arguments[] = {
+#include "rules/launch/training_arguments.inc"
+};
+
+// What transformers 4 had and 5 has no more: from the migration guide of transformers 5 and the changes of 4.x.
+constexpr std::string_view former[] = {
+    "adafactor", "bf16_backend", "cuda_amp", "dispatch_batches", "do_eval", "do_predict", "do_train", "debug", "eval_use_gather_object", "evaluate_during_training", "evaluation_strategy", "fp16_backend",
+    "fp16_opt_level", "fsdp_min_num_params", "fsdp_transformer_layer_cls_to_wrap", "group_by_length", "half_precision_backend", "include_inputs_for_metrics", "include_for_metrics", "jit_mode_eval", "length_column_name",
+    "local_rank", "local-rank", "logging_dir", "mp_parameters", "no_cuda", "overwrite_output_dir", "past_index", "per_gpu_eval_batch_size", "per_gpu_train_batch_size", "push_to_hub_model_id",
+    "push_to_hub_organization", "push_to_hub_token", "ray_scope", "save_safetensors", "sharded_ddp", "split_batches", "torchdynamo", "tpu_metrics_debug", "tpu_num_cores", "use_cpu", "use_ipex", "use_mps_device",
+    "warmup_ratio", "xpu_backend", "ddp_backend", "ddp_bucket_cap_mb", "ddp_broadcast_buffers", "ddp_find_unused_parameters", "ddp_timeout", "ddp_timeout_delta", "fsdp", "fsdp_config", "deepspeed"};
+
+std::string_view slice(std::string_view text, Span span, std::uint32_t offset) { return text.substr(span.begin + offset, span.end - span.begin); }
+
+const Expr* keyword(const CallExpr& call, std::string_view name) {
+  for (const Keyword& each : call.keywords)
+    if (each.name.text() == name) return each.value;
+  return nullptr;
+}
+
+// "Optional[int]", "int | None" as "int".
+std::string plain_type(std::string type) {
+  std::erase(type, ' ');
+  if (type.starts_with("Optional[") || type.starts_with("typing.Optional[")) type = type.substr(type.find('[') + 1), type.pop_back();
+  if (type.ends_with("|None")) type.erase(type.size() - 5);
+  return type;
+}
+
+void add_field(const DataField& field, ScriptOptions& into) {
+  const std::string type = plain_type(field.type);
+  DeclaredOption& made = into.options.emplace_back();
+  made.flags = {"--" + field.name};
+  if (field.name.find('_') != std::string::npos) {
+    std::string dashed = field.name;
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    made.flags.push_back("--" + dashed);
+  }
+  made.where = field.where;
+  made.type = type == "int" || type == "float" ? type : "";
+  made.is_plain = type == "int" || type == "float" || type == "str";
+  made.is_required = !field.has_default && made.is_plain;
+  if (type != "bool" || !field.is_true) return;
+  const std::string written = made.flags.front().substr(2);
+  DeclaredOption& negated = into.options.emplace_back();
+  negated.flags = {"--no_" + written, "--no-" + written};
+  negated.is_plain = false;
+  negated.is_flag = true;
+  negated.where = field.where;
+}
+
+void add_training_arguments(bool of_sequences, ScriptOptions& into) {
+  for (const TrainingArgument& each : training_arguments) {
+    if (!each.plain && !of_sequences) continue;
+    DeclaredOption& made = into.options.emplace_back();
+    made.flags = {std::string(each.flag)};
+    std::string dashed(each.flag.substr(2));
+    if (dashed.find('_') != std::string::npos) {
+      std::replace(dashed.begin(), dashed.end(), '_', '-');
+      made.flags.push_back("--" + dashed);
+    }
+    made.type = each.type;
+    made.is_plain = each.takes == "one" && !each.type.empty();
+    made.is_flag = each.takes == "none";
+  }
+}
+
+bool add_class(const DataClasses& classes, const std::string& name, ScriptOptions& into, std::set<std::string>& seen) {
+  if (!seen.insert(name).second) return true;
+  if (const auto found = classes.find(name); found != classes.end()) {
+    for (const DataField& field : found->second.fields) add_field(field, into);
+    return std::all_of(found->second.bases.begin(), found->second.bases.end(), [&](const std::string& base) { return base == "object" || add_class(classes, base == name && base.ends_with("TrainingArguments") ? "transformers." + base : base, into, seen); });
+  }
+  const std::string last = name.substr(name.rfind('.') + 1);
+  if (last != "TrainingArguments" && last != "Seq2SeqTrainingArguments") return false;
+  add_training_arguments(last != "TrainingArguments", into);
+  return true;
+}
+
+} // namespace
+
+void collect_class(const ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset, DataClasses& into) {
+  DataClass made;
+  for (const Expr* base : cls.bases) {
+    if (base->kind == ExprKind::name) made.bases.emplace_back(static_cast<const NameExpr&>(*base).id.text());
+    else if (base->kind == ExprKind::attribute) made.bases.push_back("transformers." + std::string(static_cast<const AttributeExpr&>(*base).attribute.text()));
+    else made.bases.emplace_back("?");
+  }
+  for (const Stmt* stmt : cls.body) {
+    if (stmt->kind != StmtKind::ann_assign) continue;
+    const auto& declared = static_cast<const AnnAssignStmt&>(*stmt);
+    if (declared.target->kind != ExprKind::name) continue;
+    DataField& field = made.fields.emplace_back();
+    field.name = static_cast<const NameExpr&>(*declared.target).id.text();
+    field.type = slice(text, declared.annotation->span, offset);
+    field.where = {path, {declared.target->span.begin + offset, declared.target->span.end + offset}};
+    const Expr* value = declared.value;
+    if (value && value->kind == ExprKind::call) {
+      const auto& call = static_cast<const CallExpr&>(*value);
+      const Expr* given = keyword(call, "default");
+      const bool spread = std::any_of(call.keywords.begin(), call.keywords.end(), [](const Keyword& each) { return each.name.text().empty(); });
+      // A function of the program's own may pass a default on.
+      const bool is_field = call.function->kind == ExprKind::name ? static_cast<const NameExpr&>(*call.function).id.text() == "field" : call.function->kind == ExprKind::attribute && static_cast<const AttributeExpr&>(*call.function).attribute.text() == "field";
+      field.has_default = given || keyword(call, "default_factory") || spread || !is_field;
+      value = given;
+    } else {
+      field.has_default = value != nullptr;
+    }
+    field.is_true = value && value->kind == ExprKind::boolean && static_cast<const BooleanExpr&>(*value).value;
+  }
+  into[std::string(cls.name.text())] = std::move(made);
+}
+
+bool add_options(const DataClasses& classes, const std::vector<std::string>& names, ScriptOptions& into) {
+  std::set<std::string> seen;
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return add_class(classes, name, into, seen); });
+}
+
+bool is_former_training_argument(std::string_view flag) {
+  while (flag.starts_with('-')) flag.remove_prefix(1);
+  std::string name(flag);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return std::find(std::begin(former), std::end(former), name) != std::end(former);
+}
+
+} // namespace stepzero::rules::launch

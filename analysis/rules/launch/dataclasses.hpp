@@ -1,0 +1,32 @@
+// Parsers that are made of dataclasses, as HfArgumentParser of transformers makes them: the options that the fields stand for.
+#pragma once
+
+#include "rules/launch/parsers.hpp"
+#include "syntax/ast.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stepzero::rules::launch {
+
+struct DataField {
+  std::string name, type;      // the annotation, as it is written
+  bool has_default = false, is_true = false;
+  Location where;
+};
+struct DataClass {
+  std::vector<std::string> bases;
+  std::vector<DataField> fields;
+};
+// By name, of all modules of a program.
+using DataClasses = std::map<std::string, DataClass>;
+
+void collect_class(const syntax::ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset, DataClasses& into);
+// The options of the classes; false if one of them, or a base, is not seen.
+bool add_options(const DataClasses& classes, const std::vector<std::string>& names, ScriptOptions& into);
+
+// Arguments of transformers' Trainer that older versions had. They are no slips of those of today.
+bool is_former_training_argument(std::string_view flag);
+
+} // namespace stepzero::rules::launch

@@ -1,0 +1,47 @@
+#include "snapshot/launched_run.hpp"
+
+#include <algorithm>
+
+namespace stepzero::snapshot {
+
+namespace {
+constexpr std::size_t most_launches = 3;  // of one program that are run
+}
+
+bool reads_its_launch(const interpreter::Record& record, const program::Sources& sources) {
+  if (record.open_to_defaults || record.roles[static_cast<int>(symbolic::Role::world_size)] || record.roles[static_cast<int>(symbolic::Role::local_world_size)]) return true;
+  const auto asks = [&](const std::string& path) {
+    const auto module = path.ends_with(".py") ? sources.module(path) : nullptr;
+    const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
+    return text.find("parse_args(") != std::string_view::npos || text.find("parse_known_args(") != std::string_view::npos || text.find("environ") != std::string_view::npos || text.find("getenv") != std::string_view::npos;
+  };
+  // Libraries read what is theirs.
+  const auto is_own = [&](const std::string& path) {
+    return std::any_of(sources.roots().begin(), sources.roots().end(), [&](const std::string& root) { return path.starts_with(root + "/"); });
+  };
+  return asks(record.path) || std::any_of(record.read.begin(), record.read.end(), [&](const std::string& path) { return is_own(path) && asks(path); });
+}
+
+std::vector<Launch> launches_to_run(const LaunchesOfOne& known) {
+  if (!known) return {};
+  std::vector<Launch> chosen = *known;
+  const auto unknown_words = [](const Launch& launch) {
+    return std::count_if(launch.arguments.begin(), launch.arguments.end(), [](const std::string& word) { return word.find_first_of(std::string{Launch::hole, Launch::words}) != std::string::npos; });
+  };
+  std::stable_sort(chosen.begin(), chosen.end(), [&](const Launch& a, const Launch& b) { return unknown_words(a) < unknown_words(b); });
+  if (chosen.size() > most_launches) chosen.resize(most_launches);
+  return chosen;
+}
+
+void tell_of_launch(const Launch& launch, std::vector<rules::Finding>& findings) {
+  std::erase_if(findings, [](const rules::Finding& finding) { return finding.severity != rules::Severity::error || finding.rule.starts_with("deadlock/"); });
+  for (rules::Finding& finding : findings) {
+    finding.severity = rules::Severity::warning;
+    finding.message = "As launched by " + launch.name + ": " + finding.message;
+    finding.related.push_back({{launch.path, {launch.begin, launch.end}}, "launched here"});
+    // What mends one launch may break another.
+    finding.fixes.clear();
+  }
+}
+
+} // namespace stepzero::snapshot

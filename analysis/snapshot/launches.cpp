@@ -1,0 +1,85 @@
+#include "snapshot/launches.hpp"
+
+#include "interpreter/launch.hpp"
+#include "rules/documents/check.hpp"
+#include "rules/launch/line.hpp"
+#include "rules/launch/parsers.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::snapshot {
+
+using interpreter::Launch;
+
+namespace {
+
+constexpr std::size_t most_of_one = 16;  // launches of one program that are kept
+
+Launch launch_of(const std::string& script, const syntax::Text& text, const rules::launch::LaunchLine& line) {
+  Launch launch;
+  const syntax::Span where = line.command->words[line.first].span;
+  launch.path = script;
+  launch.begin = where.begin, launch.end = where.end;
+  launch.name = script.substr(script.rfind('/') + 1) + ":" + std::to_string(text.position(where.begin, syntax::Encoding::utf8).line + 1);
+  for (const documents::Word& word : line.arguments) launch.arguments.push_back(word.text);
+  const auto nodes = line.nodes(), processes = line.processes_per_node();
+  constexpr std::int64_t most = 1 << 20;
+  if (processes && *processes > 0 && *processes < most) {
+    launch.local_world = *processes;
+    if (nodes && *nodes > 0 && *nodes < most && line.wrapper.empty()) launch.world = *nodes * *processes;
+  }
+  for (const documents::Setting& set : line.command->environment) {
+    std::erase_if(launch.environment, [&](const auto& earlier) { return earlier.first == set.name; });
+    if (set.value.is_known()) launch.environment.emplace_back(set.name, set.value.text);
+  }
+  return launch;
+}
+
+bool gives_the_same(const Launch& one, const Launch& other) {
+  return one.arguments == other.arguments && one.world == other.world && one.local_world == other.local_world && one.environment == other.environment;
+}
+
+} // namespace
+
+void Launches::add(const program::Sources& sources, const std::string& script) {
+  const auto module = sources.module(script);
+  if (!module || module->text->bytes().find("py") == std::string::npos) return;
+  const auto language = documents::language_of(script, module->text->bytes());
+  if (language == documents::Language::none || language == documents::Language::environment) return;
+  // Most configurations are no workflow, and most data are no launch.json.
+  const std::string_view needs = language == documents::Language::json ? "\"configurations\"" : language == documents::Language::yaml ? "jobs:" : "";
+  if (module->text->bytes().find(needs) == std::string::npos) return;
+  const documents::Document document = documents::parse(language, module->text);
+  std::set<std::string> read;
+  for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(document.script)) {
+    if (!line.script || !line.script->is_known()) continue;
+    const auto program = rules::launch::script_file(sources, script, line.command->folder, line.script->text, line.is_module, read);
+    if (!program) continue;
+    auto& list = by_program_[*program];
+    if (!list) list = std::make_shared<std::vector<Launch>>();
+    std::vector<Launch>& known = *list;
+    Launch launch = launch_of(script, *module->text, line);
+    if (known.size() < most_of_one && std::none_of(known.begin(), known.end(), [&](const Launch& other) { return gives_the_same(launch, other); })) known.push_back(std::move(launch));
+  }
+}
+
+LaunchesOfOne Launches::of(const std::string& program) const {
+  const auto found = by_program_.find(program);
+  return found == by_program_.end() ? nullptr : found->second;
+}
+
+std::set<std::string> Launches::changed_since(const Launches& before) const {
+  std::set<std::string> programs;
+  const auto compare = [&](const Launches& one, const Launches& other) {
+    for (const auto& [program, list] : one.by_program_) {
+      const LaunchesOfOne there = other.of(program);
+      if (!there || *there != *list) programs.insert(program);
+    }
+  };
+  compare(*this, before);
+  compare(before, *this);
+  return programs;
+}
+
+} // namespace stepzero::snapshot

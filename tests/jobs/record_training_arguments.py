@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Writes analysis/rules/launch/training_arguments.inc: the options that HfArgumentParser makes of transformers' TrainingArguments.
+
+Run with the oracle's Python (tests/oracles.py); with --check it only compares.
+"""
+
+import argparse
+import pathlib
+import sys
+
+TARGET = pathlib.Path(__file__).parents[2] / "analysis/rules/launch/training_arguments.inc"
+
+
+def record():
+    import transformers
+    from transformers import HfArgumentParser, Seq2SeqTrainingArguments, TrainingArguments
+
+    lines = [f"// Made by tests/jobs/record_training_arguments.py of transformers {transformers.__version__}: do not edit."]
+    plain = {name for action in HfArgumentParser(TrainingArguments)._actions for name in action.option_strings}
+    for action in HfArgumentParser(Seq2SeqTrainingArguments)._actions:
+        if isinstance(action, argparse._HelpAction):
+            continue
+        takes = "none" if action.nargs == 0 else "optional" if action.nargs == "?" else "several" if action.nargs in ("*", "+") else "one"
+        kind = {int: "int", float: "float"}.get(action.type, "")
+        for name in action.option_strings:
+            if "-" in name[2:] and name != action.option_strings[0]:
+                continue
+            lines.append(f'{{"{name}", "{takes}", "{kind}", {str(name in plain).lower()}}},')
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    made = record()
+    if "--check" in sys.argv:
+        sys.exit(TARGET.read_text() != made)
+    TARGET.write_text(made)
+
+
+if __name__ == "__main__":
+    main()
