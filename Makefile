@@ -92,10 +92,11 @@ package: build documents
 	@cmake/install-dependencies package
 	@cd build && cpack -G 'TGZ;DEB' -B ../dist $(QUIET) && rm -rf ../dist/_CPack_Packages && ls ../dist/stepzero*
 
-# dist/: what `pip install` takes, for every Linux of this processor.
+# dist/: what `pip install` takes, for every Linux of this processor and, where a cross compiler is, of aarch64.
 wheel: documents
 	@$(BUILD) release --target stepzero_portable -- -j$(JOBS)
 	@packaging/wheel build dist
+	@[ "$$(uname -m)" = aarch64 ] || JOBS=$(JOBS) packaging/cross dist
 
 # dist/: the extension of VS Code with the program inside. Its settings are made from the rules of that program.
 vsix: build documents

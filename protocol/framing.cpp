@@ -83,25 +83,33 @@ std::size_t FrameDecoder::take_header(std::string_view bytes) {
     const std::size_t taken = header_.size() - before;
     read_header();
     header_.clear();
+    checked_ = 0;
     return taken;
   }
   if (bytes.size() >= room) {
     fail("the header block is longer than " + std::to_string(limits_.header) + " bytes");
     return bytes.size();
   }
-  // What cannot become a header is refused at once, not when 8 KiB of it have come.
-  const std::size_t line = header_.find('\n');
-  if (line != std::string::npos && (line == 0 || header_[line - 1] != '\r'))
-    fail("a header line does not end in CR LF: " + shown(header_.substr(0, line)));
-  else
-    refuse_unfinished_line();
+  refuse_unfinished_block();
   return bytes.size();
 }
 
+// What cannot become a header is refused at once, not when 8 KiB of it have come: each line once it is there, and of the last what has come.
+void FrameDecoder::refuse_unfinished_block() {
+  const std::string_view block = header_;
+  for (std::size_t end = 0; !broken() && (end = block.find('\n', checked_)) != std::string_view::npos; checked_ = end + 1) {
+    bool seen_length = false;
+    std::string_view line = block.substr(checked_, end - checked_);
+    if (!line.ends_with('\r')) return fail("a header line does not end in CR LF: " + shown(line));
+    line.remove_suffix(1);
+    read_field(line, seen_length);
+  }
+  length_.reset(); // it counts with the empty line
+  if (!broken()) refuse_unfinished_line(block.substr(checked_));
+}
+
 // What has come of a line that is no header field, or a length that is too large already, whatever follows.
-void FrameDecoder::refuse_unfinished_line() {
-  const std::size_t before = header_.rfind('\n');
-  std::string_view line = std::string_view(header_).substr(before == std::string::npos ? 0 : before + 1);
+void FrameDecoder::refuse_unfinished_line(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
@@ -123,6 +131,7 @@ void FrameDecoder::read_header() {
 }
 
 void FrameDecoder::read_field(std::string_view line, bool& seen_length) {
+  if (const std::size_t end = line.find('\n'); end != std::string_view::npos) return fail("a header line does not end in CR LF: " + shown(line.substr(0, end)));
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
   if (colon == std::string_view::npos || !is_name(name)) return fail("not a header field: " + shown(line));
@@ -160,6 +169,7 @@ void FrameDecoder::fail(std::string reason) {
   error_ = std::move(reason);
   length_.reset();
   header_ = {};
+  checked_ = 0;
   payload_ = {};
 }
 

@@ -29,7 +29,8 @@ public:
 
 private:
   std::size_t take_header(std::string_view bytes);
-  void refuse_unfinished_line();
+  void refuse_unfinished_block();
+  void refuse_unfinished_line(std::string_view line);
   void read_header();
   void read_field(std::string_view line, bool& seen_length);
   std::optional<std::size_t> length_of(std::string_view value);
@@ -37,6 +38,7 @@ private:
 
   FrameLimits limits_;
   std::string header_;                // bytes of an unfinished header block
+  std::size_t checked_ = 0;           // where its first line begins that is not known to be right
   std::optional<std::size_t> length_; // set while in a payload
   std::string payload_;
   std::string error_;

@@ -99,6 +99,23 @@ def test_what_it_says_is_what_the_other_program_says(environment):
     assert run(*theirs, status=1) == run(*ours, status=1)
 
 
+@pytest.mark.skipif(not (SOURCE / "build-aarch64/portable/stepzero").exists(), reason="no program for aarch64: cmake/install-dependencies cross, make wheel")
+@pytest.mark.skipif(shutil.which("qemu-aarch64-static") is None, reason="no qemu-user-static")
+def test_the_program_for_aarch64_says_what_this_one_says(tmp_path):
+    other = SOURCE / "build-aarch64"
+    made = Path(run(SOURCE / "packaging/wheel", other, tmp_path, env={**os.environ, "STRIP": "aarch64-linux-gnu-strip"}).strip())
+    assert "manylinux_2_17_aarch64" in made.name and "musllinux" in made.name
+    with zipfile.ZipFile(made) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("/scripts/stepzero")]
+        archive.extract(name, tmp_path)
+        assert any(each.endswith("rules/shape/matmul.md") for each in archive.namelist())
+    program = tmp_path / name
+    program.chmod(0o755)
+    example = str(SOURCE / "examples/train_ddp.py")
+    assert run("qemu-aarch64-static", program, "--version") == run(BUILD / "stepzero", "--version")
+    assert run("qemu-aarch64-static", program, "check", example, status=1) == run(BUILD / "stepzero", "check", example, status=1)
+
+
 @pytest.mark.skipif(shutil.which("pre-commit") is None, reason="no pre-commit")
 @pytest.mark.parametrize("text, status", [(WRONG, 1), (RIGHT, 0)])
 def test_the_hook_of_pre_commit(environment, project, tmp_path_factory, text, status):

@@ -82,6 +82,11 @@ TEST_CASE("a broken header is refused, however it arrives") {
       {"Content-Length: 67108865", "above the limit"},
       {"Content-Length: 2\r\nContent-Length: -", "not a number"},
       {"{\"jsonrpc\"", "not a header field"},
+      {"C\x8cntent: 2\r\nContent-Type: a", "not a header field"},
+      {"X\r\nContent-Type: a", "not a header field"},
+      {"X: a\nb: c\r\nContent-Length: 2\r\n\r\n{}", "CR LF"},
+      {"X: a\r\nb: c\nd: e\r\nContent-Length: 2\r\n\r\n{}", "CR LF"},
+      {"X: a\r\nb: c\nd", "CR LF"},
   };
   for (const auto& [stream, reason] : broken)
     for (const std::size_t portion : {std::size_t{1}, std::size_t{5}, stream.size()}) {
