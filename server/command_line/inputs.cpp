@@ -107,7 +107,7 @@ private:
 
   void folder(const std::string& path, const std::string& name) {
     inputs_.workspace_folders.push_back(path);
-    const Discovery found = find_python_files(path, nullptr, Notebooks::included, Documents::included);
+    const Discovery found = find_python_files(path, nullptr, NotebookFiles::included, Documents::included);
     const auto shown = [&](const std::string& file) {
       const std::string_view relative = relative_to(file, path);
       if (name == ".") return std::string(relative);

@@ -80,8 +80,8 @@ bool is_never_entered(std::string_view name) {
 
 class Walk {
 public:
-  Walk(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks, Documents documents)
-      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled), notebooks_(notebooks == Notebooks::included), documents_(documents == Documents::included) {
+  Walk(const std::string& folder, const std::atomic<bool>* cancelled, NotebookFiles notebooks, Documents documents)
+      : ignore_(IgnoreFiles::above(folder)), cancelled_(cancelled), notebooks_(notebooks == NotebookFiles::included), documents_(documents == Documents::included) {
     enter(folder);
     drop_links_to_found();
   }
@@ -154,7 +154,7 @@ private:
 
 } // namespace
 
-Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled, Notebooks notebooks, Documents documents) {
+Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled, NotebookFiles notebooks, Documents documents) {
   return std::move(Walk(folder, cancelled, notebooks, documents).found);
 }
 

@@ -76,3 +76,40 @@ def test_the_analysis_knows_no_threads_clock_json_or_transport(floor):
 def test_the_protocol_knows_no_python_and_no_rules():
     words = [f"{place}: {header}" for place, _, header in includes("protocol") if header.startswith("tree_sitter")]
     assert words == []
+
+
+# The compiler sees one file at a time: of two types of one name in one namespace, templates such as std::vector<T> are made once, and then
+# one of the two is written past its end.
+NOT_CODE = re.compile(r'//[^\n]*|R"(\w*)\((?:.|\n)*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'')
+OPENED = re.compile(r"namespace\s*([\w:]*)\s*\{|\b(?:struct|class|enum\s+class|enum|union)\s+(\w+)\s*(?:final\s*)?(?::(?!:)[^;{}()]*)?\{|[{}]")
+
+
+def types_of(text):
+    """Full names of the types that a file defines in namespaces that other files can open, too."""
+    around = []  # names of namespaces; None: any other brace
+    for found in OPENED.finditer(NOT_CODE.sub(" ", text)):
+        if found[0].startswith("namespace"):
+            around.append(found[1] or "(unnamed)")
+        elif found[0] == "}":
+            if around:
+                around.pop()
+        else:
+            if found[2] and None not in around and "(unnamed)" not in around:
+                yield "::".join([*around, found[2]])
+            around.append(None)
+
+
+def test_no_two_types_have_one_name():
+    places = {}
+    for folder in ("analysis", "server", "protocol"):
+        for path in sorted((ROOT / folder).rglob("*.[hc]pp")):
+            for name in types_of(path.read_text(encoding="utf-8")):
+                places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert len(places) > 500
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
+
+
+def test_types_are_told_apart():
+    text = "namespace a::b { struct S { int x; }; struct S; enum class E { one }; namespace { struct S {}; } struct C<int> {}; struct A::Part {}; template <class P> struct Q : R<P> {};\n" \
+           'void f() { struct Inner {}; } const char* t = "struct T {";  // struct U {\n class D : public S {}; }'
+    assert list(types_of(text)) == ["a::b::S", "a::b::E", "a::b::Q", "a::b::D"]

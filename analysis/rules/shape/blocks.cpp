@@ -34,7 +34,7 @@ std::vector<const Block*> blocks_of(const Event& event) {
 }
 
 namespace {
-bool find(const Block& block, const Event& wanted, std::vector<Step>& path) {
+bool find(const Block& block, const Event& wanted, std::vector<Descent>& path) {
   for (std::size_t i = 0; i < block.events.size(); ++i) {
     path.push_back({&block, i});
     if (block.events[i] == &wanted) return true;
@@ -46,8 +46,8 @@ bool find(const Block& block, const Event& wanted, std::vector<Step>& path) {
 }
 } // namespace
 
-std::vector<Step> path_to(const Block& block, const Event& wanted) {
-  std::vector<Step> path;
+std::vector<Descent> path_to(const Block& block, const Event& wanted) {
+  std::vector<Descent> path;
   static_cast<void>(find(block, wanted, path));
   return path;
 }

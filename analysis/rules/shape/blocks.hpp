@@ -8,13 +8,13 @@
 namespace stepzero::rules {
 
 // One step down: the event of a block that is, or holds, what was looked for.
-struct Step {
+struct Descent {
   const interpreter::Block* block;
   std::size_t index;
 };
 
 // From the block down to the event, which is the last step; empty where it does not lie below.
-std::vector<Step> path_to(const interpreter::Block& block, const interpreter::Event& wanted);
+std::vector<Descent> path_to(const interpreter::Block& block, const interpreter::Event& wanted);
 // The blocks directly below an event: both sides of a branch, the body of a call, the rounds of a loop…
 std::vector<const interpreter::Block*> blocks_of(const interpreter::Event& event);
 // Does something fail at the place, anywhere below?

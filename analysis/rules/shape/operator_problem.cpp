@@ -38,7 +38,7 @@ bool leaves(const Block& block) {
 // condition that the call does not decide may lead past it.
 bool may_be_passed(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
   if (record.in_file(problem.place)) return false;
-  const std::vector<Step> path = path_to(root.block, problem);
+  const std::vector<Descent> path = path_to(root.block, problem);
   std::size_t from = 0;
   for (std::size_t i = 0; i < path.size(); ++i)
     if (const Event& event = *path[i].block->events[path[i].index]; event.kind == EventKind::call && record.in_file(event.place)) from = i + 1;
@@ -60,7 +60,7 @@ bool may_be_passed(const Record& record, const ProblemEvent& problem, const inte
 // A question about what is not known, asked again of each value that comes by, may be what keeps from here those that fail: where it was asked of
 // another one, in another round or call, the same place did not fail.
 bool others_pass(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
-  const std::vector<Step> path = path_to(root.block, problem);
+  const std::vector<Descent> path = path_to(root.block, problem);
   const auto differs = [](const interpreter::CallSite* a, const interpreter::CallSite* b) {
     while (a && b && a->place == b->place) {
       a = a->outer;
