@@ -20,7 +20,7 @@ Sweep::Sweep(std::shared_ptr<const World> world, std::shared_ptr<const Outlook> 
 void Sweep::find_files() {
   for (const std::string& folder : world_->folders) {
     const auto documents = wants_ == Wants::diagnostics ? Documents::included : Documents::left_out;
-    const Discovery found = find_python_files(folder, &cancelled, Notebooks::left_out, documents);
+    const Discovery found = find_python_files(folder, &cancelled, NotebookFiles::left_out, documents);
     files_.insert(files_.end(), found.files.begin(), found.files.end());
     files_.insert(files_.end(), found.documents.begin(), found.documents.end());
   }

@@ -28,7 +28,7 @@ Scan scan_folders(const World& world, const std::atomic<bool>& cancelled, const 
   std::uint64_t bytes = 0;
   std::vector<std::string> files;
   for (const std::string& folder : world.folders) {
-    const Discovery discovery = find_python_files(folder, &cancelled, Notebooks::left_out, Documents::included);
+    const Discovery discovery = find_python_files(folder, &cancelled, NotebookFiles::left_out, Documents::included);
     files.insert(files.end(), discovery.files.begin(), discovery.files.end());
     scan.documents.insert(scan.documents.end(), discovery.documents.begin(), discovery.documents.end());
   }
