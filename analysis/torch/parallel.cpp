@@ -17,6 +17,12 @@ Value no_sync(Call& call) {
 // Goes along with what was computed where it is not known whether the wrapper's part of the backward is held back.
 constexpr std::string_view held_back = "$held_back";
 
+Value argument_named(const Call& call, std::string_view name) {
+  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
+    if (call.row.parameters[i].text() == name) return call.at(i);
+  return {};
+}
+
 // Makes `module` the wrapped one. The group, and what is set against the usual, stay with it.
 Value wrapped_init(Call& call) {
   call.run.set_attribute(call.self, Name("module"), call.at(0));
@@ -26,9 +32,10 @@ Value wrapped_init(Call& call) {
     if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
   keep(call, held_back, no_sync(call));
   // What decides how much memory it takes.
-  for (const auto& [name, value] : call.options)
-    for (const auto& [said, as] : {std::pair{"bucket_cap_mb", "$bucket_cap_mb"}, std::pair{"gradient_as_bucket_view", "$gradient_as_bucket_view"}, std::pair{"use_orig_params", "$use_orig_params"}})
-      if (name.text() == said) keep(call, as, value);
+  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", "$bucket_cap_mb"}, std::pair{"gradient_as_bucket_view", "$gradient_as_bucket_view"}, std::pair{"use_orig_params", "$use_orig_params"}}) {
+    const Value declared = argument_named(call, said), value = declared ? declared : option(call, said);
+    if (value) keep(call, as, value);
+  }
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.row.parameters[i].text() == "broadcast_buffers" && call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) != Answer::yes)
       keep(call, "$keeps_buffers", call.run.heap().boolean(true));
@@ -133,12 +140,6 @@ Value averaged_forward(Call& call) {
   arguments.keywords = call.options;
   arguments.spread = call.spread;
   return call.run.call(call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
-}
-
-Value argument_named(const Call& call, std::string_view name) {
-  for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
-    if (call.row.parameters[i].text() == name) return call.at(i);
-  return {};
 }
 
 // Which of the parameters that one wrapper would flatten together are trained: some, and others not?
