@@ -3,7 +3,7 @@
 import ast
 import re
 
-from source import Mutant
+from source import Mutant, number
 
 SCALER = re.compile(r"scaler$", re.I)
 OPTIMIZER = re.compile(r"opt(im(izer)?)?(_\w+)?(\[\w+\])?$", re.I)
@@ -72,6 +72,17 @@ def update(source):
             yield Mutant("update deleted", call.lineno, f"{receiver}.update", edits, [c.lineno for c in steps])
 
 
+def one_round(source, loop):
+    """Does the loop have one round as it is written: `epochs = 1`, `range(epochs)`?"""
+    if not (isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and source.called(loop.iter) == "range" and len(loop.iter.args) == 1):
+        return False
+    rounds = loop.iter.args[0]
+    if isinstance(rounds, ast.Name):
+        made = [n.value for n in ast.walk(source.function(loop)) if isinstance(n, ast.Assign) and source.said(n.targets[0]) == rounds.id]
+        rounds = made[0] if len(made) == 1 else rounds
+    return number(rounds) == 1
+
+
 def set_epoch(source):
     seen = set()
     for call in source.methods("set_epoch"):
@@ -81,6 +92,8 @@ def set_epoch(source):
         seen.add((receiver, function))
         calls = [c for c in source.methods("set_epoch", function) if source.receiver(c) == receiver]
         loop = source.loop(call)
+        if loop and one_round(source, loop):
+            continue
         edits = gone(source, calls)
         if edits:
             made = [c.lineno for c in source.calls if source.called(c) == "DistributedSampler"]
@@ -135,20 +148,62 @@ def graph_kept(source):
             yield Mutant("graph kept", call.lineno, source.said(call), [source.replaced(call, source.said(value))])
 
 
-def no_grad(source):
+def models(source):
+    """What the file treats as a model: the texts of what it switches, wraps or asks for its parameters."""
+    asked = {source.receiver(call) for name in ("eval", "train", "parameters", "named_parameters", "load_state_dict")
+             for call in source.methods(name)}
+    wrapped = {source.said(call.args[0]) for call in source.calls
+               if call.args and source.called(call) in ("DistributedDataParallel", "DDP", "FullyShardedDataParallel", "FSDP", "DataParallel")}
+    return {text for text in asked | wrapped if not OPTIMIZER.search(text)}
+
+
+def without_gradients(source):
+    """(node of the `with` or of the function, call of no_grad, edits and lines of its removal) of each block that records no gradients."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.With) and len(node.items) == 1 and not node.items[0].optional_vars:
             item = node.items[0].context_expr
-            if isinstance(item, ast.Call) and source.called(item) in ("no_grad", "inference_mode") and any(isinstance(n, (ast.For, ast.While)) for n in [*ast.walk(node), *source.up(node)] if source.function(n) is source.function(node)):
+            if isinstance(item, ast.Call) and source.called(item) in ("no_grad", "inference_mode"):
                 begin, end = source.starts[node.lineno - 1] + node.col_offset, source.span(item)[1]
-                yield Mutant("no_grad dropped", node.lineno, source.said(item), [(begin, end, "if True")],
-                             [n.lineno for n in ast.walk(node) if isinstance(n, (ast.For, ast.Call))])
+                yield node, item, [(begin, end, "if True")], []
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             for item in node.decorator_list:
-                if isinstance(item, ast.Call) and source.called(item) in ("no_grad", "inference_mode") and any(isinstance(n, ast.For) for n in ast.walk(node)):
+                if isinstance(item, ast.Call) and source.called(item) in ("no_grad", "inference_mode"):
                     begin, end = source.span(item)
-                    yield Mutant("no_grad dropped", item.lineno, "@" + source.said(item), [(begin - 1, end, "")],
-                                 [node.lineno] + [n.lineno for n in ast.walk(node) if isinstance(n, (ast.For, ast.Call))])
+                    yield node, item, [(begin - 1, end, "")], [node.lineno]
+
+
+def no_grad(source):
+    """A model is evaluated, round after round, with its gradients recorded. A frozen model inside the training step is another thing."""
+    known = models(source)
+    for node, item, edits, lines in without_gradients(source):
+        around = [n for n in source.up(node) if source.function(n) is source.function(node)] if isinstance(node, ast.With) else []
+        looped = any(isinstance(n, (ast.For, ast.While)) for n in [*ast.walk(node), *around])
+        trained = any(source.methods("backward", n) for n in [node, *(n for n in around if isinstance(n, (ast.For, ast.While)))])
+        asked = [n for n in ast.walk(node) if isinstance(n, ast.Call) and source.said(n.func) in known]
+        if looped and asked and not trained:
+            yield Mutant("no_grad dropped", item.lineno, ("" if isinstance(node, ast.With) else "@") + source.said(item), edits,
+                         lines + [n.lineno for n in ast.walk(node) if isinstance(n, (ast.For, ast.Call))])
+
+
+WRITES = re.compile(r"(add|mul|copy|lerp|sub|div|zero|addcdiv|addcmul|clamp|normal|uniform|fill)_$")
+
+
+def no_grad_write(source):
+    """Parameters are written in place while gradients are recorded, which PyTorch refuses."""
+    for node, item, edits, lines in without_gradients(source):
+        of_parameters = {source.said(n.target) for n in ast.walk(node) if isinstance(n, ast.For) and re.search(r"(\bparameters\(\)|\[.params.\])$", source.said(n.iter))}
+        written = [n for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and WRITES.search(n.func.attr)
+                   and (source.receiver(n) in of_parameters or re.search(r"\.(weight|bias)$", source.receiver(n)))]
+        inner = [n for n, *_ in without_gradients(source) if n is not node and n in set(ast.walk(node))]
+        if written and not inner:
+            yield Mutant("no_grad off a write", item.lineno, source.said(item), edits, lines + [n.lineno for n in written])
+
+
+def pretrained(source, call):
+    """Is the model one that `from_pretrained` made, which is in evaluation mode, in a file that never trains?"""
+    made = [n for n in ast.walk(source.tree) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+            and source.said(n.targets[0]) == source.receiver(call) and source.called(n.value) == "from_pretrained"]
+    return bool(made) and not source.methods("backward") and not source.methods("train")
 
 
 def eval_mode(source):
@@ -156,6 +211,8 @@ def eval_mode(source):
     for call in source.methods("eval"):
         function = source.function(call)
         if call.args or not source.alone(call) or function is source.tree or not any(isinstance(n, ast.For) for n in ast.walk(function)):
+            continue
+        if pretrained(source, call):
             continue
         if any(isinstance(n, ast.Call) and source.called(n) in ("no_grad", "inference_mode") for n in ast.walk(function)):
             yield Mutant("eval() deleted", call.lineno, source.said(call), gone(source, [call]),
@@ -207,9 +264,18 @@ def loss_swapped(source):
                          [source.replaced(first, source.said(second)), source.replaced(second, source.said(first))])
 
 
+# What a wrapper answers as the model inside does.
+OF_EVERY_MODULE = {"apply", "buffers", "children", "cpu", "cuda", "eval", "float", "forward", "half", "load_state_dict", "modules", "named_buffers",
+                   "named_children", "named_modules", "named_parameters", "parameters", "requires_grad_", "to", "train", "training", "zero_grad"}
+
+
 def module_dropped(source):
+    """A member of the model asked of its wrapper, which has none; a state saved with the wrapper's prefix where the file loads one."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Attribute) and node.attr == "module" and isinstance(node.ctx, ast.Load) and isinstance(source.parents.get(node), ast.Attribute):
+            member = source.parents[node].attr
+            if member in OF_EVERY_MODULE or member == "state_dict" and not source.methods("load_state_dict"):
+                continue
             # `self.module` is a wrapper's own.
             if source.said(node.value) != "self" and ("DistributedDataParallel" in source.text or "DDP(" in source.text):
                 yield Mutant(".module dropped", node.lineno, source.said(source.parents[node]), [source.replaced(node, source.said(node.value))])
@@ -226,10 +292,11 @@ FAMILIES = {
     "plain step": (plain_step, ["amp/unscaled-step", "amp/missing-update", "amp/update-order", "amp/double-unscale"], "caler"),
     "graph kept": (graph_kept, ["memory/retained-graph"], "backward"),
     "no_grad dropped": (no_grad, ["loop/grad-in-eval", "memory/retained-graph"], "no_grad|inference_mode"),
+    "no_grad off a write": (no_grad_write, ["autograd/*"], "no_grad|inference_mode"),
     "eval() deleted": (eval_mode, ["loop/eval-mode"], "eval"),
     "step deleted": (step_deleted, ["loop/missing-step", "amp/*", "loop/*"], "backward"),
     "backward deleted": (backward_deleted, ["loop/missing-backward", "loop/*", "amp/*"], "backward"),
     "clip late": (clip_late, ["loop/clip-after-step"], "clip_grad"),
     "loss arguments swapped": (loss_swapped, ["shape/*", "loop/*"], "Loss|cross_entropy|nll_loss"),
-    ".module dropped": (module_dropped, ["checkpoint/keys", "shape/*", "deadlock/*"], "DDP|DistributedDataParallel"),
+    ".module dropped": (module_dropped, ["checkpoint/keys", "call/*"], "DDP|DistributedDataParallel"),
 }

@@ -36,11 +36,20 @@ def collectives(source):
         yield call, statement
 
 
+def decides(source, test):
+    """Is the test more than the bare name of a function, which is always true?"""
+    if not isinstance(test, ast.Name):
+        return True
+    functions = {n.name for n in ast.walk(source.tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    imported = {a.asname or a.name for n in ast.walk(source.tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+    return test.id not in functions | imported
+
+
 def lead(source, call):
     """How this file says "the first rank": the test of an `if` in the same function, else the rank asked of torch.distributed."""
     function = source.function(call)
     for node in ast.walk(function):
-        if isinstance(node, ast.If) and ZERO.search(source.said(node.test)) and not isinstance(node.test, ast.BoolOp):
+        if isinstance(node, ast.If) and ZERO.search(source.said(node.test)) and not isinstance(node.test, ast.BoolOp) and decides(source, node.test):
             said = source.said(node.test)
             if not said.startswith("not ") and "!=" not in said and "-1" not in said:
                 return said
@@ -66,7 +75,7 @@ def into_guard(source):
     for call, statement in collectives(source):
         body, index = source.block(statement)
         before = body[index - 1] if body and index else None
-        if not isinstance(before, ast.If) or before.orelse or not ZERO.search(source.said(before.test)) or not isinstance(statement, ast.Expr):
+        if not isinstance(before, ast.If) or before.orelse or not ZERO.search(source.said(before.test)) or not isinstance(statement, ast.Expr) or not decides(source, before.test):
             continue
         last = before.body[-1]
         if last.lineno == before.lineno or isinstance(last, (ast.Return, ast.Raise, ast.Continue, ast.Break)):

@@ -35,6 +35,7 @@ class Net(nn.Module):
 
 def train(model, loader, sampler, epochs):
     model = nn.parallel.DistributedDataParallel(model)
+    print(model.module.layers)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     scaler = torch.cuda.amp.GradScaler()
     criterion = nn.CrossEntropyLoss()
@@ -78,6 +79,12 @@ def evaluate(model, loader):
     return hits.item()
 
 
+def shrink(model):
+    with torch.no_grad():
+        for p in model.parameters():
+            p.mul_(0.9)
+
+
 def experts(x):
     return route(x, num_experts=8, top_k=2)
 '''
@@ -93,12 +100,13 @@ EXPECTED = {
     "plain step": ["optimizer.step()"],
     "graph kept": ["total += loss"],
     "no_grad dropped": ["if True:"],
+    "no_grad off a write": ["if True:"],
     "eval() deleted": ["pass"],
     "step deleted": ["pass"],
     "backward deleted": ["pass", "pass"],
     "clip late": ["pass"],
     "loss arguments swapped": ["loss = criterion(y, model(x))", "nn.functional.cross_entropy(y, model(x)).backward()"],
-    ".module dropped": ['torch.save(model.state_dict(), "model.pt")'],
+    ".module dropped": ["print(model.layers)"],
     "collective guarded": ["if dist.get_rank() == 0: dist.all_reduce(hits)", "if dist.get_rank() == 0: dist.broadcast(hits, 0)",
                            "if dist.get_rank() == 0: dist.barrier()"],
     "moved into the guard": ["pass"],
@@ -114,15 +122,85 @@ EXPECTED = {
 NOT_TOLD = {
     "set_epoch deleted: sampler.set_epoch",
     "no_grad dropped: torch.no_grad()",
+    "no_grad off a write: torch.no_grad()",
     "eval() deleted: model.eval()",
     "step deleted: optimizer.step()",
     "backward deleted: nn.functional.cross_entropy(model(x), y).backward()",
     "loss arguments swapped: criterion(model(x), y)",
     "loss arguments swapped: nn.functional.cross_entropy(model(x), y)",
-    ".module dropped: model.module.state_dict",
+    ".module dropped: model.module.layers",
     "wait dropped: work.wait()",
     "top-k raised: top_k=2 of num_experts=8",
 }
+
+
+# What looks like the place of a bug and would be right, or another bug, once it is changed.
+RIGHT = {
+    "no_grad dropped": """
+def train(encoder, head, loader, optimizer):
+    encoder.eval()
+    for x, y in loader:
+        with torch.no_grad():
+            features = encoder(x)
+        loss = cross_entropy(head(features), y)
+        loss.backward()
+        optimizer.step()
+
+
+def accuracy(output, target, topk):
+    with torch.no_grad():
+        _, pred = output.topk(max(topk), 1)
+        return [pred[:k].eq(target).float().mean() for k in topk]
+""",
+    "no_grad off a write": """
+def copy(model, other):
+    with torch.no_grad():
+        for p in model.parameters():
+            p.data.mul_(0.9)
+""",
+    "set_epoch deleted": """
+def train(loader, model):
+    epochs = 1
+    for epoch in range(epochs):
+        loader.sampler.set_epoch(epoch)
+        for x in loader:
+            model(x).backward()
+""",
+    "eval() deleted": """
+def answer(prompts):
+    model = AutoModel.from_pretrained("a/model")
+    model.eval()
+    with torch.no_grad():
+        for prompt in prompts:
+            print(model(prompt))
+""",
+    ".module dropped": """
+def save(model):
+    model = DistributedDataParallel(model)
+    optimizer = SGD(model.module.parameters())
+    model.module.train()
+    torch.save(model.module.state_dict(), "model.pt")
+""",
+    "moved into the guard": """
+from helpers import is_main_process
+
+
+def save(model):
+    if is_main_process:
+        torch.save(model, "model.pt")
+    dist.barrier()
+""",
+}
+
+
+@pytest.mark.parametrize("family", RIGHT)
+def test_no_bug_is_made_of_what_stays_right(family):
+    assert [mutant.what for mutant in FAMILIES[family][0](Source(RIGHT[family]))] == []
+
+
+def test_a_guard_that_is_always_true_is_not_used():
+    source = Source(RIGHT["moved into the guard"])
+    assert [m.what for m in FAMILIES["collective guarded"][0](source)] == ["if dist.get_rank() == 0"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
