@@ -169,7 +169,8 @@ def without_gradients(source):
             for item in node.decorator_list:
                 if isinstance(item, ast.Call) and source.called(item) in ("no_grad", "inference_mode"):
                     begin, end = source.span(item)
-                    yield node, item, [(begin - 1, end, "")], [node.lineno]
+                    begin = source.data.rindex(b"@", 0, begin)
+                    yield node, item, [(begin, end, "")], [node.lineno]
 
 
 def no_grad(source):
