@@ -469,6 +469,7 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
     made = symbol(text.empty() ? name.text() : std::string_view(text), object.sharing, where);
   }
   note_part(heap(), made, object);
+  note_owner(*this, made, object, name);
   if (object.blamed && made.is(Kind::unknown)) made.as<values::Unknown>()->blamed = true;
   // What a module that was imported holds is a module, a class or a function like itself: `tf.nn`.
   if (const values::Slot* imported = object.attributes.find(Name("$imported")); imported && imported->value.is(Kind::none) && made.is(Kind::unknown))

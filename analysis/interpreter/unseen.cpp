@@ -81,6 +81,27 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
   if (run.library().find("$model." + std::string(word))) keep(run.heap(), result, "$of_model", run.heap().boolean(true));
 }
 
+namespace {
+constexpr std::string_view owner_kept = "$owner";
+constexpr std::string_view of_unseen = "$unseen.";
+} // namespace
+
+void note_owner(Interpreter& run, Value made, const Unknown& object, Name name) {
+  if (made.is(Kind::unknown) && run.library().find(std::string(of_unseen) + std::string(name.text()))) keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
+}
+
+Role role_of(Interpreter& run, const Unknown& function, const Arguments& arguments) {
+  if (const Value owner = kept(function, owner_kept); owner.is(Kind::unknown)) {
+    const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
+    const values::Row* row = run.library().find(std::string(of_unseen) + std::string(method));
+    const bool fits = row && !arguments.spread && arguments.keywords.empty() && arguments.positional.size() <= row->positional;
+    return fits ? Role{row, owner.as<Unknown>()} : Role{};
+  }
+  for (const auto& [name, slot] : function.attributes.entries())
+    if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  return {};
+}
+
 bool comes_from_unseen(const Unknown& value) {
   int depth = 0;
   for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)

@@ -15,6 +15,15 @@ void note_operands(values::Heap& heap, Value made, Value left, Value right);
 // The result of a call of unseen code of that name, where gradients are recorded.
 void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments);
 
+// `made` is the attribute of an object of which nothing is known: a method that says what the object is for, as `eval` does of a module, knows it.
+void note_owner(Interpreter& run, Value made, const values::Unknown& object, syntax::Name name);
+// A call of such a method, or of an object that has been asked for one: the row that says what it is for, and the object. Null: neither.
+struct Role {
+  const values::Row* row = nullptr;
+  const values::Unknown* object = nullptr;
+};
+Role role_of(Interpreter& run, const values::Unknown& function, const Arguments& arguments);
+
 // Is it, or is it a part of, what unseen code computed from values that it was given, or a sum or product of such?
 bool comes_from_unseen(const values::Unknown& value);
 // A sum or product: of what, among the results of unseen code. Empty for others.

@@ -496,6 +496,10 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.__init__", method, "*arguments, **options", itself),
       row("torch.nn.Module.__call__", method, "*arguments, **options", module_call, {}, Operation::forward),
       row("torch.nn.Module.training", property, "", training),
+      // Of objects of which nothing is known but that the program asks this of them.
+      row("$unseen.train", function, "mode=True", nullptr, {}, Operation::train_mode),
+      row("$unseen.eval", function, "", nullptr, {}, Operation::eval_mode),
+      row("$unseen.__call__", function, "", nullptr, {}, Operation::forward),
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),

@@ -21,7 +21,9 @@ std::optional<Own> own_statement(const Record& record, const OperationEvent& eve
   return Own{path.back().stmt, std::move(path)};
 }
 bool is_all_of(const syntax::Stmt& stmt, const OperationEvent& event) {
-  return stmt.kind == syntax::StmtKind::expression && syntax::as<syntax::ExpressionStmt>(stmt).value == event.expr;
+  const syntax::Expr* value = stmt.kind == syntax::StmtKind::expression ? syntax::as<syntax::ExpressionStmt>(stmt).value : nullptr;
+  if (!value || event.expr) return value && value == event.expr;
+  return value->span.begin == event.place.span.begin && value->span.end == event.place.span.end;
 }
 
 } // namespace
@@ -33,8 +35,8 @@ std::string object_text(const Record& record, const OperationEvent& event, std::
 }
 
 bool is_statement(const Record& record, const OperationEvent& event) {
-  if (!event.expr || !record.in_file(event.place)) return false;
-  const auto path = enclosing(*record.chunk(event.place).chunk->stmt, event.expr->span);
+  if (!record.in_file(event.place)) return false;
+  const auto path = enclosing(*record.chunk(event.place).chunk->stmt, event.expr ? event.expr->span : event.place.span);
   return !path.empty() && is_all_of(*path.back().stmt, event);
 }
 

@@ -73,20 +73,45 @@ bool has_own_modes(const Object* module) {
   });
 }
 
+bool trains_from_here(const Record& record, const OperationEvent& event) {
+  if (event.row->operation != Operation::train_mode || event.arguments.empty()) return false;
+  const Value mode = event.arguments[0];
+  return !mode || (mode.is(Kind::boolean) && record.symbols.decide(mode.condition()) == Answer::yes);
+}
+
 // Does anything ever set a mode of the module, of a part of it, or of what it is a part of, to evaluation?
 bool ever_evaluates(const Record& record, const Scene& scene, const Object* module) {
   Parts parts;
   parts.add(Value::of(Kind::instance, module));
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
     if (!sets_mode(*each.event)) return false;
-    const bool plain_train = each.event->row->operation == Operation::train_mode && !sets_eval(record, *each.event) && each.event->arguments.size() > 0 &&
-                             each.event->arguments[0].is(Kind::boolean) && record.symbols.decide(each.event->arguments[0].condition()) == Answer::yes;
-    if (plain_train) return false;
+    if (trains_from_here(record, *each.event)) return false;
     if (!each.event->self.is(Kind::instance) || parts.found.contains(each.event->self.object())) return true;
     Parts around;
     around.add(each.event->self);
     return around.found.contains(module);
   });
+}
+
+// Are all layers of the module known? Then they say whether the mode matters.
+bool may_be_known(const Object* module) {
+  if (!dynamic_cast<const Instance*>(module)) return false;
+  Parts parts;
+  parts.add(Value::of(Kind::instance, module));
+  return parts.complete || by_mode(module) || has_own_modes(module);
+}
+
+// The training between what set the mode to training and the evaluation; null if there is none, or the mode is another.
+const OperationEvent* trained_since(const Record& record, const Evaluation& evaluation) {
+  if (!trains_from_here(record, *evaluation.mode)) return nullptr;
+  const OperationEvent* backward = nullptr;
+  bool since = false;
+  for (const Happening& each : evaluation.scene->all) {
+    if (each.event == evaluation.forward->event) break;
+    since = since || each.event == evaluation.mode;
+    if (since && each.event->row->operation == Operation::backward && !each.in_handler) backward = each.event;
+  }
+  return backward;
 }
 
 // model.eval() before the loop and model.train() behind it.
@@ -152,6 +177,17 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() && reaches(*each.event->self_state(), forward.self);
       if (trains) backward = each.event;
       if (trains || (sets_mode(*each.event) && each.event->self.object() == model)) last = each.event;
+    }
+    if (const OperationEvent* trained = evaluation.mode && !ever_evaluates(record, scene, model) && !may_be_known(model) ? trained_since(record, evaluation) : nullptr) {
+      const std::string name = called_text(record, forward);
+      if (name.empty() || !once(forward.place)) continue;
+      Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
+                                    code(name) + " is evaluated in training mode, which was set before the training: dropout and batch norms in it do what they do in training. Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
+      if (!finding) continue;
+      report.relate(*finding, evaluation.mode->place, "training mode is set here");
+      report.relate(*finding, trained->place, "it is trained here");
+      offer_modes(record, evaluation, name, *finding);
+      continue;
     }
     // Who sets it to training between the two means to.
     if (!backward || last != backward || ever_evaluates(record, scene, model) || has_own_modes(model)) continue;

@@ -15,7 +15,12 @@ struct Evaluation {
   const interpreter::LoopEvent* loop = nullptr;  // the outermost such loop around it
   const OperationEvent* mode = nullptr;        // what last set the model's mode before; null if nothing did
   bool evaluates = false;                      // it did so to evaluation
+  bool is_seen() const { return forward->event->self.is(values::Kind::instance); }  // else the model is something of which only its use says so
 };
 std::vector<Evaluation> evaluations(const Record& record, const Training& training);
+// The model as the program calls it there: "net", "self.model.encoder"; empty if that cannot be said.
+std::string called_text(const Record& record, const OperationEvent& forward);
+// May gradients be off around all of the root, because of who calls it? As far as the text of the file shows.
+bool may_be_called_without_gradients(const Record& record, const interpreter::Root& root);
 
 } // namespace stepzero::rules

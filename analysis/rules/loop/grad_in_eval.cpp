@@ -1,6 +1,7 @@
 // loop/grad-in-eval: a model is evaluated batch by batch, and every batch records what a backward would need.
 #include "rules/list.hpp"
 #include "rules/loop/evaluation.hpp"
+#include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
 #include "values/shape_text.hpp"
 
@@ -42,18 +43,35 @@ void offer_no_grad(const Record& record, const LoopEvent& loop, Finding& finding
   finding.fixes.push_back(std::move(fix));
 }
 
+// Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that is not seen none of it may be frozen.
+bool is_recorded(const Record& record, const Evaluation& evaluation) {
+  const Value result = evaluation.forward->event->result;
+  if (result.is(Kind::tensor)) return result.as<values::Tensor>()->now()->requires_grad == Known::yes;
+  if (evaluation.is_seen()) {
+    // A wrapper of a module that is not seen.
+    Parts parts;
+    parts.add(evaluation.forward->event->self);
+    if (parts.complete || !result.is(Kind::unknown)) return false;
+  }
+  const LoopEvent& loop = *evaluation.loop;
+  const bool reads_data = loop.stmt->kind == syntax::StmtKind::for_ && record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span}).find("range(") == std::string_view::npos;
+  // Who writes of it may freeze what the run does not see.
+  const bool freezes = std::ranges::any_of(record.chunks, [&](const ChunkOf& chunk) {
+    return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt && record.text({static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}).find("requires_grad") != std::string_view::npos;
+  });
+  return reads_data && !freezes && !may_be_called_without_gradients(record, *evaluation.scene->root);
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
     if (!evaluation.evaluates || (forward.around && forward.around->gradients != Known::yes)) continue;
-    // Some of it is recorded: what comes out has a history, as far as it is one tensor.
-    const Value result = forward.result;
-    if (!result.is(Kind::tensor) || result.as<values::Tensor>()->now()->requires_grad != Known::yes || !once(forward.place)) continue;
-    const std::string name = forward.expr ? std::string(record.text({forward.place.chunk, forward.expr->function->span})) : "the model";
+    if (!is_recorded(record, evaluation) || !once(forward.place)) continue;
+    const std::string name = called_text(record, forward);
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
-                                  (name == "the model" ? "The model" : code(name)) + " is evaluated while gradients are recorded: each call keeps what a backward pass would need, at the cost of memory and time. Evaluate under `torch.no_grad()`.");
+                                  (name.empty() ? "The model" : code(name)) + " is evaluated while gradients are recorded: each call keeps what a backward pass would need, at the cost of memory and time. Evaluate under `torch.no_grad()`.");
     if (!finding) continue;
     report.relate(*finding, evaluation.mode->place, "it evaluates from here on");
     offer_no_grad(record, *evaluation.loop, *finding);

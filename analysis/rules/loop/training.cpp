@@ -140,22 +140,25 @@ const Training& Training::of(const Record& record) {
 
 Training::Training(const Record& record) : record_(record) {
   scenes_.reserve(record.roots.size());
+  evaluating_.reserve(record.roots.size());
   for (const auto& root : record.roots) look_at(*root);
 }
 
 void Training::look_at(const Root& root) {
-  bool any = false;
+  bool any = false, evaluates = false;
   visit(root.block, [&](const Event& event) {
     if (any || event.kind != EventKind::operation) return;
     const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
     any = operation != Operation::unseen && operation != Operation::zero_grad && matters(operation);
+    evaluates = evaluates || operation == Operation::forward;
   });
-  if (!any) return;
-  Scene& scene = scenes_.emplace_back();
+  if (!any && !evaluates) return;
+  Scene& scene = (any ? scenes_ : evaluating_).emplace_back();
   scene.root = &root;
   std::vector<const LoopEvent*> loops;
   std::vector<Turn> turns;
   collect(root.block, scene, loops, turns, false, false);
+  if (!any) return;
   replace_choices(scene, copies_);
   find_optimizers(record_, scene);
   for (const Happening& each : scene.all) {

@@ -81,6 +81,8 @@ public:
   static const Training& of(const Record& record);
 
   const std::vector<Scene>& scenes() const { return scenes_; }
+  // Roots that train nothing, and call models in loops.
+  const std::vector<Scene>& evaluating() const { return evaluating_; }
   // Those that every run makes which comes to the operation; and those that every run makes which takes a way that the program offers.
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
   explicit Training(const Record& record);
@@ -90,7 +92,7 @@ private:
   void find_mistakes(const Scene& scene);
 
   const Record& record_;
-  std::vector<Scene> scenes_;
+  std::vector<Scene> scenes_, evaluating_;
   std::vector<Mistake> mistakes_;
   std::vector<std::unique_ptr<OperationEvent>> copies_;
 };
