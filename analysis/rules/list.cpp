@@ -136,6 +136,7 @@ std::span<const Rule> rules() {
       own_split,
       split_dim,
       unreduced_gradients,
+      unused_parameters,
       world_size,
 
       dataloader,

@@ -136,6 +136,7 @@ extern const Rule unstable;
 extern const Rule own_split;
 extern const Rule split_dim;
 extern const Rule unreduced_gradients;
+extern const Rule unused_parameters;
 extern const Rule world_size;
 
 // perf

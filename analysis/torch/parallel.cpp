@@ -280,7 +280,7 @@ const std::deque<Hidden>& hidden() {
   static const CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module", .hidden = true, .because = "it averages the gradients of all ranks"};
   static const std::deque<Hidden> list = {
       {"torch.nn.parallel.DistributedDataParallel",
-       "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, **options", wrapped_init,
+       "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, static_graph=False, **options", wrapped_init,
        {.name = "DistributedDataParallel", .group = 5, .hidden = true, .because = "wrapping compares and broadcasts the parameters among the ranks"}, RowKind::class_, "torch.nn.Module",
        Operation::collective, &backward_of_ddp},
       {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
@@ -350,6 +350,7 @@ std::vector<Row> parallel_rows() {
       row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
       row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
+      row("torch.nn.parallel.DistributedDataParallel._set_static_graph", method, "", [](Call& call) { return keep(call, "$static_graph", call.run.heap().boolean(true)), Value::none(); }),
       row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", join),
       row("torch.distributed.algorithms.join.Join", function, "joinables, *more, **options", join),
       row("torch.distributed.algorithms.Join", function, "joinables, *more, **options", join),
