@@ -338,9 +338,9 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
   // Of an object that was asked for a mode it is recorded what it does, as of a module.
   if (const Role role = function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{}; role.row) {
-    std::vector<Value> given;
-    for (std::size_t i = 0; i < role.row->positional; ++i) given.push_back(i < arguments.positional.size() ? resolve(arguments.positional[i]) : Value{});
-    if (OperationEvent* event = record_implied(role.row->path, Value::of(Kind::unknown, role.object), std::move(given), made, where)) append(event);
+    const Value object = Value::of(Kind::unknown, role.object);
+    if (role.row->run) (void)call_library(*library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where, nullptr);
+    else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) append(event);
   }
   made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
                                        std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });

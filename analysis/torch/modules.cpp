@@ -310,6 +310,16 @@ Value set_mode(Call& call, Value mode) {
 Value train(Call& call) { return set_mode(call, Value::of(call.run.truth(call.at(0)))); }
 Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); }
 
+// The same of an object of which nothing is known: what it says of its mode is what was set.
+Value train_unseen(Call& call) {
+  call.run.set_attribute(call.self, Name("training"), Value::of(call.run.truth(call.at(0))));
+  return Value::none();
+}
+Value eval_unseen(Call& call) {
+  call.run.set_attribute(call.self, Name("training"), call.run.heap().boolean(false));
+  return Value::none();
+}
+
 // A compiled module is taken for the module that it was made of, which lies within.
 constexpr std::string_view compiled_mark = "$compiled";
 Value within_compiled(Call& call) {
@@ -497,9 +507,9 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.__call__", method, "*arguments, **options", module_call, {}, Operation::forward),
       row("torch.nn.Module.training", property, "", training),
       // Of objects of which nothing is known but that the program asks this of them.
-      row("$unseen.train", function, "mode=True", nullptr, {}, Operation::train_mode),
-      row("$unseen.eval", function, "", nullptr, {}, Operation::eval_mode),
-      row("$unseen.__call__", function, "", nullptr, {}, Operation::forward),
+      row("$unseen.train", method, "mode=True", train_unseen, {}, Operation::train_mode),
+      row("$unseen.eval", method, "", eval_unseen, {}, Operation::eval_mode),
+      row("$unseen.__call__", method, "", nullptr, {}, Operation::forward),
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),
