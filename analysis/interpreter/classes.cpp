@@ -611,6 +611,8 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
   case Kind::function: heap().set(heap().slot_of(object.as<values::Function>()->attributes, name), value); return;
   case Kind::library: note_replaced(heap(), outermost_globals(frame_), library_.canonical(std::string(object.as<values::LibrarySymbol>()->path) + "." + std::string(name.text()))); return;
   case Kind::unknown:
+    // What was there before is there still on other paths.
+    if (!path_.empty() && !object.as<values::Unknown>()->attributes.find(name)) (void)unknown_attribute(*object.as<values::Unknown>(), name, where);
     heap().set(heap().slot_of(object.as<values::Unknown>()->attributes, name), value);
     // Who calls that object reaches this one as well.
     if (const Value held = resolve(value); held.is(Kind::instance) && !is_a(held, library_.types().module)) escape(held);

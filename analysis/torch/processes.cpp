@@ -16,10 +16,9 @@ constexpr std::int64_t last_port = 65535;
 std::string_view type_name(Interpreter& run, Value value) {
   switch (value.kind) {
   case Kind::integer: {
-    // By its name alone a parameter is taken for a rank: it may be the text of one.
-    if (run.in_roots())
-      for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank, symbolic::Role::node_rank, symbolic::Role::world_size, symbolic::Role::local_world_size})
-        if (value.integer() == run.role(role)) return {};
+    // By its name alone a parameter is taken for a rank: it may be the text of one. What a variable of the environment was read for is text.
+    for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank, symbolic::Role::node_rank, symbolic::Role::world_size, symbolic::Role::local_world_size})
+      if ((run.in_roots() || run.record().conditions.contains(role_read(role))) && value.integer() == run.role(role)) return {};
     return "int";
   }
   case Kind::real: return "float";
@@ -86,6 +85,8 @@ Value store_made(Call& call) {
 }
 
 } // namespace
+
+std::string role_read(symbolic::Role role) { return "$read " + std::to_string(static_cast<int>(role)); }
 
 void judge_address(Call& call, Value address) {
   address = address ? call.run.resolve(address) : address;

@@ -121,7 +121,6 @@ EXPECTED = {
 # What is not told today, to be told and taken out.
 NOT_TOLD = {
     "set_epoch deleted: sampler.set_epoch",
-    "no_grad dropped: torch.no_grad()",
     "no_grad off a write: torch.no_grad()",
     "eval() deleted: model.eval()",
     "step deleted: optimizer.step()",

@@ -59,7 +59,9 @@ bool is_recorded(const Record& record, const Evaluation& evaluation) {
   const bool freezes = std::ranges::any_of(record.chunks, [&](const ChunkOf& chunk) {
     return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt && record.text({static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}).find("requires_grad") != std::string_view::npos;
   });
-  return reads_data && !freezes && !may_be_called_without_gradients(record, *evaluation.scene->root);
+  // Unseen code may have set the mode anew: where the program asks for it, it decides what is recorded.
+  const bool asks = std::ranges::any_of(evaluation.forward->turns, [&](const Turn& turn) { return record.text(turn.branch->place).find("training") != std::string_view::npos; });
+  return reads_data && !freezes && !asks && !may_be_called_without_gradients(record, *evaluation.scene->root);
 }
 
 void check(const Record& record, Report& report) {
