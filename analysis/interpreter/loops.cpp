@@ -178,6 +178,7 @@ void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector
 Sharing Interpreter::trips_of(Value iterable) {
   iterable = resolve(iterable);
   switch (iterable.kind) {
+  case Kind::iterator:
   case Kind::list: {
     const auto* state = values::Heap::list_state(iterable);
     if (!state->open) return Sharing::uniform;
@@ -195,6 +196,10 @@ Sharing Interpreter::trips_of(Value iterable) {
       return symbols().sharing(state->shape.dims[0].size);
     return state->sharing;
   }
+  case Kind::choice:
+    // Which of two it is makes no difference where both have as many.
+    if (known_length(iterable)) return symbolic::mix(trips_of(iterable.as<values::Choice>()->yes), trips_of(iterable.as<values::Choice>()->no));
+    return heap().sharing(iterable);
   default: return heap().sharing(iterable);
   }
 }
@@ -316,6 +321,10 @@ Int Interpreter::known_length(Value iterable) {
     if (iterable.as<values::Instance>()->cls) return nullptr;  // it may have a __len__ of its own, which is not to be run
     const Value length = resolve(length_of(iterable, {}));
     return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
+  case Kind::choice: {
+    const Int one = known_length(resolve(iterable.as<values::Choice>()->yes)), other = known_length(resolve(iterable.as<values::Choice>()->no));
+    return one && other && symbols().compare(symbolic::Compare::eq, one, other) == symbolic::Answer::yes ? one : nullptr;
   }
   default: return nullptr;
   }

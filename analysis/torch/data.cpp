@@ -175,6 +175,13 @@ void judge_loader(Op& op) {
   if (op.flag("persistent_workers") == Known::yes)
     refuse("`persistent_workers` is true and `num_workers` is 0: DataLoader raises \"persistent_workers option needs num_workers > 0\". Set num_workers above 0, or leave it out");
 }
+constexpr std::string_view some_number = "$some_number";  // of batches, where nothing says how many: the same whenever it is asked for
+Value some_count(Call& call) {
+  symbolic::AtomInfo count;
+  count.lower = 0;
+  count.sharing = Sharing::unseen;
+  return Value::of(call.run.symbols().fresh(count));
+}
 Value loader_init(Call& call) {
   Op op(call);
   judge_loader(op);
@@ -182,6 +189,7 @@ Value loader_init(Call& call) {
     if (const Value value = op.argument(name)) op.keep(name, value);
     else op.keep(name, Value::none());
   op.keep(values::LoaderState::dataset, call.at(0));
+  op.keep(some_number, some_count(call));
   if (call.spread) op.keep("$open", call.run.heap().boolean(true));
   return {};
 }
@@ -313,6 +321,16 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
   keep(run, dataset, "$tried", run.heap().boolean(true));
 }
 
+// How many batches there are, of whatever samples there are; null: not known.
+Int batches_of(Interpreter& run, const Loading& loading) {
+  auto& s = run.symbols();
+  if (loading.count) return loading.count;
+  if (loading.length && !loading.batches) return loading.length;
+  if (!loading.length || !loading.size || s.compare(Compare::gt, loading.size, s.constant(0)) != Answer::yes) return nullptr;
+  if (loading.drops == Known::yes) return s.floordiv(loading.length, loading.size);
+  return loading.drops == Known::no ? s.floordiv(s.add(loading.length, s.sub(loading.size, s.constant(1))), loading.size) : nullptr;
+}
+
 Value loader_iter(Call& call) {
   Interpreter& run = call.run;
   const Value dataset = kept(run, call.self, "dataset"), collating = kept(run, call.self, "collate_fn");
@@ -320,7 +338,8 @@ Value loader_iter(Call& call) {
   symbolic::AtomInfo info;
   info.lower = 0;
   info.sharing = Sharing::local;
-  const Int trips = run.symbols().fresh(info);
+  const Int counted = batches_of(run, loading);
+  const Int trips = counted && loading.length ? counted : run.symbols().fresh(info);
   Value batch = unseen(run, call.place);
   if (const Sample sample = dataset ? sample_of(run, dataset, call.place) : Sample{}; sample.value && !kept(run, call.self, "$open")) {
     if (!loading.batches) {
@@ -341,18 +360,9 @@ Value loader_iter(Call& call) {
   return run.heap().open_list(batch, trips);
 }
 Value loader_len(Call& call) {
-  auto& s = call.run.symbols();
-  const Loading loading = loading_of(call);
-  if (loading.count) return Value::of(loading.count);
-  if (loading.length && !loading.batches) return Value::of(loading.length);
-  if (loading.length && loading.size && s.compare(Compare::gt, loading.size, s.constant(0)) == Answer::yes) {
-    if (loading.drops == Known::yes) return Value::of(s.floordiv(loading.length, loading.size));
-    if (loading.drops == Known::no) return Value::of(s.floordiv(s.add(loading.length, s.sub(loading.size, s.constant(1))), loading.size));
-  }
-  symbolic::AtomInfo info;
-  info.lower = 0;
-  info.sharing = Sharing::unseen;
-  return Value::of(s.fresh(info));
+  if (const Int counted = batches_of(call.run, loading_of(call))) return Value::of(counted);
+  if (const Value known = kept(call.run, call.self, some_number)) return known;
+  return call.run.heap().unknown("", Sharing::unseen, call.place);
 }
 
 // ---------------------------------------------------------------- data sets
@@ -389,6 +399,20 @@ Value tensors_length(Call& call) {
         return Value::of(state->shape.dims[0].size);
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
+// DistributedSampler: as many for each rank, by repeating some of the first or, where they are dropped, by leaving out the last.
+Value picks_share(Call& call) {
+  Op op(call);
+  if (const Value shuffle = op.argument("shuffle")) op.keep("$shuffle", shuffle);
+  auto& s = call.run.symbols();
+  const Int all = length_of(call.run, call.at(0), call.place);
+  const Value replicas = op.argument("num_replicas");
+  const Int ranks = !replicas || replicas.is(Kind::none) ? call.run.role(symbolic::Role::world_size) : replicas.is(Kind::integer) ? replicas.integer() : nullptr;
+  const Known drops = op.flag("drop_last");
+  const bool known = !call.spread && all && ranks && drops != Known::unknown && s.compare(Compare::gt, ranks, s.constant(0)) == Answer::yes;
+  if (!known) op.keep(values::LoaderState::length, some_count(call));
+  else op.keep(values::LoaderState::length, Value::of(s.floordiv(drops == Known::yes ? all : s.add(all, s.sub(ranks, s.constant(1))), ranks)));
+  return {};
+}
 // How many samples a sampler picks: as many as there are of what it is given, or as it is told.
 Value picks_all(Call& call) {
   Op op(call);
@@ -411,11 +435,7 @@ Value picks_batches(Call& call) {
 }
 Value picked_length(Call& call) {
   const Value length = kept(call.run, call.self, values::LoaderState::length);
-  if (length) return length;
-  symbolic::AtomInfo info;
-  info.lower = 0;
-  info.sharing = Sharing::unseen;
-  return Value::of(call.run.symbols().fresh(info));
+  return length ? length : some_count(call);
 }
 Value any_sample(Call& call) {
   const Sample sample = sample_of(call.run, call.self, call.place);
@@ -539,6 +559,12 @@ std::vector<Row> data_rows() {
       row("torch.utils.data.SubsetRandomSampler", class_, "indices, generator=None", picks_all, "torch.utils.data.Sampler"),
       row("torch.utils.data.WeightedRandomSampler", class_, "weights, num_samples, replacement=True, generator=None", picks_all, "torch.utils.data.Sampler"),
       row("torch.utils.data.BatchSampler", class_, "sampler, batch_size, drop_last", picks_batches, "torch.utils.data.Sampler"),
+      row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", picks_share),
+      row("torch.utils.data.distributed.DistributedSampler.__len__", method, "", picked_length),
+      row("torch.utils.data.distributed.DistributedSampler.set_epoch", method, "epoch", nothing),
+      row("torch.utils.data.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", picks_share),
+      row("torch.utils.data.DistributedSampler.__len__", method, "", picked_length),
+      row("torch.utils.data.DistributedSampler.set_epoch", method, "epoch", nothing),
       row("torch.utils.data.SequentialSampler.__len__", method, "", picked_length),
       row("torch.utils.data.RandomSampler.__len__", method, "", picked_length),
       row("torch.utils.data.SubsetRandomSampler.__len__", method, "", picked_length),

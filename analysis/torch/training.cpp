@@ -121,10 +121,6 @@ Value grad_mode(Call& call) {
   if (call.row.path == "torch.set_grad_enabled") call.run.note_gradient_switch(made);
   return Value::of(Kind::instance, made);
 }
-Value sampler_init(Call& call) {
-  if (call.at(3)) keep(call, "$shuffle", call.at(3));
-  return {};
-}
 Value scheduler_init(Call& call) {
   keep(call, "$optimizer", call.at(0));
   // The program's own function of the step: it runs for any of them, which is kept beside.
@@ -229,10 +225,6 @@ std::vector<Row> training_rows() {
       row("torch.optim.lr_scheduler.LRScheduler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
       row("torch.optim.lr_scheduler._LRScheduler", class_, "optimizer, *more, **options", scheduler_init, "torch.optim.lr_scheduler.LRScheduler"),
 
-      row("torch.utils.data.distributed.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", sampler_init),
-      row("torch.utils.data.DistributedSampler", class_, "dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False", sampler_init),
-      row("torch.utils.data.distributed.DistributedSampler.set_epoch", method, "epoch", nothing),
-      row("torch.utils.data.DistributedSampler.set_epoch", method, "epoch", nothing),
 
       row("torch.Size", function, "iterable=()", size_made),
       row("torch.device", function, "device, index=None", device_made),

@@ -1,6 +1,7 @@
 #include "rules/deepspeed/keys.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace stepzero::rules::deepspeed {
 
@@ -64,6 +65,10 @@ bool is_section(std::string_view section) {
   return std::any_of(std::begin(all), std::end(all), [&](const Key& key) { return key.section == section && is_written(key); });
 }
 
+bool was_open(std::string_view section) {
+  constexpr std::array<std::string_view, 2> open_before = {"bf16", "fp16"};  // read key by key before 0.17
+  return std::find(open_before.begin(), open_before.end(), section) != open_before.end();
+}
 bool is_strict(std::string_view section) {
   return std::any_of(std::begin(all), std::end(all), [&](const Key& key) { return key.section == section && is_written(key) && key.strict; });
 }

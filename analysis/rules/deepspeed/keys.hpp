@@ -33,6 +33,8 @@ const Key* find_key(std::string_view section, std::string_view name);
 std::vector<std::string_view> names_of(std::string_view section);
 bool is_section(std::string_view section);
 bool is_strict(std::string_view section);
+// Strict today, and a plain dictionary in versions that are still in use.
+bool was_open(std::string_view section);
 
 // "an integer, 500000000 by default"
 std::string shown_type(const Key& key);

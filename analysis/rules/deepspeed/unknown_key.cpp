@@ -24,23 +24,32 @@ std::string_view at_home_in(std::string_view section, std::string_view name) {
   return section;  // none
 }
 
+// Keys that were put into one wrong table, where they are read in another: told at the first. Which tables refuse what they do not know depends on the version.
+void misplaced(const std::vector<const Field*>& fields, std::string_view section, std::string_view home, DocumentReport& report) {
+  std::string names;
+  for (std::size_t i = 0; i < fields.size(); ++i) names += (i == 0 ? "" : i + 1 == fields.size() ? " and " : ", ") + ("`" + fields[i]->key + "`");
+  const bool several = fields.size() > 1;
+  const bool refused = is_strict(section), always = refused && !was_open(section);
+  Finding& finding = report.add(always ? Severity::error : Severity::warning, fields[0]->key_span, names + (several ? " belong" : " belongs") + " in `" + std::string(home) + "`: in " + place_of(section) + " " +
+                                    (refused ? (always ? "DeepSpeed" : std::string(asked)) + " refuses " + (several ? "them" : "it") + (always ? "" : std::string(", and older versions pass over ") + (several ? "them" : "it"))
+                                             : std::string(several ? "they are" : "it is") + " not read"));
+  for (std::size_t i = 1; i < fields.size(); ++i) report.relate(finding, fields[i]->key_span, "this one, too");
+}
+
 // `broken`: something around it cannot be read, so that keys may seem to stand where they do not.
 void unknown(const Field& field, std::string_view section, bool broken, DocumentReport& report) {
   const std::string name = "`" + field.key + "`";
   const std::string refused = "DeepSpeed refuses unknown keys in " + place_of(section);
-  const bool strict = is_strict(section) && !broken;
+  const bool strict = is_strict(section) && !broken, always = strict && !was_open(section);
   const std::string_view meant = documents::nearest(field.key, names_of(section));
   if (!meant.empty()) {
-    Finding& finding = report.add(strict ? Severity::error : Severity::warning, field.key_span,
+    Finding& finding = report.add(always ? Severity::error : Severity::warning, field.key_span,
                                   (strict ? refused + ": " + name + " is none" : "DeepSpeed reads no key " + name + " in " + place_of(section) + ", and says nothing of it") + ". Did you mean `" + std::string(meant) + "`?");
     report.fix(finding, "Rename to " + std::string(meant), true, field.key_span, '"' + std::string(meant) + '"');
     return;
   }
   if (broken) return;
-  const std::string_view home = at_home_in(section, field.key);
-  if (!home.empty() && home != section)
-    report.add(strict ? Severity::error : Severity::warning, field.key_span, (strict ? refused + ": " : "") + name + " belongs into `" + std::string(home) + "`, and is " + (strict ? "not known" : "not read") + " here");
-  else if (strict)
+  if (strict)
     report.add(Severity::warning, field.key_span, refused + "; " + std::string(asked) + " knows no " + name);
   else if (section.empty() && !field.key.starts_with('_') && field.key.find("comment") == std::string::npos)
     report.add(Severity::information, field.key_span, std::string(asked) + " reads no key " + name + ": it has no effect on the training");
@@ -49,6 +58,7 @@ void unknown(const Field& field, std::string_view section, bool broken, Document
 void check_document(const DocumentInput& input, DocumentReport& report) {
   each_section(input.document.root, [&](std::string_view section, const Node& table) {
     std::map<std::string_view, const Field*> seen;
+    std::map<std::string_view, std::vector<const Field*>> elsewhere;  // by the section where they are at home
     for (const Field& field : table.fields) {
       if (const auto [first, is_new] = seen.try_emplace(field.key, &field); !is_new) {
         if (input.document.is_broken) continue;
@@ -57,7 +67,10 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         continue;
       }
       const Key* key = find_key(section, field.key);
-      if (!key) {
+      const std::string_view home = key || input.document.is_broken || !documents::nearest(field.key, names_of(section)).empty() ? section : at_home_in(section, field.key);
+      if (!home.empty() && home != section) {
+        elsewhere[home].push_back(&field);
+      } else if (!key) {
         unknown(field, section, input.document.is_broken, report);
       } else if (key->type == KeyType::removed) {
         report.add(Severity::warning, field.key_span, std::string(asked) + " has removed `" + field.key + "` and refuses a configuration that holds it; older versions read it");
@@ -65,6 +78,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         report.add(Severity::information, field.key_span, "`" + field.key + "` is deprecated: write `" + std::string(key->instead) + "`");
       }
     }
+    for (const auto& [home, fields] : elsewhere) misplaced(fields, section, home, report);
   });
 }
 

@@ -205,6 +205,17 @@ void look_for_missing(const Record& record, const Training& training, Report& re
   }
 }
 
+// " when `args.average`": where what is set is one of two objects, and this one is meant then.
+std::string of_choice(const Record& record, const Happening& mode) {
+  std::string text;
+  for (const Turn& turn : mode.turns) {
+    if (!(turn.branch->place == mode.event->place) || !turn.branch->condition) continue;
+    const std::string side = record.symbols.text(turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition));
+    if (!side.empty()) text += (text.empty() ? " when " : " and ") + code(side);
+  }
+  return text;
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -240,7 +251,7 @@ void check(const Record& record, Report& report) {
       if (restored || !evaluation || (loop->unrolled && times < 1) || !may_differ_by_mode(record, model) || !once(event.place)) continue;
       const std::string name = object_text(record, event, "the model");
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    code(name + ".eval()") + " is never undone: from here on the loop trains without dropout and with fixed statistics in its norms. Call " + code(name + ".train()") + " after the evaluation.");
+                                    code(name + ".eval()") + " is never undone" + of_choice(record, mode) + ": from here on the loop trains without dropout and with fixed statistics in its norms. Call " + code(name + ".train()") + " after the evaluation.");
       if (!finding) continue;
       report.relate(*finding, backward->place, "the same model is trained here");
       report.relate(*finding, loop->place, "iteration after iteration");
