@@ -178,7 +178,6 @@ void conditions_of_kinds(symbolic::Context& s, Value any, Value one, std::vector
 Sharing Interpreter::trips_of(Value iterable) {
   iterable = resolve(iterable);
   switch (iterable.kind) {
-  case Kind::iterator:
   case Kind::list: {
     const auto* state = values::Heap::list_state(iterable);
     if (!state->open) return Sharing::uniform;
@@ -198,7 +197,7 @@ Sharing Interpreter::trips_of(Value iterable) {
   }
   case Kind::choice:
     // Which of two it is makes no difference where both have as many.
-    if (known_length(iterable)) return symbolic::mix(trips_of(iterable.as<values::Choice>()->yes), trips_of(iterable.as<values::Choice>()->no));
+    if (const Int length = known_length(iterable)) return symbols().sharing(length);
     return heap().sharing(iterable);
   default: return heap().sharing(iterable);
   }
