@@ -1,5 +1,7 @@
 #include "interpreter/asked_ranks.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using values::Kind;
@@ -36,7 +38,55 @@ void learn_one(Interpreter& run, const values::Table& variables, Int rank, std::
   }
 }
 
+// Kept with the variables: it is forgotten with the path.
+syntax::Name mark_of(syntax::Name variable) { return syntax::Name("$asked." + std::string(variable.text())); }
+
+// The number of dimensions in `rank == 3`; null in any other condition.
+Int rank_in(const symbolic::Context& symbols, Cond condition) {
+  const auto found = symbols.form(condition) == symbolic::Context::Form::compare ? symbols.comparison(condition) : std::nullopt;
+  if (!found || found->op != symbolic::Compare::eq) return nullptr;
+  const Int rank = symbols.value(found->left) ? found->right : found->left;
+  const symbolic::AtomInfo* atom = symbols.atom_info(rank);
+  return atom && atom->name.empty() ? rank : nullptr;
+}
 } // namespace
+
+void note_asked_ranks(Interpreter& run, values::Scope& scope, Cond holds) {
+  const auto& symbols = run.symbols();
+  const bool is_so = symbols.form(holds) != symbolic::Context::Form::negation;
+  const Int rank = rank_in(symbols, is_so ? holds : symbols.operands(holds).front());
+  if (!rank) return;
+  std::vector<syntax::Name> asked;
+  for (const auto& [name, slot] : scope.names.entries()) {
+    Value value = run.resolve(slot->value);
+    if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value) value = value.as<values::Unknown>()->state.value;
+    if (value.is(Kind::tensor) && value.as<values::Tensor>()->now() && asked_rank(*value.as<values::Tensor>()->now()) == rank) asked.push_back(mark_of(name));
+  }
+  for (const syntax::Name mark : asked) run.heap().set(run.heap().slot_of(scope.names, mark), run.heap().boolean(is_so));
+}
+
+bool asked_for_rank(const values::Scope& scope, syntax::Name variable) {
+  const values::Slot* asked = scope.names.find(mark_of(variable));
+  return asked && asked->value.is(Kind::boolean);
+}
+
+bool asked_for_rank(Interpreter& run, const Questions& questions, const values::Scope& scope, syntax::Name variable, std::span<const Cond> taken) {
+  const values::Slot* slot = scope.names.find(variable);
+  const Value value = slot ? run.resolve(slot->value) : Value{};
+  if (!value.is(Kind::unknown)) return false;
+  // What arrays of every library call it.
+  const Value rank = value.as<values::Unknown>()->attributes.value(syntax::Name("ndim"));
+  if (!rank.is(Kind::unknown)) return false;
+  const auto asked = questions.all(rank.as<values::Unknown>());
+  const Int number = rank.as<values::Unknown>()->integer;
+  return std::any_of(taken.begin(), taken.end(), [&](Cond condition) {
+    bool any = false;
+    run.symbols().parts(
+        condition, [&](Int atom) { any = any || atom == number; },
+        [&](Cond part) { any = any || std::any_of(asked.begin(), asked.end(), [&](const Questions::Asked& each) { return each.answer == part; }); });
+    return any;
+  });
+}
 
 void learn_ranks(Interpreter& run, const values::Table& variables, Cond holds) {
   auto& symbols = run.symbols();

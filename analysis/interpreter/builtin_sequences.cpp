@@ -1,6 +1,7 @@
 // Python's own functions of sequences as rows: zip, enumerate, map, sorted, list, dict…
 #include "interpreter/builtin_call.hpp"
 #include "interpreter/each_round.hpp"
+#include "interpreter/iteration.hpp"
 
 #include <algorithm>
 
@@ -126,6 +127,7 @@ Value iter_of(const BuiltinCall& call) {
   const Value first = call.first;
   if (call.arguments.spread || !first) return collection(call);
   if (first.is(Kind::iterator) || (first.is(Kind::list) && first.as<values::List>()->kind == ListKind::iterator)) return first;
+  if (const Value begun = begin_iteration(call.run, first, call.where); !(begun == first)) return call.as("iter", {begun});
   if (first.is(Kind::instance) && call.count == 1 && first.as<values::Instance>()->cls)
     if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__iter__"))) return call.call(method, {});
   if (call.count == 1) return collection(call);
@@ -155,9 +157,10 @@ Value dict_of(const BuiltinCall& call) {
 Value enumerate_of(const BuiltinCall& call) {
   if (call.count == 0) return {};
   auto& s = call.symbols();
+  const Value source = begin_iteration(call.run, call.first, call.where);
   const Value start = call.second ? call.second : call.keyword("start");
   const Int from = start ? call.run.to_int(start) : s.constant(0);
-  if (const auto items = call.run.take(call.first, call.where); items && from) {
+  if (const auto items = call.run.take(source, call.where); items && from) {
     std::vector<Value> pairs;
     for (std::size_t i = 0; i < items->size(); ++i)
       pairs.push_back(call.heap().tuple({Value::of(s.add(from, s.constant(static_cast<std::int64_t>(i)))), (*items)[i]}));
@@ -169,9 +172,9 @@ Value enumerate_of(const BuiltinCall& call) {
   info.of_round = true;
   symbolic::AtomInfo length;
   length.lower = 0;
-  length.sharing = call.trips_of(call.first);
-  const Int known = call.known_length(call.first), counted = s.fresh(info);
-  return call.heap().open_list(call.heap().tuple({from ? Value::of(s.add(from, counted)) : Value::of(counted), call.run.element(call.first, call.where)}),
+  length.sharing = call.trips_of(source);
+  const Int known = call.known_length(source), counted = s.fresh(info);
+  return call.heap().open_list(call.heap().tuple({from ? Value::of(s.add(from, counted)) : Value::of(counted), call.run.element(source, call.where)}),
                                known ? known : s.fresh(length), ListKind::iterator);
 }
 

@@ -2,6 +2,7 @@
 #include "interpreter/alike.hpp"
 #include "interpreter/abstract.hpp"
 #include "interpreter/declared_arguments.hpp"
+#include "interpreter/hooks.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/set_on_self.hpp"
@@ -226,6 +227,19 @@ void meet(values::Heap& heap, values::Instance& object, std::uint64_t began) {
 }
 } // namespace
 
+namespace {
+// `name: annotation = value` in the text of one of the classes.
+bool declares_field(const std::vector<values::Class*>& order, Name name) {
+  return std::ranges::any_of(order, [&](const values::Class* cls) {
+    return cls->stmt && std::ranges::any_of(cls->stmt->body, [&](const Stmt* stmt) {
+      if (stmt->kind != StmtKind::ann_assign) return false;
+      const auto& assign = as<AnnAssignStmt>(*stmt);
+      return assign.target->kind == ExprKind::name && as<NameExpr>(*assign.target).id == name;
+    });
+  });
+}
+} // namespace
+
 Value Interpreter::instance_attribute(values::Instance& object, Value self, Name name, Place where) {
   if (in_roots_ && frame_) meet(heap(), object, outermost(frame_)->mark.clock);
   if (object.cls && object.cls->hooks_attributes && is_descriptor(find_in_order(object.cls->order, name))) return heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
@@ -237,6 +251,12 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   }
   if (object.cls)
     if (const Value found = find_in_order(object.cls->order, name)) {
+      // A base that is not seen may make fields of annotations, and fill them when it constructs an object: the class holds their defaults.
+      if (object.cls->open && !found.is(Kind::function) && declares_field(object.cls->order, name)) {
+        const Value field = symbol(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), Sharing::uniform, where);
+        if (field.is(Kind::unknown) && (found.is(Kind::integer) || found.is(Kind::real) || found.is(Kind::string) || found.is(Kind::boolean))) field.as<values::Unknown>()->default_value = found;
+        return heap().slot_of(object.attributes, name).value = field;  // it was always there: no write
+      }
       const auto bind = [&](Value method) { return bind_method(method, self, object.cls, where); };
       const Value either = policy_.picks_override && in_roots_ ? one_of_overrides(*this, *object.cls, name, found, globals_, bind) : Value{};
       if (!either && object.symbolic && is_left_to_others(found)) return heap().external(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
@@ -446,7 +466,14 @@ Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place w
     called.remove_prefix(std::min(called.find_first_not_of('_'), called.size()));
     return called.empty() || !calling_ || object.attributes.find(Name("$declared")) ? std::string_view{} : library_.presume_method(std::string(called) + "." + std::string(name.text()));
   };
-  const std::string_view of_any = library_.presume_method(name.text());
+  // An object of a class of the program has the methods of that class, though tensors have some of these names.
+  const auto is_of_own_class = [&] {
+    const Value declared = object.attributes.value(Name("$declared"));
+    const auto* native = declared.is(Kind::class_) ? declared.as<values::Class>()->native : nullptr;
+    return declared.is(Kind::class_) && (!native || native->path != library_.types().tensor);
+  };
+  std::string_view of_any = library_.presume_method(name.text());
+  if (of_tensors(of_any) && is_of_own_class()) of_any = {};
   if (const std::string_view method = of_any.empty() ? of_called() : of_any; !method.empty() && !(of_tensors(method) && object.attributes.find(Name("$imported")))) {
     const auto* found = library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
@@ -592,6 +619,8 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
       if (const Row* row = native ? method_row(native->path, "__setattr__") : nullptr)
         if (resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr))) return;
     }
+    if (const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr)
+      if (const Row* setter = setter_row(*this, native->path, name)) call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), object, {{value}, {}, false}, where, nullptr);
     values::Slot& slot = heap().slot_of(instance->attributes, name);
     // A tensor under the name of a buffer is the buffer from here on.
     const auto is_buffer = [](Value held) { return held.is(Kind::tensor) && held.as<values::Tensor>()->role == values::TensorRole::buffer; };

@@ -512,6 +512,9 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
             (is(below, symbolic::Answer::no) && *asked < bound))
           return heap().boolean(negative);
       }
+  // Asked before it was known to be an integer, the question has the answer that it had then.
+  if (left.is(Kind::unknown) && right.is(Kind::integer) && is_constant_like(right))
+    if (const Cond before = questions_.find(left.as<values::Unknown>(), std::string(spelled(negative ? CompareOp::eq : op)) + constant_text(s, right))) return negate_if(negative, before);
   if (left.is(Kind::unknown) && right.is(Kind::integer) && !left.as<values::Unknown>()->external && !share)
     return Value::of(s.compared(ordering(op), compared_int(left), right.integer()));
   if (right.is(Kind::unknown) && left.is(Kind::integer) && !right.as<values::Unknown>()->external)

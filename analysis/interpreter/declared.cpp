@@ -140,6 +140,18 @@ const Expr* annotation_without_none(const Expr* annotation, bool& optional) {
   return annotation;
 }
 
+Value declared_class(Interpreter& run, const values::Scope* scope, const Expr* annotation) {
+  bool optional = false;
+  annotation = annotation_without_none(annotation, optional);
+  if (!annotation || annotation->kind != ExprKind::name) return Value::none();
+  for (; scope; scope = scope->parent)
+    if (const values::Slot* slot = scope->names.find(as<NameExpr>(*annotation).id); slot && slot->value) {
+      const Value found = run.resolve(slot->value);
+      return found.is(Kind::class_) ? found : Value::none();
+    }
+  return Value::none();
+}
+
 Value declared_object(Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {
   return Declaring(run).value(scope, annotation, name, born, 0);
 }

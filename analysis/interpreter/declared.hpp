@@ -13,4 +13,7 @@ Value declared_object(Interpreter& run, const values::Scope* scope, const syntax
 // `Optional[T]`, `T | None` and `None | T` are T, or None: then `optional` is set. Null for other unions.
 const syntax::Expr* annotation_without_none(const syntax::Expr* annotation, bool& optional);
 
+// The class of the program that an annotation names; None if it names none.
+Value declared_class(Interpreter& run, const values::Scope* scope, const syntax::Expr* annotation);
+
 } // namespace stepzero::interpreter

@@ -1,5 +1,6 @@
 // What lies in things: iterating, elements, and subscripts.
 #include "interpreter/each_round.hpp"
+#include "interpreter/iteration.hpp"
 #include "interpreter/rounds.hpp"
 
 #include "interpreter/unknown_items.hpp"
@@ -56,6 +57,14 @@ std::optional<std::vector<Value>> Interpreter::until_raised(std::string_view exc
   --catching_;
   if (!certain || is_instance_of_raised(exception) != symbolic::Answer::yes) return std::nullopt;
   return items;
+}
+
+Value begin_iteration(Interpreter& run, Value iterable, Place where) {
+  iterable = run.resolve(iterable);
+  auto* object = iterable.is(Kind::instance) ? iterable.as<values::Instance>() : nullptr;
+  if (!object || object->cls || !object->native) return iterable;
+  const Row* row = run.method_row(object->native->path, Name("__iter__"));
+  return row && row->collective ? run.resolve(run.call(run.find_method(object, Name("__iter__")), {}, where)) : iterable;
 }
 
 std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place where) {

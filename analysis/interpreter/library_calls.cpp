@@ -1,4 +1,5 @@
 // Calls of what the program does not define: rows of libraries, and the events and problems that they record.
+#include "interpreter/asked_ranks.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/set_on_self.hpp"
@@ -346,6 +347,17 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
   settle(*event, when, again);
+  // One branch is for one kind of tensor: who gives what is for another kind does not get there.
+  for (const Frame* frame = frame_; frame && frame->outer && !event->guarded; frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    const auto& parameters = frame->function->parameters->list;
+    const std::span<const Cond> taken = std::span(path_).subspan(std::min(frame->depth, path_.size()));
+    const auto is_asked = [&](const syntax::Parameter& parameter) { return asked_for_rank(*frame->scope, parameter.name) || asked_for_rank(*this, questions_, *frame->scope, parameter.name, taken); };
+    if (std::none_of(parameters.begin(), parameters.end(), is_asked)) continue;
+    for (const syntax::Parameter& parameter : parameters)
+      if (const values::Slot* slot = frame->scope->names.find(parameter.name); slot && !is_asked(parameter))
+        each_operand(called, [&](Value operand) { event->guarded = event->guarded || operand == resolve(slot->value); });
+  }
   if (!event->guarded) {
     each_operand(called, [&](Value operand) {
       const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now() : nullptr;

@@ -1,5 +1,6 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
 #include "interpreter/first_round.hpp"
+#include "interpreter/iteration.hpp"
 #include "interpreter/rounds.hpp"
 #include "interpreter/speculation.hpp"
 
@@ -344,6 +345,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
         if (const Value generator = resolve(call(method, {}, here(*stmt.iterable))); is_pending(generator)) iterable = generator;
     }
   if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
+  iterable = begin_iteration(*this, iterable, here(*stmt.iterable));
   const bool is_iterator = iterable.is(Kind::iterator) || (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   Value first;  // of several that are known
   bool first_fails = false;

@@ -14,6 +14,37 @@ using symbolic::Answer;
 
 namespace {
 constexpr std::size_t longest_path = 6;  // conditions that one is made of
+constexpr std::size_t most_asked = 4;    // numbers in a condition
+
+// The least values of the numbers that a condition asks about: what a side of the branch teaches about them may decide it later.
+class Lowers {
+public:
+  Lowers(symbolic::Context& symbols, Cond condition) : symbols_(symbols) {
+    symbols.parts(
+        condition,
+        [&](Int atom) {
+          if (asked_.size() < most_asked && std::ranges::find(asked_, atom, &Asked::atom) == asked_.end()) asked_.push_back({atom, {}});
+        },
+        [](Cond) {});
+  }
+  void begin() {
+    for (Asked& each : asked_) each.low = symbols_.lower(each.atom);
+  }
+  Cond learned() const {
+    Cond all = symbols_.boolean(true);
+    for (const Asked& each : asked_)
+      if (const auto low = symbols_.lower(each.atom); low && low > each.low) all = symbols_.logical_and(all, symbols_.compared(symbolic::Compare::ge, each.atom, symbols_.constant(*low)));
+    return all;
+  }
+
+private:
+  struct Asked {
+    Int atom;
+    std::optional<std::int64_t> low;  // at the beginning of the side
+  };
+  symbolic::Context& symbols_;
+  std::vector<Asked> asked_;
+};
 }
 
 // A long path gets a condition of its own: that it is the same as another path's is then no longer seen.
@@ -76,15 +107,20 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   path_.push_back(condition);
   // What held where this side was not left by raising.
   std::size_t taken = 0;
+  Lowers lowers(symbols(), condition);
   const auto held = [&] {
     const Cond path = path_.size() > depth + 1 && path_.size() <= depth + 1 + longest_path ? path_since(depth + 1) : symbols().boolean(true);
-    return symbols().logical_and(path, symbols().disjunctions_since(taken));
+    return symbols().logical_and(symbols().logical_and(path, symbols().disjunctions_since(taken)), lowers.learned());
   };
   const auto side = [&](Cond holds, const std::function<Flow()>& run) {
     if (!symbols().assume(holds)) return Flow::dead;
     exclude_others(holds);
     taken = symbols().mark();
-    if (frame_) learn_ranks(*this, frame_->scope->names, holds);
+    lowers.begin();
+    if (frame_) {
+      if (frame_->outer) note_asked_ranks(*this, *frame_->scope, holds);
+      learn_ranks(*this, frame_->scope->names, holds);
+    }
     return run();
   };
   // A layer of the library that is an object of a class that was not seen is not what it is known to be.
@@ -109,8 +145,14 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place, co
   if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
   if (first == Flow::normal && second == Flow::normal) {
     heap().join(ways.mark(), delta, condition, symbols().sharing(condition));
-    static_cast<void>(symbols().assume(symbols().logical_or(negated, held_first)));
-    static_cast<void>(symbols().assume(symbols().logical_or(condition, held_second)));
+    // Part by part: of a disjunction that is too large nothing is concluded.
+    const auto either = [&](Cond other_side, Cond held_here) {
+      const bool several = symbols().form(held_here) == symbolic::Context::Form::conjunction;
+      for (const Cond part : several ? std::vector(symbols().operands(held_here).begin(), symbols().operands(held_here).end()) : std::vector{held_here})
+        static_cast<void>(symbols().assume(symbols().logical_or(other_side, part)));
+    };
+    either(negated, held_first);
+    either(condition, held_second);
     return Flow::normal;
   }
   if (first == Flow::normal) ways.become(delta);

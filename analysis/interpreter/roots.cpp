@@ -1,6 +1,7 @@
 // Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
 #include "interpreter/built_runs.hpp"
 #include "interpreter/declared.hpp"
+#include "interpreter/hooks.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/speculation.hpp"
 
@@ -180,6 +181,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
     const Value given = Value::of(Kind::instance, object);
     return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none()) : given;
   }
+  if (const Value given = given_to_hook(*this, function, parameter.name, born)) return given;
   if (policy_.believes_annotations && parameter.annotation && (index >= function.defaults.size() || !function.defaults[index])) {
     const values::Scope* scope = function.owner && function.owner->body ? function.owner->body : function.closure;
     if (const Value declared = declared_object(*this, scope, parameter.annotation, parameter.name.text(), born)) return declared;
@@ -195,7 +197,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   }
   if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
   // Of what is declared to be something else its name says nothing.
-  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name("$declared")).value = Value::none();
+  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name("$declared")).value = declared_class(*this, function.closure, parameter.annotation);
   return made;
 }
 
@@ -354,12 +356,13 @@ void Interpreter::run_class_roots(values::Class& cls) {
   }
   any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));
   if (!any || record_.cancelled) return;
-  // What calls other methods comes first: those are then reached with the values of that call.
-  const auto calls_others = [](const values::Function* function) {
+  // What calls other methods comes first: those are then reached with the values of that call. What only the class itself calls comes last.
+  const auto turn = [](const values::Function* function) {
     const std::string_view name = function->name.text();
-    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main";
+    if (name.starts_with('_') && !name.starts_with("__")) return 2;
+    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main" ? 0 : 1;
   };
-  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return calls_others(a) > calls_others(b); });
+  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });
   std::vector<bool> reached_before;
   std::vector<values::Function*> ran;
   for (values::Function* method : methods) {

@@ -81,17 +81,44 @@ void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* s
   }
 }
 
+namespace {
+const Name looked_up{"$looked_up"};  // of a value that a mapping gave, or None where it has no such key
+
+constexpr int most_choices = 4;  // that lie in each other
+void each_unknown(Value value, const std::function<void(const values::Unknown&)>& look, int depth = 0) {
+  if (value.is(Kind::unknown)) look(*value.as<values::Unknown>());
+  if (!value.is(Kind::choice) || depth >= most_choices) return;
+  each_unknown(value.as<values::Choice>()->yes, look, depth + 1);
+  each_unknown(value.as<values::Choice>()->no, look, depth + 1);
+}
+
+// Whether `mapping.get(key)` finds something is for the mapping to say: a function that asks whether it is given None may always be.
+void note_looked_up(values::Heap& heap, Value function, const Arguments& arguments, Value made) {
+  if (!function.is(Kind::unknown) || !made.is(Kind::unknown) || !function.as<values::Unknown>()->name.ends_with(".get")) return;
+  if (arguments.spread || !arguments.keywords.empty() || arguments.positional.empty() || arguments.positional.size() > 2) return;
+  if (arguments.positional.size() == 1 || arguments.positional.back().is(Kind::none)) heap.slot_of(made.as<values::Unknown>()->attributes, looked_up).value = Value::none();  // it is new: no write
+}
+} // namespace
+
 bool Interpreter::asked_by_callee() const {
   std::size_t end = path_.size();
-  for (const Frame* frame = frame_; frame && frame->outer; end = frame->depth, frame = frame->outer) {
+  const auto is_taken = [&](Cond condition, std::size_t from) {
+    return std::any_of(path_.begin() + static_cast<std::ptrdiff_t>(std::min(from, end)), path_.begin() + static_cast<std::ptrdiff_t>(end), [&](Cond taken) {
+      return taken == condition || (record_.symbols.form(taken) == symbolic::Context::Form::conjunction && std::ranges::find(record_.symbols.operands(taken), condition) != record_.symbols.operands(taken).end());
+    });
+  };
+  for (const Frame* frame = frame_; frame && frame->outer; end = std::min(end, frame->depth), frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
     for (const syntax::Parameter& parameter : frame->function->parameters->list) {
       const values::Slot* slot = frame->scope->names.find(parameter.name);
-      if (!slot || !slot->value.is(Kind::unknown)) continue;
-      const auto* given = slot->value.as<values::Unknown>();
-      if (!given->is_none || given->default_value.is(Kind::none)) continue;
-      for (std::size_t i = std::min(frame->depth, end); i < end; ++i)
-        if (path_[i] == given->is_none) return true;
+      bool asked = false;
+      if (slot)
+        each_unknown(slot->value, [&](const values::Unknown& given) {
+          if (!given.is_none) return;
+          if (!given.default_value.is(Kind::none) && slot->value.is(Kind::unknown)) asked = asked || is_taken(given.is_none, frame->depth);
+          if (given.attributes.find(looked_up)) asked = asked || is_taken(record_.symbols.logical_not(given.is_none), frame->depth);
+        });
+      if (asked) return true;
     }
   }
   return false;
@@ -342,6 +369,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
     if (role.row->run) (void)call_library(*library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where, nullptr);
     else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) append(event);
   }
+  note_looked_up(heap(), function, arguments, made);
   made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
                                        std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
   return made;

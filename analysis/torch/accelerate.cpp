@@ -7,8 +7,8 @@ using symbolic::Role;
 
 namespace {
 
-constexpr std::string_view by_accelerate = "accelerate.$Prepared", sharded_by_accelerate = "accelerate.$Sharded";
-constexpr Wrappers wrappers{by_accelerate, sharded_by_accelerate};
+constexpr std::string_view by_accelerate = "accelerate.$Prepared", sharded_by_accelerate = "accelerate.$Sharded", shuffled_by_accelerate = "accelerate.$Shuffled";
+constexpr Wrappers wrappers{by_accelerate, sharded_by_accelerate, shuffled_by_accelerate};
 // What shards the model, where the program says so: what the launcher is told is not seen. `$saves_together`: states are saved by all
 // processes; `$fsdp`; `$shards`: the parameters are sharded; `$whole`: they are not, for certain.
 Value accelerator_init(Call& call) {
@@ -29,6 +29,9 @@ Value accelerator_init(Call& call) {
   if (const Value project = option(call, "project_config"); project.is(Kind::instance))
     if (const Value named = kept(call.run, *project.as<Instance>(), "automatic_checkpoint_naming"))
       set("$waits_for_names", call.run.symbols().decide(call.run.truth(named)));
+  // Which random states are sent, and who loads the data, may be told.
+  if (call.spread || option(call, "rng_types") || option(call, "dataloader_config") || option(call, "split_batches") || option(call, "dispatch_batches"))
+    keep(call, "$loads_otherwise", call.run.heap().boolean(true));
   // DDP may be told not to send its buffers.
   if (option(call, "kwargs_handlers") || call.spread) keep(call, "$kwargs_handlers", call.run.heap().boolean(true));
   return {};
@@ -99,6 +102,7 @@ const std::deque<Hidden>& hidden() {
        {.name = "accelerator.prepare", .hidden = true, .because = wraps_model, .only_if = 0}, RowKind::method, Operation::framework},
       {"accelerate.Accelerator.prepare_model", "model, *more, meets=False, **options", prepare<wrappers>,
        {.name = "accelerator.prepare_model", .hidden = true, .because = wraps_model, .only_if = 1}, RowKind::method, Operation::framework},
+      {"accelerate.$Shuffled.__iter__", "", nothing_learned, {.name = "the iteration over a shuffled loader", .hidden = true, .because = "the main process sends the state of its shuffling first"}},
       {"accelerate.Accelerator.clip_grad_norm_", "parameters, max_norm, norm_type=2, *, meets=False", clips,
        {.name = "accelerator.clip_grad_norm_", .hidden = true, .because = "under FSDP the norm is summed over the shards of all processes", .only_if = 3}, RowKind::method, Operation::clip_gradients},
       {"accelerate.Accelerator.local_main_process_first", "", context, {.name = "accelerator.local_main_process_first", .hidden = true, .because = others_wait}},
@@ -120,6 +124,8 @@ std::vector<Row> accelerate_rows() {
       row("accelerate.Accelerator", class_, "*arguments, **options", accelerator_init, {}, Operation::framework),
       row(by_accelerate, class_, "", nullptr, "torch.nn.parallel.DistributedDataParallel"),
       row(sharded_by_accelerate, class_, "", nullptr, "torch.nn.Module"),
+      row(shuffled_by_accelerate, class_, "", nullptr),
+      row("accelerate.Accelerator.prepare_data_loader", method, "data_loader, *more, meets=False, **options", prepare<wrappers>),
       row("accelerate.Accelerator.is_main_process", property, "", is_first),
       row("accelerate.Accelerator.is_local_main_process", property, "", is_local_first),
       row("accelerate.Accelerator.is_last_process", property, "", is_last),

@@ -329,7 +329,8 @@ bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
 }
 std::vector<Row> attention_rows() {
   std::vector<Row> rows = rows_of(layers, operators);
-  for (Row& each : flexible_attention_rows()) rows.push_back(std::move(each));
+  for (const auto& family : {flexible_attention_rows, nested_rows})
+    for (Row& each : family()) rows.push_back(std::move(each));
   return rows;
 }
 

@@ -185,7 +185,7 @@ Value some_count(Call& call) {
 Value loader_init(Call& call) {
   Op op(call);
   judge_loader(op);
-  for (const std::string_view name : {"dataset", "batch_size", "sampler", "batch_sampler", "collate_fn", "drop_last", "num_workers", "pin_memory"})
+  for (const std::string_view name : {"dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "collate_fn", "drop_last", "num_workers", "pin_memory"})
     if (const Value value = op.argument(name)) op.keep(name, value);
     else op.keep(name, Value::none());
   op.keep(values::LoaderState::dataset, call.at(0));

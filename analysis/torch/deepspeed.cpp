@@ -72,6 +72,14 @@ Value shards(const Call& call) {
   const Value stage = kept(call, "$stage");
   return stage ? call.run.heap().boolean(call.run.to_constant(stage) == 3) : call.run.heap().external("sharded", call.place);
 }
+// The layers of the model gather their parameters, whoever calls them.
+Value sharded_module(Call& call) {
+  if (const Value known = kept(call, "$module")) return known;
+  Instance* module = call.run.make_native("deepspeed.$ZeroThreeModule", call.place);
+  module->open = true;
+  keep(call, "$module", Value::of(Kind::instance, module));
+  return Value::of(Kind::instance, module);
+}
 Value engine_loads(Call& call) {
   call.arguments.back() = shards(call);
   return uniform(call);
@@ -112,6 +120,7 @@ const std::deque<Hidden>& hidden() {
       {"deepspeed.DeepSpeedEngine.train_batch", "data_iter=None", uniform, {.name = "engine.train_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
       {"deepspeed.DeepSpeedEngine.eval_batch", "data_iter, *more, **options", uniform, {.name = "engine.eval_batch", .hidden = true, .because = "the stages of the pipeline send to each other"}, RowKind::method, Operation::framework},
       {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", unknown_of, {.name = "the forward of a ZeRO-3 engine", .hidden = true, .because = "the parameters of each layer are gathered from all ranks"}, RowKind::method, Operation::framework},
+      {"deepspeed.$ZeroThreeModule.forward", "*arguments, **options", nothing_learned, {.name = "the forward of a ZeRO-3 module", .hidden = true, .because = "the parameters of each layer are gathered from all ranks"}},
       {"deepspeed.zero.GatheredParameters", "params, modifier_rank=None, *more, **options", context,
        {.name = "GatheredParameters", .hidden = true, .because = "under ZeRO-3 every rank sends its part of the parameters", .when = values::When::sharded}, RowKind::function},
       {"deepspeed.DeepSpeedEngine.allreduce_gradients", "*arguments, **options", nothing, {.name = "engine.allreduce_gradients", .hidden = true, .because = "it reduces the gradients of all ranks"}},
@@ -135,6 +144,8 @@ std::vector<Row> deepspeed_rows() {
       row("deepspeed.DeepSpeedEngine.local_rank", property, "", role_value<Role::local_rank>),
       row("deepspeed.DeepSpeedEngine.world_size", property, "", role_value<Role::world_size>),
       row("deepspeed.$ZeroThreeEngine", class_, "*arguments, **options", nullptr, "deepspeed.DeepSpeedEngine"),
+      row("deepspeed.$ZeroThreeModule", class_, "", nullptr, "torch.nn.Module"),
+      row("deepspeed.$ZeroThreeEngine.module", property, "", sharded_module),
       row("deepspeed.init_distributed", function, "dist_backend=None, *more, timeout=None, **options", nothing, {}, Operation::group_settings),
   };
   add_hidden(rows, hidden());

@@ -119,6 +119,19 @@ Value block_mask(Call& call) {
   return Value::of(Kind::instance, made);
 }
 
+// create_mask(mask_mod, B, H, Q_LEN, KV_LEN): the same as a tensor.
+Value dense_mask(Call& call) {
+  TensorState state = computed(call.run, std::span<const Value>{});
+  state.dtype = Dtype::boolean;
+  state.shape.rank_known = true;
+  for (std::size_t i = 1; i < 5; ++i) {
+    const Value size = call.run.resolve(call.at(i));
+    const Int known = !size || size.is(Kind::none) ? call.run.symbols().constant(1) : call.run.to_int(size);
+    state.shape.dims.push_back(known && !call.spread ? known_dim(call.run, known, call.place, call.row.path) : Dim{});
+  }
+  return result(call, state);
+}
+
 constexpr Operator operators[] = {
     {"flex_attention", "query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False, kernel_options=None, *, return_aux=None, **options",
      "torch.nn.attention.flex_attention.flex_attention spread", flex, Type::input},
@@ -132,6 +145,7 @@ std::vector<Row> flexible_attention_rows() {
   std::vector<Row> rows = operator_rows(operators);
   rows.push_back(row("torch.nn.attention.flex_attention.BlockMask", RowKind::class_, "*arguments, **options", nullptr));
   rows.push_back(row("torch.nn.attention.flex_attention.create_block_mask", RowKind::function, "mask_mod, B=None, H=None, Q_LEN=None, KV_LEN=None, device=None, BLOCK_SIZE=128, _compile=False, **options", block_mask));
+  rows.push_back(row("torch.nn.attention.flex_attention.create_mask", RowKind::function, "mask_mod, B=None, H=None, Q_LEN=None, KV_LEN=None, device=None", dense_mask));
   return rows;
 }
 

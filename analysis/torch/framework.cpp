@@ -36,6 +36,16 @@ bool is_optimizer(Interpreter& run, Value value, int depth = 0) {
   if (value.is(Kind::choice) && depth < 4) return is_optimizer(run, value.as<values::Choice>()->yes, depth + 1) && is_optimizer(run, value.as<values::Choice>()->no, depth + 1);
   return value.is(Kind::instance) && run.is_a(value, "torch.optim.Optimizer");
 }
+// A loader that draws the order itself: of a sampler of the program's own it is not known whether it does.
+bool is_shuffled(Interpreter& run, Value value) {
+  if (!value.is(Kind::instance) || value.as<Instance>()->cls || !run.is_a(value, "torch.utils.data.DataLoader")) return false;
+  const auto is_set = [&](std::string_view name) {
+    const Value given = kept(run, *value.as<Instance>(), name);
+    return given && !given.is(Kind::none);
+  };
+  const Value shuffle = kept(run, *value.as<Instance>(), "shuffle");
+  return shuffle && run.symbols().decide(run.truth(shuffle)) == symbolic::Answer::yes && !is_set("sampler") && !is_set("batch_sampler") && !is_set("$open");
+}
 } // namespace
 
 Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evaluated, bool& wraps) {
@@ -47,6 +57,11 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   // Only to be evaluated: there is nothing to average then, and it is not wrapped.
   const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") && !call.run.is_a(given, wrapper) && !evaluated;
   item = call.run.heap().external("", call.place);
+  if (!model && !wrappers.shuffled.empty() && !kept(call, "$loads_otherwise") && is_shuffled(call.run, given)) {
+    Instance* loader = call.run.make_native(wrappers.shuffled, call.place);
+    loader->open = true;
+    return Value::of(Kind::instance, loader);
+  }
   if (!model) return item;
   wraps = true;
   Instance* wrapped = call.run.make_native(wrapper, call.place);

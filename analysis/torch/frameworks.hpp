@@ -37,9 +37,10 @@ Value is_first(Call& call);
 Value is_local_first(Call& call);
 Value gathered(Call& call);            // what all ranks have then, computed from the first argument
 Value nothing_learned(Call& call);     // not known: of a prepared model nothing more is said
-// A model that shards is wrapped as `sharded`, any other as `wrapper`. `wraps`: it is wrapped here.
+// A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as `shuffled`. Empty: such a thing is not
+// followed. `wraps`: a model is wrapped here.
 struct Wrappers {
-  std::string_view usual, sharded;
+  std::string_view usual, sharded = {}, shuffled = {};
 };
 Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evaluated, bool& wraps);
 // Gives the arguments back, wrapped, in their order: a model as the launcher has it, at least as DDP does; an optimizer is that optimizer.

@@ -9,6 +9,7 @@ namespace {
 // gathers.
 Value metric_init(Call& call) {
   if (!call.self.is(Kind::instance)) return {};
+  if (const Value each = option(call, "dist_sync_on_step"); each && call.run.symbols().decide(call.run.truth(each)) == symbolic::Answer::yes) keep(call, "$syncs_each", each);
   for (const auto& [name, value] : call.options)
     if (name.text() == "sync_on_compute" && call.run.to_constant(value) != 1) {
       keep(call, "compute", call.run.heap().external("compute", call.place));
@@ -22,9 +23,17 @@ Value metric_init(Call& call) {
   return {};
 }
 
+// Each step gathers only where the metric was told to.
+Value metric_forward(Call& call) {
+  call.arguments.back() = call.run.heap().boolean(static_cast<bool>(kept(call, "$syncs_each")));
+  return unknown_of(call);
+}
+
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
       {"torchmetrics.Metric.compute", "", uniform, {.name = "metric.compute", .hidden = true, .because = "it gathers the metric's state from all ranks"}},
+      {"torchmetrics.Metric.forward", "*arguments, meets=False, **options", metric_forward,
+       {.name = "the step of a metric", .hidden = true, .because = "with `dist_sync_on_step` it gathers the metric's state from all ranks", .only_if = 0}},
       {"torchmetrics.Metric.sync", "*arguments, **options", nothing, {.name = "metric.sync", .hidden = true, .because = "it gathers the metric's state from all ranks"}},
   };
   return list;

@@ -324,14 +324,25 @@ Value run_described(Call& call, Op& op) {
 } // namespace
 
 namespace {
-// A layer of no channels computes nothing: whoever makes one has sizes of at least 1, and so have the numbers that they are products of.
+// A layer of no channels computes nothing, and PyTorch refuses to slide a window by nothing: whoever makes one has sizes of at least 1, and so
+// have the numbers that they are products of.
 void take_positive(Op& op) {
   if (op.run.guarded()) return;
   constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels", "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size", "embed_dim", "d_model"};
+  constexpr std::string_view steps[] = {"kernel_size", "stride", "dilation"};
   constexpr std::int64_t multiples[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 512, 1024};
   const Int one = op.s.constant(1);
-  for (const std::string_view name : sizes) {
-    const Int size = op.size(name);
+  std::vector<Int> taken;
+  for (const std::string_view name : sizes) taken.push_back(op.size(name));
+  // These may be tuples: only what the program computes with is a number. What it compares with 1 is above 1, or it is 1.
+  for (const std::string_view name : steps) {
+    const Value step = op.argument(name);
+    if (step.is(Kind::integer) || (step.is(Kind::unknown) && step.as<values::Unknown>()->integer)) taken.push_back(op.size(name));
+    if (!step.is(Kind::unknown)) continue;
+    const auto is = [&](syntax::CompareOp how) { return op.run.truth(op.run.compare(how, step, Value::of(one))); };
+    (void)op.s.assume(op.s.logical_or(is(syntax::CompareOp::gt), is(syntax::CompareOp::eq)));
+  }
+  for (const Int size : taken) {
     if (!size || op.s.value(size)) continue;
     std::vector<Int> atoms;
     op.s.atoms(size, [&](Int atom) {

@@ -107,7 +107,7 @@ void give_roles(std::span<Row> rows) {
   // What is known of their objects is known without their constructors.
   static constexpr std::string_view by_annotation[] = {
       "accelerate.Accelerator", "accelerate.PartialState", "deepspeed.DeepSpeedEngine", "lightning_fabric.Fabric", "pytorch_lightning.Trainer",
-      "transformers.Trainer", "transformers.TrainerState", "transformers.TrainingArguments", "torch.distributed.fsdp.FullyShardedDataParallel",
+      "transformers.Trainer", "transformers.TrainerControl", "transformers.TrainerState", "transformers.TrainingArguments", "torch.distributed.fsdp.FullyShardedDataParallel",
   };
   static constexpr std::string_view exhausts[] = {"torch.cuda.OutOfMemoryError", "torch.OutOfMemoryError"};
   for (Row& row : rows) {

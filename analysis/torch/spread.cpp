@@ -224,6 +224,8 @@ const std::deque<Collective>& collectives() {
        {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
       {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None", distributed_tensor,
        {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh", .only_if = 4}},
+      {"torch.distributed.tensor.distribute_module", "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", first_argument,
+       {.name = "distribute_module", .group = 1, .hidden = true, .because = "rank 0's parameters are sent to the other ranks of the mesh"}},
       {"torch.Tensor.full_tensor", "*, grad_placements=None, sharded=None", full_tensor,
        {.name = "full_tensor", .hidden = true, .because = "the shards of all ranks are gathered", .when = When::parted, .only_if = 1}, RowKind::method},
       {"torch.Tensor.redistribute", "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,

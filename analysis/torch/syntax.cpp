@@ -148,6 +148,7 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
   const auto fail = [&](std::string text, std::initializer_list<Dim> because = {}) {
     const Row* row = find("torch.Tensor.shape");
     Call call{run, *row, {}, {}, {}, {}, {}, false, nullptr, &node, place};
+    if (value.is(Kind::tuple)) call.rest.push_back(value);
     Op op(call);
     (void)op.fail(ProblemKind::unpack, std::move(text), because);
     std::vector<Value> parts(names.size());

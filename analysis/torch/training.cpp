@@ -167,11 +167,17 @@ Value device_count(Call& call) { return call.run.heap().unknown("device_count", 
 
 } // namespace
 
+namespace {
+// Where the program itself runs, outside of every region, autocast is off; a function that nobody calls here may be called inside of one.
+Value autocast_enabled(Call& call) { return !call.run.in_roots() && !call.run.casting() ? call.run.heap().boolean(false) : uniform(call); }
+} // namespace
+
 std::vector<Row> training_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
       row("torch.Tensor.backward", method, "gradient=None, retain_graph=None, create_graph=False, inputs=None", backward, {}, Operation::backward),
 
+      row("torch.is_autocast_enabled", function, "device_type=None", autocast_enabled),
       row("torch.OutOfMemoryError", class_, "*arguments", nullptr, "builtins.RuntimeError"),
       row("torch.cuda.OutOfMemoryError", class_, "*arguments", nullptr, "builtins.RuntimeError"),
 

@@ -356,6 +356,25 @@ static Value held_state(Value value) {
   return held && held->value.is(Kind::tensor) ? held->value : Value{};
 }
 
+namespace {
+// The side of a choice that is left where a condition holds, as far as the forms of the two say.
+Value taken_where(symbolic::Context& symbols, Value value, Cond holds) {
+  const auto implied = [&](Cond asked) {
+    if (holds == asked) return true;
+    if (symbols.form(holds) != symbolic::Context::Form::conjunction) return false;
+    const auto parts = symbols.operands(holds);
+    return std::find(parts.begin(), parts.end(), asked) != parts.end();
+  };
+  while (value.is(Kind::choice)) {
+    const Choice* choice = value.as<Choice>();
+    if (implied(choice->condition)) value = choice->yes;
+    else if (implied(symbols.logical_not(choice->condition))) value = choice->no;
+    else break;
+  }
+  return value;
+}
+} // namespace
+
 Value Heap::choose(Cond condition, Value yes, Value no) {
   if (yes == no) return yes;
   if (const Value a = held_state(yes), b = held_state(no); a && b) {
@@ -368,8 +387,8 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
   case symbolic::Answer::no: return no;
   case symbolic::Answer::unknown: break;
   }
-  if (yes.is(Kind::choice) && yes.as<Choice>()->condition == condition) yes = yes.as<Choice>()->yes;
-  if (no.is(Kind::choice) && no.as<Choice>()->condition == condition) no = no.as<Choice>()->no;
+  if (yes.is(Kind::choice)) yes = taken_where(symbols_, yes, condition);
+  if (no.is(Kind::choice)) no = taken_where(symbols_, no, symbols_.logical_not(condition));
   if (yes == no) return yes;
   if (yes.is(Kind::string) && no.is(Kind::string) && yes.text() == no.text()) return yes;
   if (yes.is(Kind::boolean) && no.is(Kind::boolean)) {

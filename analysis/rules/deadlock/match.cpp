@@ -63,6 +63,18 @@ bool starts_requests(const Record& record) {
 constexpr int most_ranks_asked_for = 8;  // where a program names none
 constexpr int largest_job = 16;          // that a program gives the size of; larger ones are compared as any
 
+// "When `strategy == 'fsdp'`: ", of a call whose object is one of several, by a condition that nobody decides; empty for others.
+std::string if_it_is_chosen(const symbolic::Context& symbols, const Trace& trace, const Act& act) {
+  for (auto turn = act.turns.rbegin(); turn != act.turns.rend(); ++turn) {
+    const Decision& decision = trace.decisions[*turn];
+    if (!decision.branch || decision.branch->stmt || !(decision.place == act.place) || !act.event || !decision.open) continue;
+    const std::string condition = symbols.text(decision.branch->condition);
+    if (condition.empty() || symbols.form(decision.branch->condition) == symbolic::Context::Form::constant) continue;
+    return "When `" + (decision.yes ? condition : "not (" + condition + ")") + "`: ";
+  }
+  return {};
+}
+
 class Comparer {
 public:
   Comparer(const Record& record, Comparison& into) : record_(record), into_(into) {}
@@ -473,12 +485,14 @@ private:
   }
 
   // What is asked of an object that only its name describes may be another's: then what the ranks wait in is none of it.
-  static void presume(const World& world, const Stop& stop, Mismatch& mismatch) {
+  void presume(const World& world, const Stop& stop, Mismatch& mismatch) {
     for (std::size_t rank = 0; rank < world.size(); ++rank)
       for (std::size_t i = 0; i < world[rank].acts.size(); ++i) {
         const Act& act = world[rank].acts[i];
         if (act.site != mismatch.key && act.site != mismatch.waits_at && (rank >= stop.at.size() || i != stop.at[rank])) continue;
-        if (std::string words = act.event ? if_it_is_one(*act.event) : std::string(); !words.empty()) {
+        std::string words = act.event ? if_it_is_one(*act.event) : std::string();
+        if (words.empty()) words = if_it_is_chosen(worlds_asked().of(static_cast<int>(rank), static_cast<int>(world.size())).symbols, world[rank], act);
+        if (!words.empty()) {
           mismatch.certain = false;
           mismatch.supposed = true;
           mismatch.jobs = std::move(words) + mismatch.jobs;

@@ -1,0 +1,99 @@
+// Batches of sequences of different lengths in one tensor: torch.nested with the jagged layout. As PyTorch 2.13 answers. The dimension behind
+// the batch has no number for a size; tensors of the strided layout, which have no shape, are not followed.
+#include "torch/attention.hpp"
+#include "torch/op.hpp"
+#include "torch/table.hpp"
+
+namespace stepzero::torch {
+
+namespace {
+
+bool is_jagged(const Op& op) {
+  const Value layout = op.argument("layout");
+  return layout.is(Kind::library) && layout.as<values::LibrarySymbol>()->path == "torch.jagged";
+}
+
+// All parts as one: they agree in everything but the dimension that is ragged, which is their first.
+Value of_parts(Op& op) {
+  const std::string_view name = op.call.row.parameters[0].text();
+  const auto parts = op.sequence(name);
+  if (!is_jagged(op) || !parts || parts->empty()) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+  Shape shape;
+  Dtype dtype = Dtype::unknown;
+  for (const Value& part : *parts) {
+    const TensorState* state = op.tensor(part);
+    if (!state || !state->shape.rank_known || state->shape.dims.empty()) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+    const auto& dims = state->shape.dims;
+    dtype = state->dtype;
+    if (!shape.rank_known) {
+      shape.rank_known = true;
+      shape.dims = {op.dim(static_cast<std::int64_t>(parts->size())), Dim{}};
+      shape.dims.insert(shape.dims.end(), dims.begin() + 1, dims.end());
+      continue;
+    }
+    if (dims.size() + 1 != shape.dims.size())
+      return op.fail(ProblemKind::concat, "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " + std::to_string(dims.size()) + " dimensions: give all of them the same");
+    for (std::size_t i = 1; i < dims.size(); ++i) {
+      if (op.never_equal(dims[i], shape.dims[i + 1]))
+        return op.fail(ProblemKind::concat, "The parts of a jagged tensor may differ in their first dimension only, and these have " + op.words(shape.dims[i + 1]) + " and " + op.words(dims[i]) + " in dimension " + std::to_string(i),
+                       {shape.dims[i + 1], dims[i]});
+      shape.dims[i + 1] = op.better(shape.dims[i + 1], dims[i]);
+    }
+  }
+  return op.result(shape, op.dtype("dtype", dtype));
+}
+
+// as_nested_tensor takes a batch of sequences of one length, too.
+Value as_nested(Op& op) {
+  const TensorState* whole = op.tensor("ts");
+  if (!whole) return of_parts(op);
+  Shape shape = is_jagged(op) && whole->shape.rank_known && whole->shape.dims.size() > 1 ? whole->shape : Shape{};
+  if (shape.rank_known) shape.dims[1] = {};
+  return op.result(shape, op.dtype("dtype", whole->dtype));
+}
+
+// [total, D] with the places where sequences begin and end: [sequences, ragged, D].
+Value from_jagged(Op& op) {
+  const TensorState* values = op.expect("values");
+  if (!values) return op.unknown();
+  if (!op.given("offsets") && !op.given("lengths") && !op.call.spread)
+    return op.fail(ProblemKind::argument, "`nested_tensor_from_jagged` has to be given `offsets` or `lengths`: pass where the sequences begin and end, or how long they are");
+  if (op.argument("jagged_dim") && op.integer("jagged_dim") != 1) return op.result({}, values->dtype);
+  Shape shape;
+  const Shape &offsets = op.shape("offsets"), &lengths = op.shape("lengths");
+  if (values->shape.rank_known && !values->shape.dims.empty()) {
+    shape.rank_known = true;
+    shape.dims = {Dim{}, Dim{}};
+    if (op.tensor("lengths") && lengths.rank_known && lengths.dims.size() == 1) shape.dims[0] = lengths.dims[0];
+    else if (op.tensor("offsets") && offsets.rank_known && offsets.dims.size() == 1 && offsets.dims[0].size) shape.dims[0] = op.made(op.s.sub(offsets.dims[0].size, op.s.constant(1)));
+    shape.dims.insert(shape.dims.end(), values->shape.dims.begin() + 1, values->shape.dims.end());
+  }
+  return op.result(shape, values->dtype);
+}
+
+// As long as the longest, or as it is told.
+Value padded(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (const auto sizes = op.argument("output_size") ? op.sizes("output_size") : std::nullopt) {
+    Shape shape{true, {}};
+    for (const Int size : *sizes) shape.dims.push_back(size ? op.made(size) : Dim{});
+    return op.result(shape, input->dtype);
+  }
+  Shape shape = op.argument("output_size") ? Shape{} : input->shape;
+  if (shape.rank_known && shape.dims.size() > 1) shape.dims[1] = {};
+  return op.result(shape, input->dtype);
+}
+
+constexpr Operator operators[] = {
+    {"nested_tensor", "tensor_list, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False", "torch.nested.nested_tensor", of_parts, Type::own},
+    {"as_nested_tensor", "ts, dtype=None, device=None, layout=None", "torch.nested.as_nested_tensor", as_nested, Type::own},
+    {"nested_tensor_from_jagged", "values, offsets=None, lengths=None, jagged_dim=None, min_seqlen=None, max_seqlen=None", "torch.nested.nested_tensor_from_jagged", from_jagged, Type::own},
+    {"to_padded_tensor", "input, padding, output_size=None, out=None", "torch.nested.to_padded_tensor method", padded, Type::own},
+};
+
+} // namespace
+
+std::vector<Row> nested_rows() { return operator_rows(operators); }
+
+} // namespace stepzero::torch
