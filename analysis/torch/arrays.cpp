@@ -443,6 +443,7 @@ std::vector<Row> array_rows() {
       row("numpy.float32", function, "x=0", typed<Dtype::float32>),
       row("numpy.float64", function, "x=0", typed<Dtype::float64>),
       row("numpy.int64", function, "x=0", typed<Dtype::int64>),
+      row("numpy.random.seed", function, "seed=None", [](Call& call) { return call.run.note_seed(call.at(0)), Value::none(); }),
       row("numpy.random.default_rng", function, "seed=None", generator),
       row("numpy.random.RandomState", class_, "seed=None", seeded),
       row("numpy.random.Generator", class_, "*arguments", nullptr),

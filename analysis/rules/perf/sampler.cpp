@@ -1,4 +1,5 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
+#include "rules/deadlock/job_size.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/loaders.hpp"
 
@@ -66,6 +67,8 @@ void look_at_ranks(const Record& record, Report& report) {
       const auto* native = set.as<Instance>()->cls ? set.as<Instance>()->cls->native : set.as<Instance>()->native;
       return native && native->path.ends_with("IterableDataset");
     };
+    // A job of one process has nobody to share the data with.
+    if (size_of_job(record, *reading.training->scene->root) == 1) continue;
     if (std::any_of(sets.begin(), sets.end(), streams) || !once(made.place)) continue;
     const bool shuffles = truth(record, argument(made, "shuffle")) == Answer::yes;
     Finding* finding = report.add(Severity::warning, made.place, made.calls,
