@@ -1,8 +1,12 @@
 // loop/missing-backward: an optimizer that clears and steps in a loop, and no backward feeds it.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/given_optimizer.hpp"
 #include "rules/loop/handed.hpp"
+#include "rules/source.hpp"
 #include "values/shape_text.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
@@ -21,11 +25,59 @@ bool feeds_any(const Scene& scene, const OperationEvent& backward) {
   return false;
 }
 
+// A loss of the loop that is computed by a model or a criterion, as programs call theirs, and is handed to nobody: whoever has it may run the
+// backward, and so may a function of another name that computes it.
+bool keeps_loss(const Record& record, const Happening& step) {
+  const LoopEvent& loop = *step.loops.back();
+  const std::uint32_t chunk = loop.place.chunk;
+  const auto is_loss = [&](const syntax::Expr& expr) { return expr.kind == syntax::ExprKind::name && record.text({chunk, expr.span}).ends_with("loss"); };
+  const auto computes = [&](const syntax::Expr& value) {
+    bool found = false;
+    for_each_expression(value, [&](const syntax::Expr& expr) {
+      if (expr.kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::name) return;
+      const std::string_view name = record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span});
+      found = found || name == "model" || name == "net" || name == "criterion" || name.ends_with("loss_fn");
+    });
+    return found;
+  };
+  constexpr std::string_view printing[] = {"print", "item", "update", "append", "float", "log", "info", "add_scalar", "isnan", "isfinite"};
+  bool computed = false, handed = false;
+  for_each_statement(*loop.stmt, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind != syntax::StmtKind::assign) return;
+    const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+    computed = computed || (assign.targets.size() == 1 && is_loss(*assign.targets[0]) && computes(*assign.value));
+  });
+  for_each_expression(*loop.stmt, [&](const syntax::Expr& expr) {
+    if (expr.kind != syntax::ExprKind::call) return;
+    const auto& call = syntax::as<syntax::CallExpr>(expr);
+    const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') == std::string_view::npos ? 0 : text.rfind('.') + 1);
+    handed = handed || text.find("backward") != std::string_view::npos;
+    if (std::ranges::find(printing, name) != std::end(printing)) return;
+    for (const syntax::Expr* argument : call.arguments) handed = handed || is_loss(*argument);
+    for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_loss(*keyword.value);
+  });
+  return computed && !handed;
+}
+
+// An optimizer that is given, cleared and stepped in each round without a backward.
+void look_at_given(const Record& record, Report& report, const Scene& scene, Once& once) {
+  const bool backward = std::ranges::any_of(scene.all, [](const Happening& each) { return each.event->row->operation == Operation::backward; });
+  if (backward) return;
+  for (const GivenOptimizer& each : given_optimizers(record, scene)) {
+    if (!each.stepped || each.stepped->event->row->operation != Operation::optimizer_step || !keeps_loss(record, *each.stepped)) continue;
+    const auto& arguments = each.stepped->event->arguments;
+    if ((!arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) || !once(each.stepped->event->place)) continue;
+    report.add(Severity::warning, each.stepped->event->place, each.stepped->event->calls,
+               "No backward pass computes gradients for " + code(each.name) + ", so its steps train nothing. Call `backward()` on the loss before the step.");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Scene& scene : training.scenes()) {
     if (!trains_itself(scene) || scene.root->truncated) continue;
+    look_at_given(record, report, scene, once);
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, step.loops.back())) continue;

@@ -1,11 +1,16 @@
 // loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a step.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/given_optimizer.hpp"
 #include "rules/loop/handed.hpp"
+
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
 namespace stepzero::rules {
+
+using values::code;
 
 using namespace interpreter;
 using values::Kind;
@@ -13,10 +18,21 @@ using values::Operation;
 
 namespace {
 
+// An optimizer that is given, cleared in each round and stepped in none.
+void look_at_given(const Record& record, Report& report, const Scene& scene, Once& once) {
+  for (const GivenOptimizer& each : given_optimizers(record, scene)) {
+    if (each.stepped || !each.backward || !once(each.backward->event->place)) continue;
+    Finding* finding = report.add(Severity::warning, each.backward->event->place, each.backward->event->calls,
+                                  "This loop computes gradients and clears them with " + code(each.name + ".zero_grad()") + ", but " + code(each.name) + " never steps, so nothing is trained. Call its `step()` after the backward pass.");
+    if (finding) report.relate(*finding, each.cleared->event->place, "the gradients are cleared here");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Scene& scene : training.scenes()) {
+    if (trains_itself(scene)) look_at_given(record, report, scene, once);
     if (!trains_itself(scene) || scene.root->truncated || by_hand(scene, nullptr)) continue;
     // Who throws gradients away one by one may have used them one by one.
     if (std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::gradient_written; })) continue;
@@ -64,8 +80,7 @@ constexpr Rule missing_step = complete({
              "    optimizer.zero_grad()\n"
              "    loss_fn(model(x), y).backward()\n"
              "    optimizer.step()\n",
-    .silent = "Parameters that the program changes by hand; gradients of inputs; an optimizer that is handed to code that is not seen, or comes "
-              "from a caller; a step in another function that the loop calls.",
+    .silent = "Parameters that the program changes by hand; gradients of inputs; an optimizer that is handed to code that is not seen; a step in another function that the loop calls.",
     .fix = "None: where the step belongs is to be decided.",
     .fix_kind = FixKind::none,
     .check = check,

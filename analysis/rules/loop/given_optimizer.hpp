@@ -1,0 +1,21 @@
+// Optimizers that a caller gives, or code that is not seen has made: of them only what is done with them here is known. Knows no rule.
+#pragma once
+
+#include "rules/loop/training.hpp"
+
+namespace stepzero::rules {
+
+// A loop that does a part of what a training step is, with such an optimizer.
+struct GivenOptimizer {
+  std::string name;                       // as the program calls it
+  const Happening* cleared = nullptr;     // its zero_grad() in the loop
+  const Happening* stepped = nullptr;     // its step() there; null: none, nor any other step
+  const Happening* backward = nullptr;    // a backward there; null: none
+};
+// Of loops in whose function all is seen that is done with the optimizer, and with gradients.
+std::vector<GivenOptimizer> given_optimizers(const Record& record, const Scene& scene);
+
+// Does the name mean an optimizer, as programs call theirs?
+bool names_optimizer(std::string_view name);
+
+} // namespace stepzero::rules
