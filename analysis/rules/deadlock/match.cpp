@@ -442,7 +442,7 @@ private:
         before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
       if (!before) return passed(world);
     }
-    if (met_across_loops(world, player)) return passed(world);
+    if (met_across_loops(world, player) && !never_as_often(world)) return passed(world);
     const bool parted = decide_differently(world);
     Mismatch mismatch;
     mismatch.world = story.size();

@@ -343,4 +343,52 @@ bool unordered(const Story& story, Mismatch& mismatch) {
   return false;
 }
 
+namespace {
+
+// How often a rank enters each collective of each group, by the loops around of which it is not known how many rounds they have.
+// A loop: which it is, and how many rounds it has for each of the sizes that decide that.
+using Many = std::pair<std::pair<int, int>, std::vector<std::int64_t>>;
+using Often = std::map<std::pair<std::string, std::string_view>, std::map<std::vector<Many>, int>>;
+
+// Nothing: there is a loop whose rounds may differ among the ranks, or which is left.
+std::optional<Often> how_often(const Trace& trace) {
+  if (trace.raised || trace.unsettled || !trace.perhaps.empty()) return std::nullopt;
+  Often often;
+  for (const Act& act : trace.acts) {
+    if (act.what != Act::What::collective) continue;
+    std::vector<Many> loops;
+    for (const Round& round : act.rounds) {
+      const LoopRun* loop = run_of(trace, round);
+      if (!loop || !loop->stands_for_many) continue;
+      if (loop->count || !loop->counts || loop->local || !round.loop || round.loop->trips != symbolic::Sharing::uniform) return std::nullopt;
+      loops.push_back({{round.site, round.nth}, {loop->counts->rounds.begin(), loop->counts->rounds.end()}});
+    }
+    ++often[{act.group, act.name}][loops];
+  }
+  return often;
+}
+
+} // namespace
+
+bool never_as_often(const World& world) {
+  std::vector<Often> all;
+  for (const Trace& trace : world) {
+    auto often = how_often(trace);
+    if (!often) return false;
+    all.push_back(std::move(*often));
+  }
+  for (std::size_t rank = 1; rank < all.size(); ++rank)
+    for (const auto& [collective, times] : all[0]) {
+      const auto other = all[rank].find(collective);
+      if (other == all[rank].end() || collective.first != "world") continue;
+      auto mine = times, theirs = other->second;
+      const std::vector<Many> in_no_loop;
+      const int once = mine[in_no_loop], once_there = theirs[in_no_loop];
+      mine.erase(in_no_loop);
+      theirs.erase(in_no_loop);
+      if (mine == theirs && once != once_there) return true;
+    }
+  return false;
+}
+
 } // namespace stepzero::rules

@@ -18,4 +18,7 @@ bool left_by_rank(const Story& story, Mismatch& mismatch);
 // Rounds that communicate, in an order that differs from process to process.
 bool unordered(const Story& story, Mismatch& mismatch);
 
+// Does a rank enter a collective a number of times more than another, whatever the number of rounds is that both make of the same loops?
+bool never_as_often(const World& world);
+
 } // namespace stepzero::rules
