@@ -93,13 +93,14 @@ public:
   // Runs the file as a program, then every function and method that was not reached, on symbols.
   void run_file(const std::string& path);
   // After run_file, when the file changed and nothing else that was read: the record becomes what run_file would leave, with what the
-  // change does not touch taken over. False: that cannot be done, and this run and its record are of no use any more.
+  // change does not touch taken over. False: that cannot be done, and this run and its record are of no use any more. Where it was cancelled, as
+  // the record says, the record lacks some roots, and can be run again.
   // `only`: see Limits.
   bool run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const syntax::Stmt*>* only = nullptr);
   // Of the last run: functions that nobody calls, and classes, as far as they were not taken over.
   std::size_t units_run() const { return replay_.units_run; }
-  // Can there be a run_again?
-  bool can_run_again() const { return replay_.possible && !record_.cancelled; }
+  // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those that it finished.
+  bool can_run_again() const { return replay_.possible; }
 
   // ------------------------------------------------------------ for the library's rows
   values::Heap& heap() { return record_.heap; }
@@ -302,6 +303,12 @@ private:
     std::vector<syntax::Name> exported;  // its `__all__`, as far as the text shows it
     bool looked_for_exports = false;
   };
+
+  struct Gradients {
+    std::optional<Sharing> own;
+    bool lost = false;
+  };
+  enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
 
   // How deep the run is in itself, whatever the program is made of: its own stack has to hold.
   struct Nested {
@@ -515,8 +522,6 @@ private:
 
   // builtins.cpp
   Value mixed_result(const std::vector<Value>& arguments, Place place);
-  Value number_builtin(std::string_view name, const Arguments& arguments, Place place);
-  Value sequence_builtin(std::string_view name, const Arguments& arguments, Place place);
   Value object_builtin(std::string_view name, const Arguments& arguments, Place place);
   Value builtin(syntax::Name name);
   Value call_builtin(std::string_view name, Arguments& arguments, Place place);
@@ -568,6 +573,16 @@ private:
   void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
   void take_over(Unit& unit);
+  // What a part of the run switches for good, beside the heap.
+  struct Switched {
+    int switches;
+    const values::Instance* unentered;
+    Seeds seeds;
+    Gradients gradients;
+    std::set<std::string, std::less<>> resized;
+  };
+  Switched switched() const { return {switches_, unentered_, seeds_, gradients_, resized_}; }
+  void switch_back(const Switched& before);
   // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
   bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run);
   void note_used(const values::Scope* scope, syntax::Name name) {
@@ -577,6 +592,17 @@ private:
     if (used_ && scope == globals_) used_->all = true;
   }
   void note_reached(const syntax::FunctionStmt* stmt);
+  void forget_reached(std::size_t behind);
+
+  // focus.cpp
+  // Runs what shows the edit of one function, tells it, and takes it back: the run then goes on as if this had not been.
+  void run_focus();
+  const RootRun* root_of_focus() const;
+  std::optional<FocusRoot> choose_focus() const;
+  bool is_worthwhile(const RootRun* root) const;
+  void run_focus_root(const FocusRoot& root, bool with_defaults);
+  values::Function* focus_function(const FocusRoot& root) const;
+  values::Class* focus_class(syntax::Name name) const;
   void open_up(values::Instance& object);  // it may have attributes that were not seen: for good, whatever path is taken back
   void note_model(const values::Object* object);
 
@@ -591,7 +617,7 @@ private:
   void run_class_roots(values::Class& cls);
   // Builds an object of the class on symbols and runs the methods on it.
   void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
-  Root& begin_root(std::string name);
+  Root& begin_root(std::string name, const values::Function* function, values::Class* owner, bool of_built = false);
   // What was run before on symbols, and left an equality open that the defaults decide, is run with the defaults.
   void each_operand(const Call& called, const std::function<void(Value)>& look);
   void run_defaults(const std::function<void()>& again);
@@ -684,11 +710,8 @@ private:
   const Around* around_ = nullptr;  // the managers around
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   std::set<std::string, std::less<>> resized_;  // "len(files)" of what the program appends to without that being seen
-  struct Gradients {
-    std::optional<Sharing> own;
-    bool lost = false;
-  } gradients_;
-  enum class Seeds : std::uint8_t { never, alike, by_rank, unknown } seeds_ = Seeds::never;
+  Gradients gradients_;
+  Seeds seeds_ = Seeds::never;
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()
   std::uint64_t may_raise_ = 0;     // calls so far that may fail

@@ -228,6 +228,10 @@ public:
   bool open_to_defaults = false;  // the statements of the file leave something open that the defaults of the command line decide
   // Called when the statements of the file have been run, before what they did not reach. For readers that begin early; may be null.
   std::function<void()> on_statements;
+  // Called when a run after an edit has run, before all else that nobody calls, the roots that show what the edit did to one function: these, by
+  // the qualified names of their functions, and the statements of the file are all that the record holds then. For readers that answer
+  // early; may be null.
+  std::function<void(const std::vector<std::string>& roots)> on_focus;
   mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {

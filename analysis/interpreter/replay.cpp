@@ -118,7 +118,20 @@ void Interpreter::note_reached(const FunctionStmt* stmt) {
     reached = true;
     replay_.reached.push_back(stmt);
   }
-  if (unit_) unit_->executed.insert(stmt);
+  if (unit_ && !unit_->root_runs.empty()) unit_->root_runs.back().executed.insert(stmt);
+}
+
+void Interpreter::forget_reached(std::size_t behind) {
+  for (std::size_t i = behind; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
+  replay_.reached.resize(std::min(replay_.reached.size(), behind));
+}
+
+void Interpreter::switch_back(const Switched& before) {
+  switches_ = before.switches;
+  unentered_ = before.unentered;
+  seeds_ = before.seeds;
+  gradients_ = before.gradients;
+  resized_ = before.resized;
 }
 
 void Interpreter::open_up(values::Instance& object) {
@@ -142,8 +155,7 @@ void Interpreter::rewind_to(const Moments& before) {
   symbols().rewind(replay_.base_facts);
   record_.roots.front()->block.events.resize(before.events);
   shrink_lists(before.facts, before.functions, before.classes);
-  for (std::size_t i = before.reached; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
-  replay_.reached.resize(before.reached);
+  forget_reached(before.reached);
   for (std::size_t i = before.models; i < replay_.models.size(); ++i) run_models_.erase(replay_.models[i]);
   replay_.models.resize(before.models);
   built_.assign(replay_.built.begin(), replay_.built.begin() + static_cast<std::ptrdiff_t>(before.built));
@@ -163,8 +175,8 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   limits_.cancelled = cancelled;
   limits_.only = only;
   const auto module = sources_.module(main_path_);
-  // What earlier runs left lies about in the record until a run from the beginning.
-  if (!module || !replay_.possible || record_.events.size() > 3 * replay_.fresh_events + 100'000 || replay_.copies.size() > 20'000) return false;
+  // What earlier runs left lies about in the record until a run from the beginning. Who has time makes that before it is so much.
+  if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 200'000 || replay_.copies.size() > 20'000) return false;
   const auto& items = module->items;
   auto& old = replay_.items;
   const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };
@@ -177,6 +189,14 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
 
   replay_.replaying = true;
   replay_.changed = {};
+  replay_.focus.reset();
+  // One statement in place of one: what of it changed may be shown first.
+  if (record_.on_focus && old.size() == items.size() && first + behind + 1 == items.size() && old[first].chunk->stmt && items[first].chunk->stmt)
+    if (const auto known = replay_.chunks.find(old[first].chunk); known != replay_.chunks.end()) {
+      const ChunkOf& was = record_.chunks[known->second];
+      const Item& is = items[first];
+      replay_.focus = find_focus(*was.chunk->stmt, was.module->text->slice({was.offset, was.offset + was.chunk->size}), *is.chunk->stmt, module->text->slice({is.offset, is.offset + is.chunk->size}));
+    }
   // A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for by address.
   static const auto nothing = std::make_shared<const Chunk>();
   std::unordered_set<std::uint32_t> gone;
@@ -241,7 +261,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   replay_.old_default_roots.clear();
   replay_.old_units.clear();
   tell_as_defaults();
-  return !record_.cancelled;
+  return !record_.cancelled || replay_.possible;
 }
 
 bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
@@ -265,7 +285,8 @@ void Interpreter::take_over(Unit& unit) {
   for (std::size_t i = begin; i < record_.facts.size(); ++i) record_.facts[i].root = static_cast<std::uint32_t>(record_.facts[i].root - old_root + unit.roots[0]);
   unit.facts[0] = begin;
   unit.facts[1] = record_.facts.size();
-  for (const FunctionStmt* stmt : unit.executed) note_reached(stmt);
+  for (const RootRun& run : unit.root_runs)
+    for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
   unit.begin = record_.steps;
   unit.built_before = built_runs_;
   record_.steps += unit.steps;
@@ -283,6 +304,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
       take_over(unit);
       return unit.doubtful;
     }
+  if (record_.cancelled) return false;  // it has not been run, and is the next time
   Unit& unit = replay_.units.insert_or_assign(key, Unit{}).first->second;
   unit.condition = std::move(condition);
   unit.roots[0] = record_.roots.size();
@@ -294,10 +316,7 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   const std::size_t doubts = symbols().doubts();
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
-  const int switches = switches_;
-  const values::Instance* const unentered = unentered_;
-  const Seeds seeds = seeds_;
-  const Gradients gradients = gradients_;
+  const Switched before = switched();
   unit_ = &unit;
   used_ = &unit.used;
   part_begin_ = heap().mark().clock;
@@ -306,10 +325,17 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   unit.writes = heap().writes();
   used_ = nullptr;
   unit_ = nullptr;
-  switches_ = switches;
-  unentered_ = unentered;
-  seeds_ = seeds;
-  gradients_ = gradients;
+  switch_back(before);
+  unit.end_root_run(record_.steps);
+  if (record_.cancelled) {
+    record_.roots.resize(unit.roots[0]);
+    record_.default_roots.resize(unit.default_roots[0]);
+    record_.facts.resize(unit.facts[0]);
+    record_.steps = unit.begin;
+    built_runs_ = unit.built_before;
+    replay_.units.erase(key);
+    return false;
+  }
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget;
   record_.out_of_budget = record_.out_of_budget || out_of_budget;

@@ -5,12 +5,14 @@
 // they import are not. Holds numbers and names, runs nothing.
 #pragma once
 
+#include "interpreter/focus.hpp"
 #include "interpreter/record.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -46,10 +48,19 @@ struct ItemRun {
   bool meddled = false;             // it wrote to something that is neither its own nor a global of the file
 };
 
+// One root of a unit, and the functions of the file that ran in it.
+struct RootRun {
+  const syntax::FunctionStmt* function = nullptr;  // null: the constructor of `owner`
+  const syntax::Stmt* owner = nullptr;             // the class; null: a function by itself
+  bool of_built = false;                           // the forward of a model that the program made, on that very object
+  std::uint64_t begin = 0, steps = 0;
+  std::unordered_set<const syntax::FunctionStmt*> executed;
+};
+
 // A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.
 struct Unit {
   Used used;
-  std::unordered_set<const syntax::FunctionStmt*> executed;
+  std::vector<RootRun> root_runs;
   std::vector<bool> condition;  // of the other units, as far as it depends on them
   std::size_t roots[2] = {}, default_roots[2] = {}, facts[2] = {};  // its ranges in the record
   std::uint64_t begin = 0, steps = 0;
@@ -61,6 +72,14 @@ struct Unit {
   bool out_of_budget = false;
   bool taken_over = false;       // by the last run, from the one before
   bool device_before = false, device_behind = false;
+
+  void begin_root_run(RootRun run) {
+    end_root_run(run.begin);
+    root_runs.push_back(std::move(run));
+  }
+  void end_root_run(std::uint64_t now) {
+    if (!root_runs.empty() && root_runs.back().steps == 0) root_runs.back().steps = now - root_runs.back().begin;
+  }
 };
 // What runs in it, and whether with the defaults of the parameters.
 using UnitKey = std::pair<const void*, bool>;
@@ -81,10 +100,12 @@ struct Replay {
   std::vector<std::string> unsteady;                 // modules that would have to be run again with the statements that import them
   std::size_t units_run = 0;                         // by the last run
   std::size_t fresh_events = 0;                      // of the record, after the last run from the beginning
+  std::optional<FocusRoot> shown_first;              // by the last run that showed one
   bool possible = true;
   // While it goes on: what changed, and what the last run left.
   bool replaying = false;
   Used changed;
+  std::optional<Focus> focus;
   std::vector<std::unique_ptr<Root>> old_roots, old_default_roots;
   std::vector<Fact> old_facts;
 };

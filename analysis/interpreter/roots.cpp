@@ -109,7 +109,8 @@ void Interpreter::tell_as_defaults() {
 
 // What the statements of the file did not reach.
 void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
-  if (!run_of.object->globals) return;
+  replay_.possible = replay_.possible && !record_.cancelled;
+  if (!run_of.object->globals || record_.cancelled) return;
   record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts || chosen_by_text_;
   replay_.possible = replay_.possible && !record_.out_of_budget;
   replay_.end = moments();
@@ -120,6 +121,7 @@ void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const synta
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
   replay_.built = built_;
+  run_focus();
   run_unit({nullptr, false}, {}, [this] { run_built(0); });
   std::vector<values::Function*> functions;
   std::vector<std::string_view> names;
@@ -240,18 +242,20 @@ Int Interpreter::stand_in(std::string_view name) {
   return symbols().fresh(info);
 }
 
-Root& Interpreter::begin_root(std::string name) {
+Root& Interpreter::begin_root(std::string name, const values::Function* function, values::Class* owner, bool of_built) {
   auto& list = with_defaults_ ? record_.default_roots : record_.roots;
   list.push_back(std::make_unique<Root>());
   Root& root = *list.back();
   root.name = std::move(name);
+  root.function = function;
+  root.owner = owner;
+  if (unit_) unit_->begin_root_run({function ? function->stmt : nullptr, owner ? owner->stmt : nullptr, of_built, record_.steps, 0, {}});
   block_ = &root.block;
   step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
   return root;
 }
 
 void Interpreter::run_defaults(const std::function<void()>& again) {
-  if (record_.cancelled) return;
   const bool out_of_budget = record_.out_of_budget;
   with_defaults_ = true;
   again();
@@ -262,9 +266,8 @@ void Interpreter::run_defaults(const std::function<void()>& again) {
 void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
   if (record_.cancelled || !wanted(function.stmt)) return;
   note_used(globals_, owner ? owner->name : function.name);
-  Root& root = begin_root(std::string(function.qualified));
-  root.function = &function;
-  root.owner = owner;
+  const bool of_built = self.is(Kind::instance) && !self.as<values::Instance>()->symbolic;
+  Root& root = begin_root(std::string(function.qualified), &function, owner, of_built);
   const std::string outer_defaults = defaults_;
   const std::size_t built_before = built_.size();
   annotated_names_.clear();
@@ -355,7 +358,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
     any = any || !reached(function->stmt);
   }
   any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));
-  if (!any || record_.cancelled) return;
+  if (!any) return;
   // What calls other methods comes first: those are then reached with the values of that call. What only the class itself calls comes last.
   const auto turn = [](const values::Function* function) {
     const std::string_view name = function->name.text();
@@ -379,8 +382,7 @@ void Interpreter::run_class_roots(values::Class& cls) {
 void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
   Speculation root_run(*this);
   note_used(globals_, cls.name);
-  Root& root = begin_root(std::string(cls.name.text()) + ".__init__");
-  root.owner = &cls;
+  Root& root = begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
   defaults_.clear();
   stand_ins_.clear();
   any_use_ = true;

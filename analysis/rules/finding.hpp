@@ -42,6 +42,7 @@ struct Finding {
   std::string message;     // plain text, one or two sentences
   std::vector<Related> related;
   std::vector<Fix> fixes;  // preferred ones first
+  std::string root = {};   // the qualified name of the function whose run led there; empty: the statements of the file
 };
 
 } // namespace stepzero::rules

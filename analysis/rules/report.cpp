@@ -11,6 +11,14 @@ using namespace interpreter;
 namespace {
 constexpr std::string_view happens_here = "it happens here";
 constexpr std::size_t most_callers = 8;  // that are told of one cause, with its other evidence
+
+// What many rules go through, found once for each record.
+struct Problems {
+  std::vector<std::pair<const ProblemEvent*, const interpreter::Root*>> all;
+};
+struct RootEvents {
+  std::vector<const Event*> all;
+};
 } // namespace
 
 const Location* cause_of(const Finding& finding) {
@@ -35,6 +43,8 @@ void Report::relate_calls(Finding& finding, const CallSite* calls) const {
 
 Finding* Report::add(Severity severity, Place where, const CallSite* calls, std::string message) {
   const Place inner = where;
+  const CallSite* root = calls;
+  while (root && root->outer) root = root->outer;
   while (where && !record_.in_file(where) && calls) {
     where = calls->place;
     calls = calls->outer;
@@ -53,6 +63,7 @@ Finding* Report::add(Severity severity, Place where, const CallSite* calls, std:
   finding.severity = severity;
   finding.where = location(where);
   finding.message = std::move(message);
+  if (root && root->function) finding.root = root->function->qualified;
   findings_.push_back(std::move(finding));
   if (!(inner == where)) relate(findings_.back(), inner, std::string(happens_here));
   return &findings_.back();
@@ -90,8 +101,26 @@ void visit_with_defaults(const Record& record, const std::function<void(const Ev
     for (const auto& root : *list) visit(root->block, [&](const Event& event) { each(event, *root); });
 }
 
+void visit_problems(const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each) {
+  auto& kept = record.derived[std::type_index(typeid(Problems))];
+  if (!kept) {
+    auto found = std::make_shared<Problems>();
+    visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
+      if (event.kind == EventKind::problem) found->all.emplace_back(static_cast<const ProblemEvent*>(&event), &root);
+    });
+    kept = std::move(found);
+  }
+  for (const auto& [problem, root] : static_cast<const Problems*>(kept.get())->all) each(*problem, *root);
+}
+
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each) {
-  for (const auto& root : record.roots) visit(root->block, each);
+  auto& kept = record.derived[std::type_index(typeid(RootEvents))];
+  if (!kept) {
+    auto found = std::make_shared<RootEvents>();
+    for (const auto& root : record.roots) visit(root->block, [&](const Event& event) { found->all.push_back(&event); });
+    kept = std::move(found);
+  }
+  for (const Event* event : static_cast<const RootEvents*>(kept.get())->all) each(*event);
 }
 
 } // namespace stepzero::rules

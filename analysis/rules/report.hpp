@@ -41,5 +41,7 @@ void visit(const interpreter::Block& block, const std::function<void(const Event
 // Those of the runs with defaults, too, come behind.
 void visit_with_defaults(const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
+// Every problem with its root, in the same order as visit_with_defaults. Found once for all readers of the record.
+void visit_problems(const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each);
 
 } // namespace stepzero::rules

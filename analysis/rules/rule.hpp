@@ -29,6 +29,7 @@ struct Rule {
   std::string_view fix;       // what the quick-fix does
   FixKind fix_kind;
   void (*check)(const interpreter::Record& record, Report& report);
+  bool local = false;         // what it says of one root rests on nothing outside of it: true of an edited function before the rest has been run
 };
 
 // Refuses, at compile time, a rule with an empty text.

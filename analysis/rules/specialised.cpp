@@ -139,9 +139,7 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
 
 void report_specialised(const Record& record, Report& report, std::string_view rule, const std::function<std::string(const ProblemEvent&)>& words,
                         const std::function<void(const ProblemEvent&, Finding&)>& refine) {
-  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-    if (event.kind != interpreter::EventKind::problem) return;
-    const auto& problem = static_cast<const ProblemEvent&>(event);
+  visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (teller_of(record, problem) != rule) return;
     std::string message = words(problem);
     const auto severity = qualify(record, problem, root, Severity::error, message);

@@ -43,10 +43,16 @@ std::unique_ptr<Run> Memory::take(const program::Sources& sources, const std::st
   return run;
 }
 
+bool Memory::is_bloated() const {
+  constexpr std::size_t times = 2, few = 50'000;
+  return run_ && run_->record.events.size() > times * run_->fresh_events + few;
+}
+
 void Memory::keep(std::unique_ptr<Run> run) {
   const auto rest = [](Run& each) {
     each.record.as_rank = nullptr;
     each.record.on_statements = nullptr;
+    each.record.on_focus = nullptr;
     each.record.derived.clear();
     each.record.compared.reset();
     each.sources.ask(nullptr);

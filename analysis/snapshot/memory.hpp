@@ -3,6 +3,7 @@
 
 #include "interpreter/interpreter.hpp"
 #include "snapshot/snapshot.hpp"
+#include "snapshot/standing.hpp"
 
 #include <map>
 #include <memory>
@@ -43,12 +44,14 @@ struct Run {
   std::unique_ptr<interpreter::Interpreter> interpreter;
   std::string path;
   std::uint64_t steps = 0;  // its budget
+  std::size_t fresh_events = 0;  // of the record, after the run from the beginning
   std::map<std::pair<int, int>, std::shared_ptr<Run>> ranks;  // the same file as a process of a small job runs it: by rank and world
   std::unordered_set<const syntax::Stmt*> roots_of_ranks;     // what these were asked to run of functions and classes
   std::shared_ptr<Run> by_defaults;              // the same file where the command line gives nothing
   std::vector<std::shared_ptr<LaunchedRun>> launched;  // the same file as scripts launch it
   std::unique_ptr<interpreter::AllGiven> given;  // of a run to be shown: what its parameters begin with
   std::shared_ptr<Run> shown;                    // the same file to be shown, begun with what this run found
+  Standing standing;                             // what the last analysis that came to its end said
 };
 
 } // namespace stepzero::snapshot

@@ -16,8 +16,10 @@
 #include "torch/table.hpp"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 namespace stepzero::snapshot {
 
@@ -44,207 +46,289 @@ int ranks_of(const Launch& launch, int asked) {
   return asked == 0 && launch.world && *launch.world >= 2 && *launch.world <= most ? static_cast<int>(*launch.world) : asked;
 }
 
-} // namespace
 
-Result analyze(const program::Sources& sources, const std::string& path, const Options& options) {
-  Result result;
-  const auto module = sources.module(path);
-  if (!module) return result;
-  if (const auto language = documents::language_of(path, module->text->bytes()); language != documents::Language::none) return analyze_document(sources, path, language, *module, options);
-  interpreter::Limits limits;
-  limits.steps = options.steps;
-  limits.cancelled = options.cancelled;
-  const auto begin = [&](Run& run, const interpreter::Limits& bounds) {
-    run.path = path;
+// One analysis of one file: its own run, the runs beside it, and what the rules say of them.
+class Analyzer {
+public:
+  Analyzer(const program::Sources& sources, const std::string& path, const Options& options, const syntax::Module& module)
+      : sources_(sources), path_(path), options_(options), module_(module), suppressions_(module) {
+    limits_.steps = options.steps;
+    limits_.cancelled = options.cancelled;
+  }
+
+  Result run(std::unique_ptr<Run> kept) {
+    again_ = run_file(std::move(kept));
+    Record& record = run_->record;
+    result_.went_on = again_;
+    result_.steps = record.steps;
+    result_.units_run = run_->interpreter->units_run();
+    result_.out_of_budget = record.out_of_budget;
+    result_.cancelled = record.cancelled || !judge_all();
+    if (!result_.cancelled && (options_.want_facts || options_.want_schedule)) {
+      if (options_.on_findings) options_.on_findings(result_);
+      if (options_.want_facts) collect_facts_of_run();
+      if (options_.want_schedule) collect_schedules();
+      result_.cancelled = options_.cancelled && *options_.cancelled;
+    }
+    ranks_.reset();
+    defaults_.reset();
+    return std::move(result_);
+  }
+  std::unique_ptr<Run> take_run() { return std::move(run_); }
+
+private:
+  // Of the functions that nobody calls none: the program alone.
+  static const RankRuns::Only& nothing() {
+    static const RankRuns::Only none;
+    return none;
+  }
+
+  // ------------------------------------------------------------ runs
+  void begin(Run& run, const interpreter::Limits& bounds) const {
+    run.path = path_;
     run.steps = bounds.steps;
-    run.sources.ask(&sources);
+    run.sources.ask(&sources_);
     run.sources.roots(), run.sources.libraries();  // of which it is to be known whether they change
     run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, torch::table(), bounds, run.record);
-    run.interpreter->run_file(path);
-  };
-  const auto run_rank = [&](Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) {
-    interpreter::Limits small = limits;
+    run.interpreter->run_file(path_);
+    run.fresh_events = run.record.events.size();
+  }
+  // Brings a kept run up to date. False: that cannot be done, and it is of no use.
+  bool go_on(Run& run, const RankRuns::Only* only = nullptr) const {
+    if (!run.sources.agrees(sources_, path_)) return false;
+    run.sources.ask(&sources_);
+    return run.interpreter->run_again(options_.cancelled, only);
+  }
+  void run_rank(Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) const {
+    interpreter::Limits small = limits_;
     small.launch = launch;
-    small.steps = std::min<std::uint64_t>(limits.steps, 150'000);
+    small.steps = std::min<std::uint64_t>(limits_.steps, 150'000);
     small.as_rank = std::move(rank);
     small.only = &only;
     begin(one, small);
-  };
-  const auto as_rank = [&](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) {
-    if (one && !one->sources.agrees(sources, path)) one.reset();
-    if (one) {
-      one->sources.ask(&sources);
-      if (!one->interpreter->run_again(options.cancelled, &only)) one.reset();
-    }
-    if (one) return;
+  }
+  void as_rank(std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) const {
+    if (one && go_on(*one, &only)) return;
     run_rank(*(one = std::make_shared<Run>()), {rank, world}, only);
-  };
-  // Is run again where an earlier one was kept.
-  static const RankRuns::Only nothing;
-  const auto by_defaults = [&](std::shared_ptr<Run>& one) {
-    if (one && !one->sources.agrees(sources, path)) one.reset();
-    if (one) {
-      one->sources.ask(&sources);
-      if (one->interpreter->run_again(options.cancelled, &nothing)) return;
-    }
+  }
+  void by_defaults(std::shared_ptr<Run>& one) const {
+    if (one && go_on(*one, &nothing())) return;
     one = std::make_shared<Run>();
-    interpreter::Limits bounds = limits;
+    interpreter::Limits bounds = limits_;
     bounds.with_defaults = true;
-    bounds.only = &nothing;
+    bounds.only = &nothing();
     begin(*one, bounds);
-  };
-  const auto as_launched = [&](std::shared_ptr<LaunchedRun>& one, const Launch& launch) {
-    if (one && !one->run.sources.agrees(sources, path)) one.reset();
-    if (one) {
-      one->run.sources.ask(&sources);
-      if (one->run.interpreter->run_again(options.cancelled, &nothing)) return;
-    }
+  }
+  void as_launched(std::shared_ptr<LaunchedRun>& one, const Launch& launch) const {
+    if (one && go_on(one->run, &nothing())) return;
     one = std::make_shared<LaunchedRun>();
     one->launch = launch;
-    interpreter::Limits bounds = limits;
+    interpreter::Limits bounds = limits_;
     bounds.launch = &one->launch;
-    bounds.only = &nothing;
+    bounds.only = &nothing();
     begin(one->run, bounds);
-  };
-  const bool wants_ranks = options.elsewhere && (options.want_schedule || compares_ranks(options));
-  std::unique_ptr<Run> run;
-  std::unique_ptr<DefaultRun> defaults;  // these go before the run that they work on
-  std::unique_ptr<RankRuns> ranks;
-  const auto attend = [&] {
-    defaults = std::make_unique<DefaultRun>(*run, by_defaults);
-    ranks = std::make_unique<RankRuns>(*run, as_rank, options.elsewhere);
-    run->record.on_statements = [&] {
-      const bool open = run->record.open_to_defaults;
-      if (wants_ranks && rules::may_part(run->record)) ranks->begin(2, open ? defaults->work() : nullptr);
-      else if (open && options.elsewhere) defaults->begin(options.elsewhere);
+  }
+
+  // What goes on beside the run, and what it tells while it goes on.
+  void attend() {
+    defaults_ = std::make_unique<DefaultRun>(*run_, [this](std::shared_ptr<Run>& one) { by_defaults(one); });
+    ranks_ = std::make_unique<RankRuns>(*run_, [this](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) { as_rank(one, rank, world, only); }, options_.elsewhere);
+    const bool wants_ranks = options_.elsewhere && (options_.want_schedule || compares_ranks(options_));
+    run_->record.on_statements = [this, wants_ranks] {
+      const bool open = run_->record.open_to_defaults;
+      const bool may_part = wants_ranks && rules::may_part(run_->record);
+      run_->record.derived.clear();  // what readers found out is of a part of the run
+      if (may_part) ranks_->begin(2, open ? defaults_->work() : nullptr);
+      else if (open && options_.elsewhere) defaults_->begin(options_.elsewhere);
     };
-  };
-  if (options.memory) run = options.memory->take(sources, path, options.steps);
-  if (run) {
-    attend();
-    run->sources.ask(&sources);
-    if (!run->interpreter->run_again(options.cancelled)) {
-      ranks.reset();
-      defaults.reset();
-      run.reset();
+    if (options_.on_findings && run_->standing.text)
+      run_->record.on_focus = [this](const std::vector<std::string>& roots) { tell_focus(roots); };
+  }
+  // True: it went on from the kept run.
+  bool run_file(std::unique_ptr<Run> kept) {
+    Standing standing;
+    run_ = std::move(kept);
+    if (run_) {
+      attend();
+      run_->sources.ask(&sources_);
+      if (!run_->interpreter->run_again(options_.cancelled)) {
+        ranks_.reset();
+        defaults_.reset();
+        standing = std::move(run_->standing);
+        run_.reset();
+      }
+    }
+    const bool again = run_ != nullptr;
+    if (!run_) {
+      run_ = std::make_unique<Run>();
+      run_->standing = std::move(standing);
+      attend();
+      begin(*run_, limits_);
+    }
+    run_->record.as_rank = [this](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
+      if (!rank.told && !rank.by_defaults) return ranks_->of(rank.rank, rank.world, only);
+      const auto one = std::make_shared<Run>();
+      run_rank(*one, rank, only);
+      return {one, &one->record};
+    };
+    return again;
+  }
+
+  // ------------------------------------------------------------ findings
+  bool wanted(const rules::Rule& rule) const { return !named(options_.ignore, rule.id) && (options_.select.empty() || named(options_.select, rule.id)); }
+
+  void judge(const rules::Rule& rule, std::initializer_list<const Record*> records, const Launch* launch, std::vector<Standing::One>& all) {
+    std::vector<rules::Finding> findings;
+    try {
+      for (const Record* const one : records) {
+        if (!one) continue;
+        rules::Report report(*one, rule, findings);
+        rule.check(*one, report);
+      }
+    } catch (const std::exception& error) {
+      result_.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
+      return;
+    }
+    if (launch) tell_of_launch(*launch, findings);
+    for (rules::Finding& finding : findings) {
+      if (suppressions_.covers(finding)) continue;
+      std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
+      all.push_back({std::move(finding), rule.local && !launch});
     }
   }
-  const bool again = result.went_on = run != nullptr;
-  if (!run) {
-    run = std::make_unique<Run>();
-    attend();
-    begin(*run, limits);
+
+  // By place; the same mistake reached on several ways is told once.
+  static void put_in_order(std::vector<Standing::One>& all) {
+    std::stable_sort(all.begin(), all.end(), [](const Standing::One& a, const Standing::One& b) {
+      return std::tie(a.finding.where.span.begin, a.finding.where.span.end, a.finding.rule) < std::tie(b.finding.where.span.begin, b.finding.where.span.end, b.finding.rule);
+    });
+    const auto same = [](const Standing::One& a, const Standing::One& b) { return a.finding.rule == b.finding.rule && a.finding.where == b.finding.where; };
+    all.erase(std::unique(all.begin(), all.end(), same), all.end());
   }
-  Record& record = run->record;
-  record.as_rank = [&](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
-    if (!rank.told && !rank.by_defaults) return ranks->of(rank.rank, rank.world, only);
-    const auto one = std::make_shared<Run>();
-    run_rank(*one, rank, only);
-    return {one, &one->record};
-  };
-  result.steps = record.steps;
-  result.units_run = run->interpreter->units_run();
-  result.out_of_budget = record.out_of_budget;
-  if (record.cancelled) {
-    result.cancelled = true;
-    return result;
+  static std::vector<rules::Finding> findings_of(const std::vector<Standing::One>& all) {
+    std::vector<rules::Finding> findings;
+    findings.reserve(all.size());
+    for (const Standing::One& one : all) findings.push_back(one.finding);
+    return findings;
   }
-  // What the statements alone make of the defaults is told of them, too.
-  const bool open = record.open_to_defaults && !record.out_of_budget;
-  const Run* const other = open ? defaults->get() : nullptr;
-  const Record* const with_defaults = other ? &other->record : nullptr;
-  if (with_defaults && with_defaults->cancelled) {
-    result.cancelled = true;
-    return result;
+
+  // An edited function has been run, and the rest has not.
+  void tell_focus(const std::vector<std::string>& roots) {
+    const Record& record = run_->record;
+    rules::Told{options_.gpu_memory, false, true}.keep(record);
+    std::vector<Standing::One> all;
+    for (const rules::Rule& rule : rules::rules())
+      if (rule.local && wanted(rule)) judge(rule, {&record}, nullptr, all);
+    std::vector<std::string> judged_again = roots;
+    judged_again.emplace_back();
+    for (rules::Finding& finding : run_->standing.in(*module_.text, path_, judged_again))
+      if (!suppressions_.covers(finding)) all.push_back({std::move(finding), false});
+    put_in_order(all);
+    Result early;
+    early.partial = early.went_on = true;
+    early.findings = findings_of(all);
+    early.read = record.read;
+    early.failed_rules = std::exchange(result_.failed_rules, {});
+    options_.on_findings(early);
   }
-  std::unordered_set<std::string> told;
-  const auto has_read = [&](const Record& one) {
+
+  void has_read(const Record& one) {
     for (const std::string& read : one.read)
-      if (told.insert(read).second) result.read.push_back(read);
-  };
-  has_read(record);
-  if (with_defaults) has_read(*with_defaults);
-  rules::Told{options.gpu_memory, false}.keep(record);
-  if (with_defaults) rules::Told{options.gpu_memory, true}.keep(*with_defaults);
-  const Suppressions suppressions(*module);
-  const auto judge = [&](std::initializer_list<const Record*> records, const Launch* launch) {
-    for (const rules::Rule& rule : rules::rules()) {
-      if (named(options.ignore, rule.id) || (!options.select.empty() && !named(options.select, rule.id))) continue;
-      if (launch && rule.id.starts_with("deadlock/")) continue;
-      std::vector<rules::Finding> findings;
-      try {
-        for (const Record* const one : records) {
-          if (!one) continue;
-          rules::Report report(*one, rule, findings);
-          rule.check(*one, report);
-        }
-      } catch (const std::exception& error) {
-        result.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
-        continue;
-      }
-      if (launch) tell_of_launch(*launch, findings);
-      for (rules::Finding& finding : findings) {
-        if (suppressions.covers(finding)) continue;
-        std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
-        result.findings.push_back(std::move(finding));
-      }
-    }
-  };
-  judge({&record, with_defaults}, nullptr);
-  const auto kept = std::exchange(run->launched, {});
-  const std::vector<Launch> launches = options.launches && !record.out_of_budget ? launches_to_run(options.launches()) : std::vector<Launch>();
-  if (!launches.empty() && reads_its_launch(record, sources))
+      if (told_.insert(read).second) result_.read.push_back(read);
+  }
+
+  // False: it was cancelled.
+  bool judge_all() {
+    const Record& record = run_->record;
+    // What the statements alone make of the defaults is told of them, too.
+    const bool open = record.open_to_defaults && !record.out_of_budget;
+    const Run* const other = open ? defaults_->get() : nullptr;
+    const Record* const with_defaults = with_defaults_ = other ? &other->record : nullptr;
+    if (with_defaults && with_defaults->cancelled) return false;
+    has_read(record);
+    if (with_defaults) has_read(*with_defaults);
+    rules::Told{options_.gpu_memory, false}.keep(record);
+    if (with_defaults) rules::Told{options_.gpu_memory, true}.keep(*with_defaults);
+    std::vector<Standing::One> all;
+    for (const rules::Rule& rule : rules::rules())
+      if (wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
+    if (!judge_launches(all)) return false;
+    put_in_order(all);
+    result_.findings = findings_of(all);
+    const bool cut = options_.cancelled && *options_.cancelled;
+    if (options_.memory && !cut) run_->standing = {module_.text, std::move(all)};
+    return true;
+  }
+
+  bool judge_launches(std::vector<Standing::One>& all) {
+    const auto kept = std::exchange(run_->launched, {});
+    const std::vector<Launch> launches = options_.launches && !run_->record.out_of_budget ? launches_to_run(options_.launches()) : std::vector<Launch>();
+    if (launches.empty() || !reads_its_launch(run_->record, sources_)) return true;
     for (const Launch& launch : launches) {
       const auto known = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one->launch == launch; });
-      std::shared_ptr<LaunchedRun>& one = run->launched.emplace_back(known == kept.end() ? nullptr : *known);
+      std::shared_ptr<LaunchedRun>& one = run_->launched.emplace_back(known == kept.end() ? nullptr : *known);
       as_launched(one, launch);
       Record& launched = one->run.record;
-      if (launched.cancelled) {
-        result.cancelled = true;
-        return result;
-      }
+      if (launched.cancelled) return false;
       has_read(launched);
-      if (told.insert(launch.path).second) result.read.push_back(launch.path);
-      judge({&launched}, &launch);
-      launched.as_rank = [&run_rank, &launch = one->launch](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
+      if (told_.insert(launch.path).second) result_.read.push_back(launch.path);
+      for (const rules::Rule& rule : rules::rules())
+        if (wanted(rule) && !rule.id.starts_with("deadlock/")) judge(rule, {&launched}, &launch, all);
+      launched.as_rank = [this, &launch = one->launch](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
         const auto own = std::make_shared<Run>();
         run_rank(*own, rank, only, &launch);
         return {own, &own->record};
       };
     }
-  std::stable_sort(result.findings.begin(), result.findings.end(), [](const rules::Finding& a, const rules::Finding& b) {
-    return std::tie(a.where.span.begin, a.where.span.end, a.rule) < std::tie(b.where.span.begin, b.where.span.end, b.rule);
-  });
-  // The same mistake reached on several ways is told once.
-  const auto same = [](const rules::Finding& a, const rules::Finding& b) { return a.rule == b.rule && a.where == b.where; };
-  result.findings.erase(std::unique(result.findings.begin(), result.findings.end(), same), result.findings.end());
-  if (options.want_facts || options.want_schedule) {
-    if (options.on_findings) options.on_findings(result);
-    if (options.want_facts) {
-      const Record* shown = run_to_show(*run, sources, path, limits, begin);
-      collect_facts(shown ? *shown : record, result.facts);
-      if (options.want_footprint && !record.out_of_budget)
-        if (auto made = footprint::footprint_of(with_defaults ? *with_defaults : record, shown ? *shown : record); !made.models.empty()) result.footprint = std::make_shared<footprint::Footprint>(std::move(made));
-      result.facts.shrink_to_fit();
-      // Kept for the next edit where there was one before: most files that are opened are only read.
-      if (!again) run->shown.reset();
-      result.cancelled = options.cancelled && *options.cancelled;
-    }
-    if (options.want_schedule) {
-      result.schedule = std::make_shared<Schedule>(schedule_of(record, options.world));
-      for (std::size_t i = 0; options.want_launched && i < run->launched.size(); ++i) {
-        const LaunchedRun& one = *run->launched[i];
-        auto schedule = std::make_shared<Schedule>(schedule_of(one.run.record, ranks_of(one.launch, options.world)));
-        schedule->launch = one.launch.name;
-        result.launched.push_back(std::move(schedule));
-      }
-      // The ranks' own runs heed the flag, too: what they left is not the whole.
-      result.cancelled = options.cancelled && *options.cancelled;
+    return true;
+  }
+
+  // ------------------------------------------------------------ what is shown
+  void collect_facts_of_run() {
+    const Record& record = run_->record;
+    const Record* shown = run_to_show(*run_, sources_, path_, limits_, [this](Run& run, const interpreter::Limits& bounds) { begin(run, bounds); });
+    collect_facts(shown ? *shown : record, result_.facts);
+    if (options_.want_footprint && !record.out_of_budget)
+      if (auto made = footprint::footprint_of(with_defaults_ ? *with_defaults_ : record, shown ? *shown : record); !made.models.empty()) result_.footprint = std::make_shared<footprint::Footprint>(std::move(made));
+    result_.facts.shrink_to_fit();
+    // Kept for the next edit where there was one before: most files that are opened are only read.
+    if (!again_) run_->shown.reset();
+  }
+  // The ranks' own runs heed the flag of a cancelled analysis, too: what they left is not the whole then.
+  void collect_schedules() {
+    result_.schedule = std::make_shared<Schedule>(schedule_of(run_->record, options_.world));
+    for (std::size_t i = 0; options_.want_launched && i < run_->launched.size(); ++i) {
+      const LaunchedRun& one = *run_->launched[i];
+      auto schedule = std::make_shared<Schedule>(schedule_of(one.run.record, ranks_of(one.launch, options_.world)));
+      schedule->launch = one.launch.name;
+      result_.launched.push_back(std::move(schedule));
     }
   }
-  ranks.reset();
-  defaults.reset();
-  if (options.memory) options.memory->keep(std::move(run));
+
+  const program::Sources& sources_;
+  const std::string& path_;
+  const Options& options_;
+  const syntax::Module& module_;
+  const Suppressions suppressions_;
+  interpreter::Limits limits_;
+  Result result_;
+  std::unordered_set<std::string> told_;  // the files that `result_.read` names
+  bool again_ = false;
+  std::unique_ptr<Run> run_;
+  const Record* with_defaults_ = nullptr;
+  std::unique_ptr<DefaultRun> defaults_;  // these end before the run that they work on
+  std::unique_ptr<RankRuns> ranks_;
+};
+
+} // namespace
+
+Result analyze(const program::Sources& sources, const std::string& path, const Options& options) {
+  const auto module = sources.module(path);
+  if (!module) return {};
+  if (const auto language = documents::language_of(path, module->text->bytes()); language != documents::Language::none) return analyze_document(sources, path, language, *module, options);
+  Analyzer analyzer(sources, path, options, *module);
+  Result result = analyzer.run(options.memory ? options.memory->take(sources, path, options.steps) : nullptr);
+  if (options.memory) options.memory->keep(analyzer.take_run());
   return result;
 }
 

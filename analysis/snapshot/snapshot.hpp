@@ -64,6 +64,9 @@ public:
   Memory(Memory&&) noexcept;
   Memory& operator=(Memory&&) noexcept;
 
+  // Edits have left so much behind in it that a run from the beginning, where nobody waits for it, is better. Some edits later it is dropped.
+  bool is_bloated() const;
+
 private:
   friend Result analyze(const program::Sources&, const std::string&, const Options&);
   // The run, if the file can be run again from it; the memory is empty then.
@@ -84,7 +87,8 @@ struct Options {
   bool want_footprint = false;     // beside the facts
   bool want_launched = false;      // with it: that of each launch
   int world = 0;                   // ranks of the schedule; 0: two, or as many as the program is made for
-  // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for.
+  // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for. Before
+  // that perhaps with a partial one, where an edit of one function is answered before the rest of the file has been run again.
   std::function<void(const Result&)> on_findings;
   // How scripts launch the path, asked once and only where the program reads something of it. Empty: nobody knows.
   std::function<LaunchesOfOne()> launches;
@@ -107,6 +111,8 @@ struct Result {
   std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;
+  // Local rules have judged the edited function; the other findings are those of the last analysis, at their new places.
+  bool partial = false;
   std::uint64_t steps = 0;
   bool went_on = false;       // from what the memory held: only what the change touches was run
   std::size_t units_run = 0;  // functions that nobody calls and classes, as far as they were not taken over

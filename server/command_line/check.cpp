@@ -1,5 +1,6 @@
 // `stepzero check`.
 #include "server/command_line/baseline.hpp"
+#include "server/command_line/cache.hpp"
 #include "server/command_line/causes.hpp"
 #include "server/command_line/commands.hpp"
 #include "server/command_line/console.hpp"
@@ -10,6 +11,7 @@
 #include "server/command_line/picture.hpp"
 #include "server/command_line/report.hpp"
 #include "server/command_line/revision.hpp"
+#include "server/command_line/statistics.hpp"
 #include "server/command_line/watch.hpp"
 #include "server/command_line/write_file.hpp"
 #include "server/features/parameter_counts.hpp"
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <unistd.h>
@@ -31,7 +34,10 @@ public:
   // `kept`: what an earlier round found.
   explicit Check(const CheckOptions& options, Kept* kept = nullptr)
       : options_(options), kept_(kept), inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
-        checker_(inputs_, configuration_, options.settings) {}
+        checker_(inputs_, configuration_, options.settings) {
+    // What changes files sees them in more than one state.
+    if (options.use_cache && !kept && !options.fix && !options.diff) cache_.emplace(join(current_folder(), ".stepzero_cache"));
+  }
 
   int run() {
     for (const std::string& note : inputs_.notes) say(note);
@@ -39,6 +45,11 @@ public:
     if ((options_.fix || options_.diff) && std::any_of(inputs_.files.begin(), inputs_.files.end(), is_notebook))
       say("notebooks are fixed in an editor only; here they are just checked");
     std::vector<Checked> results = check_all();
+    if (options_.statistics) {
+      std::vector<std::string> names;
+      for (const std::string& path : inputs_.files) names.push_back(inputs_.names.shown(path));
+      write_error(statistics(names, results));
+    }
     FixRun fixed;
     if (options_.diff) {
       fixed = run_fixes(inputs_, checker_, results);
@@ -70,8 +81,9 @@ public:
   std::size_t files() const { return inputs_.files.size(); }
 
 private:
-  std::vector<Checked> check_all() const {
+  std::vector<Checked> check_all() {
     std::vector<Checked> results(inputs_.files.size());
+    if (cache_) same_for_all_ = program_identity() + "\n" + cache_->states(checker_.scripts());
     Progress progress("checking", results.size());
     std::atomic<std::size_t> done = 0;
     const std::vector<std::size_t> order = largest_first();
@@ -83,9 +95,24 @@ private:
     return results;
   }
 
-  Checked check_one(const std::string& path) const {
+  Checked check_one(const std::string& path) {
     const auto check = [&] { return checker_.check(path, inputs_.overlay); };
-    return kept_ ? kept_->checked(path, checker_.configuration(path), check) : check();
+    if (kept_) return kept_->checked(path, checker_.configuration(path), check);
+    return cache_ && path != inputs_.standard_input ? cache_->checked(path, made_with(path), check) : check();
+  }
+
+  // All that decides what is said of a file, beside the files that are read on the way.
+  std::string made_with(const std::string& path) const {
+    const Settings& settings = checker_.settings(path);
+    const FileSources sources = checker_.sources(path, inputs_.overlay);
+    std::string all = same_for_all_;
+    const auto add = [&](const std::vector<std::string>& list) {
+      for (const std::string& each : list) all += each + "\n";
+      all += "\n";
+    };
+    for (const auto* list : {&settings.select, &settings.ignore, &settings.library_folders, &sources.roots(), &sources.libraries()}) add(*list);
+    for (const auto& [rule, severity] : settings.severity) all += rule + "=" + std::string(rules::name(severity)) + "\n";
+    return all + std::string(rules::name(settings.min_severity)) + " " + std::to_string(settings.gpu_memory);
   }
 
   // The files by number. None that takes long begins when the others are nearly done, and leaves the other cores without work.
@@ -345,6 +372,8 @@ private:
   Inputs inputs_;
   Checker checker_;
   std::shared_ptr<const Overlay> overlay_; // of the texts that the report speaks of
+  std::optional<Cache> cache_;
+  std::string same_for_all_; // see made_with
   Baseline baseline_;
   Revision revision_;
 };

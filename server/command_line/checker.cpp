@@ -83,7 +83,10 @@ FileSources Checker::sources(const std::string& path, const std::shared_ptr<cons
 }
 
 Checked Checker::check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point begin) { return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin); };
   Checked checked;
+  const auto begin = Clock::now();
   const FileSources files = sources(path, overlay);
   const std::shared_ptr<const syntax::Module> module = files.module(path);
   if (!module) {
@@ -92,6 +95,8 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
     if (checked.unreadable.empty()) checked.unreadable = "changed while it was read";
     return checked;
   }
+  checked.reading = since(begin);
+  const auto read = Clock::now();
   checked.is_too_large = module->text->size() > largest_analysed;
   if (module->has_error && !is_notebook(path)) checked.unread = snapshot::unread_lines(*module);
   const Settings& wanted = settings(path);
@@ -108,10 +113,13 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
     checked.read = std::move(result.read);
     checked.not_checked = std::move(result.not_checked);
     checked.failures = std::move(result.failed_rules);
+    checked.steps = result.steps;
+    checked.units = result.units_run;
   } catch (const std::exception& error) {
     checked.failures.push_back(std::string("the analysis: ") + error.what());
   }
   wanted.apply(checked.findings);
+  checked.analysing = since(read);
   return checked;
 }
 

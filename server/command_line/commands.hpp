@@ -28,6 +28,8 @@ struct CheckOptions {
   std::string write_baseline;  // where to write the present findings as known ones; empty: nowhere
   std::string output;          // where the page is written; empty: to standard output
   int world = 0;               // ranks of the page's schedules, see ScheduleOptions
+  bool statistics = false;     // on standard error: where the time went
+  bool use_cache = true;       // `.stepzero_cache` in the current folder
   std::string since;           // a revision of git whose findings are left out; empty: none
 };
 int run_check(const CheckOptions& options);

@@ -150,6 +150,8 @@ private:
         ->check(one_of(severities));
     command->add_flag("--fix", fix_, "Apply the fixes that are always right");
     command->add_flag("--diff", diff_, "Print what --fix would change, and change nothing");
+    command->add_flag("--statistics", statistics_, "Say on standard error where the time went");
+    command->add_flag("--no-cache", no_cache_, "Check every file, and keep nothing in .stepzero_cache");
     command->add_flag("--watch", watch_, "Check again whenever a file changes, until Ctrl-C");
     command->add_option("--baseline", baseline_, "Leave out the findings that this file holds")->type_name("FILE");
     command->add_option("--write-baseline", write_baseline_, "Write the present findings to this file, for --baseline")
@@ -290,6 +292,8 @@ private:
     options.format = format();
     options.fix = fix_;
     options.diff = diff_;
+    options.use_cache = !no_cache_;
+    options.statistics = statistics_;
     const std::vector<std::string> select = split_list(select_);
     options.settings.ignore = split_list(ignore_);
     if (!select_is_known(select, options.settings.ignore)) return exit_status::trouble;
@@ -344,6 +348,8 @@ private:
   bool stdio_ = false;
   bool fix_ = false;
   bool diff_ = false;
+  bool no_cache_ = false;
+  bool statistics_ = false;
   bool watch_ = false;
   std::uint16_t port_ = 0;
   int world_ = 0;

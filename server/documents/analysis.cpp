@@ -58,8 +58,11 @@ const syntax::Text* Analysis::text_of(const std::string& other) const {
   return found == others.end() ? nullptr : found->second.get();
 }
 
-std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
-                                        const std::atomic<bool>* cancelled, const Early& early) {
+namespace {
+
+// `afresh`: of an open document the run that its last analysis left is not gone on from, and is replaced.
+std::shared_ptr<const Analysis> analyse_from(bool afresh, const World& world, const std::string& path, bool want_facts,
+                                             const std::atomic<bool>* cancelled, const Early& early) {
   auto analysis = std::make_shared<Analysis>();
   analysis->path = path;
   analysis->settings = world.settings(path);
@@ -99,15 +102,26 @@ std::shared_ptr<const Analysis> analyse(const World& world, const std::string& p
   const bool is_open = analysis->version >= 0;
   snapshot::Memory memory;
   if (is_open) {
-    memory = world.memories->take(path);
+    if (!afresh) memory = world.memories->take(path);
     options.memory = &memory;
     options.elsewhere = another_core();
   }
   analysis->result = world.analyze(sources, path, options);
-  if (is_open) world.memories->give(path, std::move(memory));
+  if (is_open && !(afresh && analysis->result.cancelled)) world.memories->give(path, std::move(memory));
   analysis->settings.apply(analysis->result.findings);
   keep_texts(*analysis, sources);
   return analysis;
+}
+
+} // namespace
+
+std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
+                                        const std::atomic<bool>* cancelled, const Early& early) {
+  return analyse_from(false, world, path, want_facts, cancelled, early);
+}
+
+void renew(const World& world, const std::string& path, const std::atomic<bool>* cancelled) {
+  analyse_from(true, world, path, false, cancelled, {});
 }
 
 std::shared_ptr<const snapshot::Schedule> schedule_of_file(const World& world, const std::string& path, int ranks,

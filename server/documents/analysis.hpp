@@ -67,6 +67,9 @@ using Early = std::function<void(std::shared_ptr<const Analysis>)>;
 std::shared_ptr<const Analysis> analyse(const World& world, const std::string& path, bool want_facts,
                                         const std::atomic<bool>* cancelled, const Early& early = {});
 
+// Analyses an open document from the beginning, and keeps that run for its next edit. Runs on the pool.
+void renew(const World& world, const std::string& path, const std::atomic<bool>* cancelled);
+
 // The schedule of a file for so many ranks (0: see snapshot::Options), and nothing else of it. Runs on the pool; null if the path
 // cannot be read, or the run was cancelled.
 std::shared_ptr<const snapshot::Schedule> schedule_of_file(const World& world, const std::string& path, int ranks,

@@ -14,6 +14,12 @@ snapshot::Memory Memories::take(const std::string& path) {
   return memory;
 }
 
+bool Memories::is_bloated(const std::string& path) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) { return kept.first == path; });
+  return found != kept_.end() && found->second.is_bloated();
+}
+
 void Memories::give(const std::string& path, snapshot::Memory memory) {
   std::list<std::pair<std::string, snapshot::Memory>> dropped;  // destroyed when the lock is open again
   const std::lock_guard lock(mutex_);

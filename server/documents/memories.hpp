@@ -15,6 +15,7 @@ class Memories {
 public:
   // What was kept for the path; empty if nothing was, or another analysis has it.
   snapshot::Memory take(const std::string& path);
+  bool is_bloated(const std::string& path);
   // Of the documents that were analysed last, only so many are kept: a run holds some hundred times the text.
   void give(const std::string& path, snapshot::Memory memory);
 

@@ -15,6 +15,7 @@ namespace stepzero::server {
 namespace {
 
 const std::string key_between = "warm-up";  // no URI
+std::string key_renewal(const std::string& uri) { return "renewal of " + uri; }
 
 std::string hints_id(const std::vector<snapshot::Fact>& facts) {
   constexpr syntax::Span everything{0, std::numeric_limits<std::uint32_t>::max()};
@@ -149,6 +150,7 @@ void Analyses::drop_draft(OpenDocument& document) {
   document.view.reset();
   document.fresh = document.findings_fresh = false;
   scheduler_.drop(document.uri);
+  scheduler_.drop(key_renewal(document.uri));
   publish_open();
   touched(document.path);
   answer_waiters(document, Which::all, nullptr, Unanswered::nothing);
@@ -157,6 +159,7 @@ void Analyses::drop_draft(OpenDocument& document) {
 void Analyses::close(OpenDocument& document) {
   document.gate.close();
   scheduler_.drop(document.uri);
+  scheduler_.drop(key_renewal(document.uri));
   answer_waiters(document, Which::all, nullptr, Unanswered::nothing);
   const std::string path = document.path;
   keep_cells(document, nullptr);
@@ -266,6 +269,16 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
                        return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };
                      });
   scheduler_.drop(key_between);
+  scheduler_.drop(key_renewal(document.uri));
+}
+
+// While nobody types.
+void Analyses::renew(const OpenDocument& document) {
+  if (!world_->memories->is_bloated(document.path)) return;
+  scheduler_.request(key_renewal(document.uri), Urgency::background, [world = world_, path = document.path](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+    server::renew(*world, path, &cancelled);
+    return {};
+  });
 }
 
 bool Analyses::changed_since(Tick since, const std::string& path,
@@ -278,16 +291,25 @@ bool Analyses::changed_since(Tick since, const std::string& path,
   return newer(path) || std::any_of(read.begin(), read.end(), newer);
 }
 
-// The findings of a view whose facts are still to come: they are published, and nothing else is answered from it.
+// The findings of a view whose facts are still to come: they are published, and nothing else is answered from it. Where they are partial they are not
+// what somebody asked for, and who types on takes their place.
 void Analyses::accept_findings(const std::string& uri, std::shared_ptr<const View> view, Tick started) {
   OpenDocument* document = find(uri);
   if (!document || stopped_) return;
   const Analysis& analysis = *view->analysis;
   if (analysis.version != document->version || changed_since(started, document->path, analysis.result.read)) return;
   if (document->view && document->view->analysis->version > analysis.version) return;
+  if (analysis.result.partial) {
+    if (!hooks_.pushes(*document)) return;
+    document->view = view;
+    hooks_.accepted(*document);
+    scheduler_.published(uri);
+    return;
+  }
   document->view = view;
   document->findings_fresh = true;
   hooks_.accepted(*document);
+  scheduler_.published(uri);
   answer_waiters(*document, Which::findings, view, Unanswered::nothing);
 }
 
@@ -302,10 +324,12 @@ void Analyses::accept(const std::string& uri, std::shared_ptr<const View> view, 
   hooks_.accepted(*document);
   scheduler_.published(uri);
   document->edited = !document->fresh && document->edited;
-  if (document->fresh)
+  if (document->fresh) {
     answer_waiters(*document, Which::all, view, Unanswered::nothing);
-  else if (!scheduler_.busy(uri))
+    renew(*document);
+  } else if (!scheduler_.busy(uri)) {
     start(*document, Urgency::dependent);
+  }
   if (scheduler_.idle()) start_between();
 }
 

@@ -24,6 +24,8 @@ public:
   struct Hooks {
     // A new view of a document, perhaps of a version that is not the newest.
     std::function<void(OpenDocument&)> accepted = [](OpenDocument&) {};
+    // Are diagnostics of the document sent without being asked for?
+    std::function<bool(const OpenDocument&)> pushes = [](const OpenDocument&) { return true; };
     // Something that other files may depend on has changed.
     std::function<void()> changed = [] {};
   };
@@ -94,6 +96,7 @@ private:
 
   Scheduler& scheduler_;
   std::function<void(const std::atomic<bool>& cancelled)> between_;
+  void renew(const OpenDocument& document);
   Hooks hooks_;
   std::shared_ptr<const World> world_;
   std::shared_ptr<const Outlook> outlook_ = std::make_shared<Outlook>();

@@ -80,6 +80,7 @@ Analyses::Hooks LanguageServer::analyses_hooks() {
     diagnostics_.accepted(document);
     if (document.fresh && !document.parsed->is_python()) workspace_.script_changed(document.path);
   };
+  hooks.pushes = [this](const OpenDocument& document) { return document.cells || !editor_.pulls(); };
   hooks.changed = [this] { workspace_diagnostics_.changed(); };
   return hooks;
 }

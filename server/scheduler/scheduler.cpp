@@ -37,7 +37,7 @@ void Scheduler::request(const std::string& key, Urgency urgency, Work work) {
   if (job.running) {
     job.urgency = fresh ? urgency : std::min(job.urgency, urgency);
     const auto published = published_.find(key);
-    if (published != published_.end() && hooks_.now() - published->second <= recent)
+    if (job.running->published || (published != published_.end() && hooks_.now() - published->second <= recent))
       job.running->cancelled = true;
   } else if (!job.queued || urgency < job.urgency) {
     unqueue(job);
@@ -58,7 +58,11 @@ void Scheduler::hasten(const std::string& key) {
   dispatch();
 }
 
-void Scheduler::published(const std::string& key) { published_[key] = hooks_.now(); }
+void Scheduler::published(const std::string& key) {
+  published_[key] = hooks_.now();
+  const auto found = jobs_.find(key);
+  if (found != jobs_.end() && found->second.running) found->second.running->published = true;
+}
 
 void Scheduler::drop(const std::string& key) {
   published_.erase(key);

@@ -47,7 +47,7 @@ public:
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // The key's state changed. Replaces what waits for it; a running work is cancelled only if something was
+  // The key's state changed. Replaces what waits for it; a running work is cancelled only if it has published something, or something was
   // published for the key within the last 250 ms, so that under steady typing results still come.
   void request(const std::string& key, Urgency urgency, Work work);
 
@@ -73,6 +73,7 @@ private:
   struct Run {
     std::atomic<bool> cancelled = false;
     bool dropped = false; // the scheduler's thread only
+    bool published = false; // the same
     Urgency urgency = Urgency::typing;
   };
   struct Job {

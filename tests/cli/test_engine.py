@@ -142,7 +142,7 @@ def test_fix(stepzero, write, ending):
     assert outcome.text == "Fixed 1 problem.\nNo problems found in 1 file.\n"
     assert path.read_bytes() == fixed.encode()
     assert path.stat().st_mode & 0o777 == 0o755
-    assert os.listdir(path.parent) == ["a.py"]
+    assert sorted(os.listdir(path.parent)) == [".stepzero_cache", "a.py"]
     again = stepzero("check", "--select=amp/unscaled-step", "--fix", "a.py")
     assert again.text == "No problems found in 1 file.\n"
     assert stepzero("check", "--select=amp/unscaled-step", "--diff", "a.py").text == ""

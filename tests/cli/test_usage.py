@@ -151,4 +151,4 @@ def test_closed_streams(tmp_path, write):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert done.returncode == (2 if ">&- " in closing + " " and "2>&-" != closing else 0)
     assert path.read_bytes() == before
-    assert os.listdir(tmp_path) == ["a.py"]
+    assert sorted(os.listdir(tmp_path)) == [".stepzero_cache", "a.py"]

@@ -63,7 +63,8 @@ def test_the_length_counts_utf8_bytes(lsp, id):
 
 
 def session_bytes(client):
-    """A short session as it goes over the wire, from initialize to exit."""
+    """A short session as it goes over the wire: its questions, and its end. A server may refuse what it has not answered when `shutdown` comes, so
+    the end is sent once every question has its answer."""
     uri = "untitled:train.py"
     messages = [
         client.request_message("initialize", {"processId": None, "rootUri": None, "capabilities": {}}, id=1),
@@ -73,12 +74,11 @@ def session_bytes(client):
         client.request_message("stepzero/idle", id=2),
         client.request_message("textDocument/documentSymbol", {"textDocument": {"uri": uri}}, id=3),
         request("ü"),
-        client.request_message("shutdown", id=4),
-        {"jsonrpc": "2.0", "method": "exit"},
     ]
-    for message in messages:
+    end = [client.request_message("shutdown", id=4), {"jsonrpc": "2.0", "method": "exit"}]
+    for message in messages + end:
         client.note(message)
-    return b"".join(frame(m) for m in messages)
+    return b"".join(map(frame, messages)), b"".join(map(frame, end))
 
 
 def replies(client):
@@ -87,9 +87,12 @@ def replies(client):
 
 def test_one_byte_at_a_time_and_all_in_one_write_give_identical_replies(start):
     whole, single = start(), start()
-    whole.send_bytes(session_bytes(whole))
-    for byte in session_bytes(single):
-        single.send_bytes(bytes([byte]))
+    for client, size in (whole, None), (single, 1):
+        for part in session_bytes(client):
+            for at in range(0, len(part), size or len(part)):
+                client.send_bytes(part[at:at + (size or len(part))])
+            for id in (1, 2, 3, "ü"):
+                client.reply(id)
     assert whole.wait_for_exit() == 0
     assert single.wait_for_exit() == 0
     in_order = lambda client: sorted(replies(client), key=lambda message: json.dumps(message["id"]))

@@ -7,11 +7,14 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <map>
+#include <optional>
 #include <random>
+#include <set>
 #include <sstream>
 
 namespace {
@@ -153,7 +156,110 @@ Change random_change(const std::string& text, std::mt19937& random) {
   }
 }
 
+// A finding without its related places and fixes, by what it says of which bytes.
+std::string key(const rules::Finding& finding, std::int64_t shift = 0) {
+  return std::string(finding.rule) + ' ' + std::to_string(finding.where.span.begin + shift) + '-' + std::to_string(finding.where.span.end + shift) + ' ' + finding.message;
+}
+
+// What an edit of one function is answered first, beside the whole results before and after it: nothing that neither of them says, and all that both say
+// away from the edit.
+std::string wrong_in_part(const snapshot::Result& before, const snapshot::Result& part, const snapshot::Result& after, const Change& change) {
+  const std::int64_t shift = static_cast<std::int64_t>(change.text.size()) - (change.end - change.begin);
+  std::set<std::string> stood, now, told;
+  for (const auto& finding : before.findings) {
+    const auto& span = finding.where.span;
+    if (span.end <= change.begin) stood.insert(key(finding));
+    else if (span.begin >= change.end) stood.insert(key(finding, shift));
+  }
+  std::set<std::string> around;  // a span grows with an edit in it
+  for (const auto& finding : before.findings) around.insert(std::string(finding.rule) + finding.message);
+  for (const auto& finding : after.findings) now.insert(key(finding));
+  for (const auto& finding : part.findings) told.insert(key(finding));
+  for (const auto& finding : part.findings) {
+    const auto& span = finding.where.span;
+    const bool grown = span.begin < change.begin && span.end > change.begin + change.text.size() && around.contains(std::string(finding.rule) + finding.message);
+    if (!grown && !stood.contains(key(finding)) && !now.contains(key(finding))) return "only in the part: " + key(finding);
+  }
+  for (const std::string& each : stood)
+    if (now.contains(each) && !told.contains(each)) return "not in the part: " + each;
+  return "";
+}
+
 } // namespace
+
+// Blocks of which every third has layers that do not fit, and what uses them all: edits of one leave much to be run again.
+std::string models() {
+  std::string text = "import torch\nfrom torch import nn\n\n\ndef scaled(x, by=2):\n    return x * by\n\n\n";
+  constexpr int blocks = 24;
+  for (int i = 0; i < blocks; ++i) {
+    const std::string n = std::to_string(i), out = i % 3 == 0 ? "48" : "32";
+    text += "class Block" + n + "(nn.Module):\n    def __init__(self, width=32):\n        super().__init__()\n        self.first = nn.Linear(width, 64)\n        self.second = nn.Linear(" + (i % 3 == 0 ? "60" : "64") + ", " + out + ")\n\n" +
+            "    def widened(self, x):\n        return scaled(torch.relu(self.first(x)))\n\n    def forward(self, x):\n        y = self.widened(x)\n        y = self.second(y)\n        return y.reshape(-1, " + out + ")\n\n\n";
+  }
+  for (int i = 0; i < blocks; ++i) {
+    text += "def run" + std::to_string(i) + "(batch):\n    total = 0\n    for step in range(40):\n";
+    for (int j = 1; j < blocks; j += 3) text += "        total = total + Block" + std::to_string(j) + "()(torch.zeros(4, 32)).sum()\n";
+    text += "    wrong = torch.zeros(3, " + std::to_string(i + 5) + ") @ torch.zeros(4, 2)\n    return total, wrong, batch\n\n\n";
+  }
+  return text;
+}
+
+TEST_CASE("what is said of an edited function first is said before or after, and nothing that stands is lost") {
+  constexpr int edits = 60;
+  std::mt19937 random(24);
+  OneFile file("/work.py", models());
+  snapshot::Memory memory;
+  snapshot::Options options;
+  options.memory = &memory;
+  std::optional<snapshot::Result> part;
+  options.on_findings = [&](const snapshot::Result& result) {
+    if (result.partial) part = result;
+  };
+  snapshot::Result before = snapshot::analyze(file, "/work.py", options);
+  REQUIRE(before.findings.size() > 20);
+  Change back;
+  int parts = 0;
+  for (int n = 0; n < edits; ++n) {
+    const Change change = n % 2 != 0 ? back : random_change(file.bytes(), random);
+    back = {change.begin, static_cast<std::uint32_t>(change.begin + change.text.size()), file.bytes().substr(change.begin, change.end - change.begin)};
+    file.edit(change.begin, change.end, change.text);
+    part.reset();
+    snapshot::Result after = snapshot::analyze(file, "/work.py", options);
+    INFO("edit " << n << " at " << change.begin << ": " << change.text);
+    if (part) CHECK(wrong_in_part(before, *part, after, change) == "");
+    parts += part.has_value();
+    before = std::move(after);
+  }
+  CHECK(parts > edits / 8);
+}
+
+TEST_CASE("an analysis that was cancelled leaves what it finished, and the next says the same as one from the beginning") {
+  constexpr int edits = 45;
+  std::mt19937 random(25);
+  OneFile file("/work.py", models());
+  snapshot::Memory memory;
+  std::atomic<bool> cancelled = false;
+  snapshot::Options typed, whole, cold;
+  typed.memory = whole.memory = &memory;
+  typed.cancelled = &cancelled;
+  typed.on_findings = [&](const snapshot::Result& result) { cancelled = result.partial; };  // as the next key does
+  snapshot::analyze(file, "/work.py", whole);
+  int cut = 0, went_on = 0;
+  for (int n = 0; n < edits; ++n) {
+    const Change change = random_change(file.bytes(), random);
+    file.edit(change.begin, change.end, change.text);
+    cancelled = false;
+    cut += snapshot::analyze(file, "/work.py", typed).cancelled;
+    if (n % 3 != 2) continue;
+    const snapshot::Result result = snapshot::analyze(file, "/work.py", whole);
+    went_on += result.went_on;
+    const std::string again = told(result), fresh = told(snapshot::analyze(file, "/work.py", cold));
+    INFO("edit " << n << "\n" << difference(again, fresh));
+    REQUIRE((again == fresh));
+  }
+  CHECK(cut > edits / 6);
+  CHECK(went_on > edits / 6);
+}
 
 TEST_CASE("an analysis that goes on from the last one says the same as one from the beginning") {
   constexpr int edits = 10;

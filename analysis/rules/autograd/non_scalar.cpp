@@ -24,6 +24,7 @@ constexpr Rule non_scalar_backward = complete({
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

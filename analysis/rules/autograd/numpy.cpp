@@ -24,6 +24,7 @@ constexpr Rule numpy_of_history = complete({
     .fix = "Writes `.detach()` in front.",
     .fix_kind = FixKind::always_right,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -28,6 +28,7 @@ constexpr Rule overwritten = complete({
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

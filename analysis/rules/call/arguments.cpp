@@ -31,6 +31,7 @@ constexpr Rule call_arguments = complete({
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -25,6 +25,7 @@ constexpr Rule annotation = complete({
     .fix = "None: whether the annotation or the value is wrong cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -26,6 +26,7 @@ constexpr Rule assertion = complete({
     .fix = "None: which of the sizes is wrong cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -28,6 +28,7 @@ constexpr Rule batch_mismatch = complete({
     .fix = "None: which of the inputs is wrong cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -117,6 +117,7 @@ constexpr Rule broadcast = complete({
            "dimension more.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

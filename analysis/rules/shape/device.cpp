@@ -25,6 +25,7 @@ constexpr Rule device_mismatch = complete({
     .fix = "`.to(x.device)` behind the operand that is on the CPU, where the other one has a name.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

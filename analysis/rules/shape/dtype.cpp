@@ -26,6 +26,7 @@ constexpr Rule dtype_mismatch = complete({
     .fix = "Converts the operand: .float() or .long().",
     .fix_kind = FixKind::always_right,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -25,6 +25,7 @@ constexpr Rule empty_slice = complete({
     .fix = "None: which part was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

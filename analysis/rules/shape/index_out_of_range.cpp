@@ -26,6 +26,7 @@ constexpr Rule index_out_of_range = complete({
     .fix = "Offers to make an embedding as long as the index asks for. Which other index was meant cannot be seen.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -24,6 +24,7 @@ constexpr Rule invalid_argument = complete({
     .fix = "None yet: which of the values was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -10,9 +10,7 @@ using values::ProblemKind;
 namespace {
 
 void check(const Record& record, Report& report) {
-  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-    if (event.kind != interpreter::EventKind::problem) return;
-    const auto& problem = static_cast<const ProblemEvent&>(event);
+  visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     const auto add = [&](std::string message) -> Finding* {
       const auto severity = qualify(record, problem, root, Severity::error, message);
       return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
@@ -55,6 +53,7 @@ constexpr Rule layer_input = complete({
     .fix = "Sets in_features, in_channels or num_features to the size that arrives; offers to move channels that come last.",
     .fix_kind = FixKind::always_right,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -26,6 +26,7 @@ constexpr Rule loss_target = complete({
     .fix = "Offers to transpose the class dimension to its place, or to squeeze or unsqueeze the target, where the two then fit.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -11,9 +11,7 @@ using values::ProblemKind;
 namespace {
 
 void check(const Record& record, Report& report) {
-  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-    if (event.kind != interpreter::EventKind::problem) return;
-    const auto& problem = static_cast<const ProblemEvent&>(event);
+  visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (!teller_of(record, problem).empty()) return;
     const auto add = [&](std::string message) -> Finding* {
       const auto severity = qualify(record, problem, root, Severity::error, message);
@@ -86,6 +84,7 @@ constexpr Rule matmul = complete({
            "are swapped, a transpose is offered, too.",
     .fix_kind = FixKind::always_right,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

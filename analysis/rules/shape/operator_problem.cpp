@@ -4,6 +4,7 @@
 #include "rules/shape/blocks.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialised.hpp"
+#include "rules/told.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -69,6 +70,7 @@ bool others_pass(const Record& record, const ProblemEvent& problem, const interp
     return a && b;
   };
   bool unrolled = false;
+  const bool partial = Told::of(record).partial;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
     const Event& event = *path[i].block->events[path[i].index];
     if (event.kind == EventKind::loop) unrolled = unrolled || static_cast<const LoopEvent&>(event).unrolled;
@@ -76,6 +78,7 @@ bool others_pass(const Record& record, const ProblemEvent& problem, const interp
     const auto& branch = static_cast<const BranchEvent&>(event);
     const bool on_yes = path[i + 1].block == &branch.yes;
     if (!record.external.contains(branch.condition)) continue;
+    if (partial) return true;  // roots that have not been run yet may ask it
     for (const auto& each : record.events) {
       if (each->kind != EventKind::branch || each.get() == &event) continue;
       const auto& other = static_cast<const BranchEvent&>(*each);
@@ -220,9 +223,7 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
 
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
                      const std::function<void(const ProblemEvent&, Finding&)>& refine) {
-  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-    if (event.kind != interpreter::EventKind::problem) return;
-    const auto& problem = static_cast<const ProblemEvent&>(event);
+  visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (problem.problem != kind || problem.text.empty() || !teller_of(record, problem).empty()) return;
     std::string message = problem.text;
     const auto given = qualify(record, problem, root, severity, message);

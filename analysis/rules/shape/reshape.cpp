@@ -27,6 +27,7 @@ constexpr Rule reshape = complete({
     .fix = "A view of what is not laid out in order becomes a reshape. Which of several sizes was meant cannot be seen: there is no fix for those.",
     .fix_kind = FixKind::always_right,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -26,6 +26,7 @@ constexpr Rule suspicious_broadcast = complete({
     .fix = "Squeezes the column, so that both are [N].",
     .fix_kind = FixKind::always_right,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules

@@ -25,6 +25,7 @@ constexpr Rule unpack = complete({
     .fix = "None: which names are missing cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,
+    .local = true,
 });
 
 } // namespace stepzero::rules
