@@ -123,7 +123,6 @@ NOT_TOLD = {
     "set_epoch deleted: sampler.set_epoch",
     "no_grad off a write: torch.no_grad()",
     "eval() deleted: model.eval()",
-    "step deleted: optimizer.step()",
     "backward deleted: nn.functional.cross_entropy(model(x), y).backward()",
     "loss arguments swapped: criterion(model(x), y)",
     "loss arguments swapped: nn.functional.cross_entropy(model(x), y)",
