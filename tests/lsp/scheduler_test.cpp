@@ -81,6 +81,19 @@ TEST_CASE("an edit cancels the running work only if something was published a mo
   CHECK(bench.log == std::vector<std::string>{expected, "second"});
 }
 
+TEST_CASE("an edit cancels the running work that has published something itself, however long ago") {
+  Bench bench;
+  std::latch started(1), let_go(1);
+  bench.scheduler.request("a", Urgency::typing, bench.held("first", started, let_go));
+  started.wait();
+  bench.scheduler.published("a");
+  bench.clock.advance(10s);
+  bench.scheduler.request("a", Urgency::typing, bench.quick("second"));
+  let_go.count_down();
+  bench.settle();
+  CHECK(bench.log == std::vector<std::string>{"first cancelled", "second"});
+}
+
 TEST_CASE("without a publication nothing is cancelled, nor by another document's") {
   Bench bench;
   bench.scheduler.published("b");

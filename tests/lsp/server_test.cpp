@@ -284,3 +284,51 @@ TEST_CASE("a server that warms up answers, and ends") {
   wire.start();
   wire.run_until([&] { return begun.load(); });
 }
+
+namespace {
+
+// Says first that it found nothing, of a part of the text, and the whole once it is let go.
+struct InParts {
+  std::latch open{1};
+  snapshot::Result operator()(const program::Sources& sources, const std::string& path, const snapshot::Options& options) {
+    snapshot::Result part;
+    part.partial = true;
+    if (options.on_findings) options.on_findings(part);
+    open.wait();
+    return find_bugs(sources, path, options);
+  }
+};
+
+} // namespace
+
+TEST_CASE("a partial answer is published before the whole one of the same version") {
+  InParts parts;
+  Wire wire([&](const auto& sources, const auto& path, const auto& options) { return parts(sources, path, options); });
+  wire.start();
+  wire.open("file:///w/main.py", "BUG", 7);
+  wire.run_until([&] { return !wire.published.empty(); });
+  CHECK(wire.published.back().diagnostics.empty());
+  CHECK(wire.published.back().version == 7);
+  parts.open.count_down();
+  wire.idle();
+  REQUIRE(wire.published.size() == 2);
+  CHECK(wire.published.back().version == 7);
+  CHECK(wire.published.back().diagnostics.size() == 1);
+}
+
+TEST_CASE("nobody who asks for diagnostics gets a partial answer") {
+  InParts parts;
+  Wire wire([&](const auto& sources, const auto& path, const auto& options) { return parts(sources, path, options); });
+  wire.flags.pull_diagnostics = wire.flags.diagnostics_refresh = true;
+  wire.start();
+  wire.open("file:///w/main.py", "BUG");
+  const auto answer = wire.later(method::diagnostic, pull("file:///w/main.py"));
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    parts.open.count_down();
+  });
+  wire.run_until([&] { return answer->has_value(); });
+  later.join();
+  CHECK(std::get<lsp::FullDocumentDiagnosticReport>((*answer)->result->report).items.size() == 1);
+  CHECK(wire.published.empty());
+}

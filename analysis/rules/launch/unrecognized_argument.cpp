@@ -131,6 +131,17 @@ void judge_missing(const LaunchLine& line, const ScriptOptions& options, const s
   report.relate(finding, first->where, "declared here");
 }
 
+// Arguments of one launch that its script does not declare and that resemble none of those it does. argparse ends once, over all of them.
+void tell_unknown(const std::vector<Word>& unknown, const std::string& path, bool by_dataclasses, DocumentReport& report) {
+  if (unknown.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < unknown.size(); ++i) names += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
+  const bool many = unknown.size() > 1;
+  Finding& finding = report.add(unknown.front().by_default ? Severity::warning : Severity::error, unknown.front().written,
+                                "`" + file_of(path) + "` declares no " + (many ? "arguments " : "argument ") + names + " and ends over " + (many ? "them" : "it") + (by_dataclasses ? "" : ": \"unrecognized arguments\""));
+  for (std::size_t i = 1; i < unknown.size(); ++i) report.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
+}
+
 // The options of the script that its text decides.
 void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
   if (!line.script || !line.script->is_known()) return;
@@ -142,9 +153,10 @@ void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentRe
   judge_local_rank(line, options, report);
   judge_missing(line, options, *path, report);
   const std::vector<Word>& words = line.arguments;
+  std::vector<Word> unknown, unknown_by_default;  // what a variable's default gives need not be given
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Word& word = words[i];
-    if (word.text == "--") return;
+    if (word.text == "--") break;
     if (!word.text.starts_with("--") || word.text.size() < 4) continue;
     const std::size_t equals = std::min(word.text.find('='), word.text.size());
     Word flag = word;
@@ -164,14 +176,19 @@ void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentRe
     const std::string_view meant = documents::nearest(flag.text, options.names());
     // The Trainer's arguments are those of one version of transformers.
     if (options.of_dataclasses && (meant.empty() || is_former_training_argument(flag.text))) continue;
+    if (meant.empty()) {
+      (word.by_default ? unknown_by_default : unknown).push_back(flag);
+      continue;
+    }
     const bool may_be_older = options.of_dataclasses && options.find(meant)->where.path.empty();
     Finding& finding = report.add(word.by_default || may_be_older ? Severity::warning : Severity::error, word.written,
-                                  "`" + file_of(*path) + "` declares no argument `" + flag.text + "` and ends over it" + (options.of_dataclasses ? "" : ": \"unrecognized arguments\"") + (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
-    if (meant.empty()) continue;
+                                  "`" + file_of(*path) + "` declares no argument `" + flag.text + "` and ends over it" + (options.of_dataclasses ? "" : ": \"unrecognized arguments\"") + ". Did you mean `" + std::string(meant) + "`?");
     if (!options.find(meant)->where.path.empty()) report.relate(finding, options.find(meant)->where, "`" + std::string(meant) + "` is declared here");
     if (word.written.end - word.written.begin == word.text.size())
       report.fix(finding, "Rename to " + std::string(meant), true, {word.written.begin, word.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
   }
+  tell_unknown(unknown, *path, options.of_dataclasses, report);
+  tell_unknown(unknown_by_default, *path, options.of_dataclasses, report);
 }
 
 // A comment, or a backslash with a blank behind it, ends a command that was to go on: what follows is a command of its own.
