@@ -177,8 +177,9 @@ private:
     }
     const bool cut_off = is_cut_off(root);
     if (!cut_off) into_.settled.insert(&root);
-    if (!root.function && !cut_off)
-      for (Mismatch& mismatch : requests_.never_waited(*into_.worlds)) into_.found.push_back(std::move(mismatch));
+    if (!cut_off)
+      for (Mismatch& mismatch : requests_.never_waited(*into_.worlds))
+        if (!root.function || is_dropped(record_, mismatch.place)) into_.found.push_back(std::move(mismatch));
     const std::size_t before = into_.found.size();
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch) || is_told_of_group(found, mismatch)) {

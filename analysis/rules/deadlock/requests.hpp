@@ -24,4 +24,7 @@ private:
   std::set<int> awaited_;
 };
 
+// Is what the call at the place returns dropped, or given a name that its function never reads? Then no caller can wait for it.
+bool is_dropped(const Record& record, Place call);
+
 } // namespace stepzero::rules
