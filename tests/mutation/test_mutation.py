@@ -127,7 +127,6 @@ NOT_TOLD = {
     "loss arguments swapped: criterion(model(x), y)",
     "loss arguments swapped: nn.functional.cross_entropy(model(x), y)",
     ".module dropped: model.module.layers",
-    "wait dropped: work.wait()",
     "top-k raised: top_k=2 of num_experts=8",
 }
 
