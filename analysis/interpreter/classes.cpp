@@ -251,8 +251,9 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   }
   if (object.cls)
     if (const Value found = find_in_order(object.cls->order, name)) {
-      // A base that is not seen may make fields of annotations, and fill them when it constructs an object: the class holds their defaults.
-      if (object.cls->open && !found.is(Kind::function) && declares_field(object.cls->order, name)) {
+      // A base that is not seen may make fields of annotations, and fill them when it constructs an object: the class holds their defaults. What
+      // the program constructs is taken to have them.
+      if (object.symbolic && object.cls->open && !found.is(Kind::function) && declares_field(object.cls->order, name)) {
         const Value field = symbol(std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), Sharing::uniform, where);
         if (field.is(Kind::unknown) && (found.is(Kind::integer) || found.is(Kind::real) || found.is(Kind::string) || found.is(Kind::boolean))) field.as<values::Unknown>()->default_value = found;
         return heap().slot_of(object.attributes, name).value = field;  // it was always there: no write

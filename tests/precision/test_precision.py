@@ -22,10 +22,5 @@ def test_every_finding_was_read():
     assert not [each for each in review.reviewed()["findings"] if each["verdict"] not in ("true", "false") or not each["why"]]
 
 
-def test_no_error_is_false_but_those_that_are_known():
-    assert {each["path"] for each in review.reviewed()["findings"] if each["verdict"] == "false" and each["severity"] == "error"} <= FALSE
-
-
-# FIXME: of one call of the function only one of two branches can be meant, by a number of dimensions that another setter may have changed.
-# FIXME: in a loop over decoders of several kinds only some are given points, by the keys of a dictionary that is not known.
-FALSE = {"timm/layers/pos_embed_rel.py", "transformers/models/perceiver/modeling_perceiver.py"}
+def test_nothing_that_is_said_is_false():
+    assert not [each for each in review.reviewed()["findings"] if each["verdict"] == "false"]

@@ -4,6 +4,7 @@
 #include "rules/source.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stepzero::rules {
 
@@ -63,10 +64,27 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (finding) offer_swap(record, report, event, *finding);
 }
 
+// The operations of a function that was called as one of several: which one is called nobody decides, and another may take its arguments in
+// this order.
+std::unordered_set<const Event*> of_chosen_functions(const Record& record) {
+  std::unordered_set<const Event*> found;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::branch || static_cast<const BranchEvent&>(event).stmt) return;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    for (const Block* side : {&branch.yes, &branch.no})
+      visit(*side, [&](const Event& inner) {
+        for (const CallSite* site = inner.calls; site; site = site->outer)
+          if (site->place == branch.place) found.insert(&inner);
+      });
+  });
+  return found;
+}
+
 void check(const Record& record, Report& report) {
   Once once;
+  const auto chosen = of_chosen_functions(record);
   visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
+    if (event.kind != EventKind::operation || chosen.contains(&event)) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row->operation == Operation::loss && operation.row->loss && once(operation.place)) look_at(record, report, operation);
   });
@@ -82,7 +100,7 @@ constexpr Rule swapped_loss = complete({
            "that do not fit); labels that are probabilities train without a word: the gradient comes through the target, and pushes the model's outputs along the logarithm of the labels.",
     .wrong = "loss = F.cross_entropy(y, model(x))\n",
     .right = "loss = F.cross_entropy(model(x), y)\n",
-    .silent = "Losses in which both sides were computed by modules of the program (distillation, two views); targets without a gradient; losses that are the same both ways.",
+    .silent = "Losses of a function that is one of several, by a choice that is not known; losses in which both sides were computed by modules of the program (distillation, two views); targets without a gradient; losses that are the same both ways.",
     .fix = "Swaps the two arguments, offered.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
