@@ -179,21 +179,24 @@ private:
 
   void judge(const rules::Rule& rule, std::initializer_list<const Record*> records, const Launch* launch, std::vector<Standing::One>& all) {
     std::vector<rules::Finding> findings;
+    std::size_t own = 0;  // of the first record
     try {
       for (const Record* const one : records) {
         if (!one) continue;
         rules::Report report(*one, rule, findings);
         rule.check(*one, report);
+        if (one == *records.begin()) own = findings.size();
       }
     } catch (const std::exception& error) {
       result_.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
       return;
     }
     if (launch) tell_of_launch(*launch, findings);
-    for (rules::Finding& finding : findings) {
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      rules::Finding& finding = findings[i];
       if (suppressions_.covers(finding)) continue;
       std::stable_sort(finding.fixes.begin(), finding.fixes.end(), [](const auto& a, const auto& b) { return a.preferred > b.preferred; });
-      all.push_back({std::move(finding), rule.local && !launch});
+      all.push_back({std::move(finding), rule.local && !launch && i < own});
     }
   }
 
@@ -217,18 +220,27 @@ private:
     const Record& record = run_->record;
     rules::Told{options_.gpu_memory, false, true}.keep(record);
     std::vector<Standing::One> all;
-    for (const rules::Rule& rule : rules::rules())
-      if (rule.local && wanted(rule)) judge(rule, {&record}, nullptr, all);
+    judge_locally({&record}, all);
     std::vector<std::string> judged_again = roots;
     judged_again.emplace_back();
-    for (rules::Finding& finding : run_->standing.in(*module_.text, path_, judged_again))
-      if (!suppressions_.covers(finding)) all.push_back({std::move(finding), false});
-    put_in_order(all);
+    tell_early(std::move(all), run_->standing.in(*module_.text, path_, [&](const std::string& root) { return std::ranges::find(judged_again, root) != judged_again.end(); }));
+    result_.failed_rules.clear();
+  }
+
+  void judge_locally(std::initializer_list<const Record*> records, std::vector<Standing::One>& all) {
+    for (const rules::Rule& rule : rules::rules())
+      if (rule.local && wanted(rule)) judge(rule, records, nullptr, all);
+  }
+
+  void tell_early(std::vector<Standing::One> fresh, std::vector<rules::Finding> standing) {
+    for (rules::Finding& finding : standing)
+      if (!suppressions_.covers(finding)) fresh.push_back({std::move(finding), false});
+    put_in_order(fresh);
     Result early;
     early.partial = early.went_on = true;
-    early.findings = findings_of(all);
-    early.read = record.read;
-    early.failed_rules = std::exchange(result_.failed_rules, {});
+    early.findings = findings_of(fresh);
+    early.read = run_->record.read;
+    early.failed_rules = result_.failed_rules;
     options_.on_findings(early);
   }
 
@@ -240,6 +252,11 @@ private:
   // False: it was cancelled.
   bool judge_all() {
     const Record& record = run_->record;
+    rules::Told{options_.gpu_memory, false}.keep(record);
+    // Comparing ranks, running the file with the defaults and as it is launched may take long: until then what these said of the text before stands.
+    std::vector<Standing::One> all;
+    judge_locally({&record}, all);
+    if (options_.on_findings && run_->standing.text && (options_.want_facts || options_.want_schedule)) tell_early(all, run_->standing.in(*module_.text, path_, [](const std::string&) { return true; }));
     // What the statements alone make of the defaults is told of them, too.
     const bool open = record.open_to_defaults && !record.out_of_budget;
     const Run* const other = open ? defaults_->get() : nullptr;
@@ -247,11 +264,14 @@ private:
     if (with_defaults && with_defaults->cancelled) return false;
     has_read(record);
     if (with_defaults) has_read(*with_defaults);
-    rules::Told{options_.gpu_memory, false}.keep(record);
-    if (with_defaults) rules::Told{options_.gpu_memory, true}.keep(*with_defaults);
-    std::vector<Standing::One> all;
+    if (with_defaults) {
+      rules::Told{options_.gpu_memory, true}.keep(*with_defaults);
+      all.clear();
+      result_.failed_rules.clear();
+      judge_locally({&record, with_defaults}, all);
+    }
     for (const rules::Rule& rule : rules::rules())
-      if (wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
+      if (!rule.local && wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
     if (!judge_launches(all)) return false;
     put_in_order(all);
     result_.findings = findings_of(all);

@@ -111,7 +111,7 @@ struct Result {
   std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;
-  // Local rules have judged the edited function; the other findings are those of the last analysis, at their new places.
+  // Local rules have judged what has been run again; the other findings are those of the last analysis, at their new places.
   bool partial = false;
   std::uint64_t steps = 0;
   bool went_on = false;       // from what the memory held: only what the change touches was run

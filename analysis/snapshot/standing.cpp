@@ -20,7 +20,7 @@ std::optional<syntax::Span> moved(syntax::Span span, const syntax::Difference& e
 
 } // namespace
 
-std::vector<rules::Finding> Standing::in(const syntax::Text& now, const std::string& path, const std::vector<std::string>& judged_again) const {
+std::vector<rules::Finding> Standing::in(const syntax::Text& now, const std::string& path, const std::function<bool(const std::string& root)>& judged_again) const {
   std::vector<rules::Finding> standing;
   if (!text) return standing;
   const syntax::Difference change = syntax::difference(text->bytes(), now.bytes());
@@ -31,7 +31,7 @@ std::vector<rules::Finding> Standing::in(const syntax::Text& now, const std::str
     return span.has_value();
   };
   for (const One& one : findings) {
-    if (one.local && std::ranges::find(judged_again, one.finding.root) != judged_again.end()) continue;
+    if (one.local && judged_again(one.finding.root)) continue;
     rules::Finding finding = one.finding;
     if (!move(finding.where)) continue;
     std::erase_if(finding.related, [&](rules::Related& related) { return !move(related.where); });

@@ -4,6 +4,7 @@
 #include "rules/finding.hpp"
 #include "syntax/text.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ struct Standing {
   std::vector<One> findings;
 
   // Those that still stand in `now`, a later text of `path`: where the edit did not touch them, and unless the rule is asked once more of the root
-  // that led there. `judged_again`: names of roots, the empty one being the statements of the file.
-  std::vector<rules::Finding> in(const syntax::Text& now, const std::string& path, const std::vector<std::string>& judged_again) const;
+  // that led there. `judged_again` is asked of the name of a root, the empty one being the statements of the file.
+  std::vector<rules::Finding> in(const syntax::Text& now, const std::string& path, const std::function<bool(const std::string& root)>& judged_again) const;
 };
 
 } // namespace stepzero::snapshot
