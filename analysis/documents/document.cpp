@@ -3,6 +3,8 @@
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <string>
 
 namespace stepzero::documents {
 
@@ -80,6 +82,21 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   for (const std::string_view candidate : known)
     if (const std::size_t away = syntax::letters_between(word, candidate); away < least || (away == least && !best.empty() && is_snake(candidate) == is_snake(word) && is_snake(best) != is_snake(word))) best = candidate, least = away;
   return best;
+}
+
+bool is_slip(std::string_view word, std::string_view meant) {
+  const auto letters = [](std::string_view text) {
+    std::string kept;
+    for (const char letter : text)
+      if (letter != '-' && letter != '_') kept += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return kept;
+  };
+  const std::string a = letters(word), b = letters(meant);
+  constexpr std::size_t least_stem = 6, most_ending = 2;
+  const bool lacks_ending = a.size() >= least_stem && b.starts_with(a) && b.size() - a.size() <= most_ending;
+  if (a == b || lacks_ending || syntax::letters_between(a, b) == 1) return true;
+  const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return a.size() == b.size() && a.end() - at > 1 && at[0] == other[1] && at[1] == other[0] && std::equal(at + 2, a.end(), other + 2);
 }
 
 } // namespace stepzero::documents

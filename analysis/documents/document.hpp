@@ -45,5 +45,8 @@ bool read_yaml(std::string_view text, Node& into, Exponents exponents = Exponent
 
 // The known word that was probably meant; empty if none is near enough.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known);
+// Is the word the other one but for a letter, two letters in the wrong order, a short ending, capitals, hyphens and underscores? What is further away may be another
+// thing: a fix is offered for it, and not applied by itself.
+bool is_slip(std::string_view word, std::string_view meant);
 
 } // namespace stepzero::documents

@@ -74,7 +74,7 @@ bool Op::on_one_device() {
     // An expression that is more than a name would be computed twice.
     const syntax::Expr* stays = other.parameter.empty() ? nullptr : expression(other.parameter);
     if (stays && !moved.parameter.empty() && (stays->kind == syntax::ExprKind::name || stays->kind == syntax::ExprKind::attribute))
-      cure_append(moved.parameter, ".to(" + other.text + ".device)", true);
+      cure_append(moved.parameter, ".to(" + std::string(run.record().text({call.place.chunk, stays->span})) + ".device)", true);
     else if (!moved.parameter.empty()) cure_append(moved.parameter, ".to(\"" + std::string(other.device) + "\")", false);
     return false;
   };

@@ -39,7 +39,7 @@ void check_keys(const Node& table, std::string_view section, DocumentReport& rep
     Finding& finding = report.add(refused ? Severity::error : Severity::warning, field.key_span,
                                   (refused ? "accelerate refuses unknown keys, and `" + field.key + "` is one" : "accelerate reads no key `" + field.key + "` in `" + std::string(section) + "`, and says nothing of it") + ". Did you mean `" + std::string(meant) + "`?");
     const std::string quote = field.is_quoted ? "\"" : "";
-    report.fix(finding, "Rename to " + std::string(meant), true, field.key_span, quote + std::string(meant) + quote);
+    report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant), field.key_span, quote + std::string(meant) + quote);
   }
 }
 

@@ -37,7 +37,7 @@ void misplaced(const std::vector<const Field*>& fields, std::string_view section
 }
 
 // `broken`: something around it cannot be read, so that keys may seem to stand where they do not.
-void unknown(const Field& field, std::string_view section, bool broken, DocumentReport& report) {
+void unknown(const Field& field, const Node& table, std::string_view section, bool broken, DocumentReport& report) {
   const std::string name = "`" + field.key + "`";
   const std::string refused = "DeepSpeed refuses unknown keys in " + place_of(section);
   const bool strict = is_strict(section) && !broken, always = strict && !was_open(section);
@@ -45,7 +45,8 @@ void unknown(const Field& field, std::string_view section, bool broken, Document
   if (!meant.empty()) {
     Finding& finding = report.add(always ? Severity::error : Severity::warning, field.key_span,
                                   (strict ? refused + ": " + name + " is none" : "DeepSpeed reads no key " + name + " in " + place_of(section) + ", and says nothing of it") + ". Did you mean `" + std::string(meant) + "`?");
-    report.fix(finding, "Rename to " + std::string(meant), true, field.key_span, '"' + std::string(meant) + '"');
+    const bool is_there = std::ranges::any_of(table.fields, [&](const Field& each) { return each.key == meant; });
+    if (!is_there) report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant), field.key_span, '"' + std::string(meant) + '"');
     return;
   }
   if (broken) return;
@@ -71,7 +72,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       if (!home.empty() && home != section) {
         elsewhere[home].push_back(&field);
       } else if (!key) {
-        unknown(field, section, input.document.is_broken, report);
+        unknown(field, table, section, input.document.is_broken, report);
       } else if (key->type == KeyType::removed) {
         report.add(Severity::warning, field.key_span, std::string(asked) + " has removed `" + field.key + "` and refuses a configuration that holds it; older versions read it");
       } else if (!key->instead.empty()) {

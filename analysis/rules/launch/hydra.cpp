@@ -249,7 +249,7 @@ void judge_overrides(const DocumentInput& input, const LaunchLine& line, const s
                                   "the configuration of `" + script.substr(script.rfind('/') + 1) + "` has no key `" + each.key + "`, and Hydra refuses to override it: \"Could not override '" + each.key + "'\". " +
                                       (meant.empty() ? "`+" + each.key + "=…` adds one" : "Did you mean `" + meant + "`?"));
     const Span written = each.word->written;
-    if (!meant.empty() && written.end - written.begin == each.word->text.size()) report.fix(finding, "Rename to " + meant, true, {written.begin, written.begin + static_cast<std::uint32_t>(each.key.size())}, meant);
+    if (!meant.empty() && written.end - written.begin == each.word->text.size()) report.fix(finding, "Rename to " + meant, documents::is_slip(each.key, meant), {written.begin, written.begin + static_cast<std::uint32_t>(each.key.size())}, meant);
   }
   for (const auto& [key, leaf] : keys) {
     const auto gives = [&](const Override& each) { return each.key == key || key.starts_with(each.key + "."); };

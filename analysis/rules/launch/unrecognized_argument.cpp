@@ -37,7 +37,7 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
                                   near ? launcher + " has no option `" + given.flag.text + "` and refuses it: did you mean `" + std::string(meant) + "`?"
                                        : launcher + " of today has no option `" + given.flag.text + "`, and refuses what it does not know. What is meant for the script stands behind the script");
     const std::uint32_t length = given.flag.written.end - given.flag.written.begin;
-    if (near && length >= given.flag.text.size()) report.fix(finding, "Rename to " + std::string(meant), true, {given.flag.written.begin, given.flag.written.begin + static_cast<std::uint32_t>(given.flag.text.size())}, std::string(meant));
+    if (near && length >= given.flag.text.size()) report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(given.flag.text, meant), {given.flag.written.begin, given.flag.written.begin + static_cast<std::uint32_t>(given.flag.text.size())}, std::string(meant));
     return;
   }
   if (!given.value || !given.value->is_known()) return;
@@ -185,7 +185,7 @@ void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentRe
                                   "`" + file_of(*path) + "` declares no argument `" + flag.text + "` and ends over it" + (options.of_dataclasses ? "" : ": \"unrecognized arguments\"") + ". Did you mean `" + std::string(meant) + "`?");
     if (!options.find(meant)->where.path.empty()) report.relate(finding, options.find(meant)->where, "`" + std::string(meant) + "` is declared here");
     if (word.written.end - word.written.begin == word.text.size())
-      report.fix(finding, "Rename to " + std::string(meant), true, {word.written.begin, word.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
+      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(flag.text, meant), {word.written.begin, word.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
   }
   tell_unknown(unknown, *path, options.of_dataclasses, report);
   tell_unknown(unknown_by_default, *path, options.of_dataclasses, report);

@@ -120,7 +120,8 @@ void check(const Record& record, Report& report) {
       report.relate(*finding, made->event->place, "the sampler");
       report.relate(*finding, read.event->place, "the loader is read here");
       // Where there may be no such sampler, the program says how it asks.
-      if (when) continue;
+      const auto is_around = [&](const Turn& turn) { return std::ranges::any_of(read.turns, [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; }); };
+      if (when || !std::ranges::all_of(made->turns, is_around)) continue;
       // `for epoch in …: for batch in loader:` in one function
       if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls || !record.in_file(loop->place)) continue;
       const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);
@@ -132,7 +133,8 @@ void check(const Record& record, Report& report) {
       if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first)) continue;
       Fix fix;
       fix.title = "Set the sampler's epoch";
-      fix.preferred = true;
+      // Started in one process, the program may have chosen another sampler, which has no epoch: `--local_rank` is -1 then.
+      fix.preferred = false;
       const auto begin = source.lines(first, first).begin;
       fix.edits.push_back({{source.path(), {begin, begin}},
                            source.indentation(first) + loader + ".sampler.set_epoch(" + std::string(source.text(*stmt.target)) + ")" + source.line_ending()});
@@ -158,8 +160,9 @@ constexpr Rule set_epoch = complete({
              "    for x, y in loader:\n"
              "        train_step(x, y)\n",
     .silent = "`shuffle=False`; a single epoch; a sampler of the validation data; a sampler that is handed to code that is not seen.",
-    .fix = "Adds `loader.sampler.set_epoch(epoch)` at the start of the epoch.",
-    .fix_kind = FixKind::always_right,
+    .fix = "Adds `loader.sampler.set_epoch(epoch)` at the start of the epoch. Only a `DistributedSampler` has the method: a program that may choose another "
+           "sampler has to ask.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
