@@ -30,6 +30,8 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 
 A new rule is a file in its family, its line in `list.hpp` and in `list.cpp` (sorted by id), and cases in `tests/cases/FAMILY`. Then
 run `tests/cli/rules_table.py` for this table and `editors/vscode/scripts/settings.mjs` for the settings of VS Code.
+A rule whose findings rest on one root of the run alone says `.local = true`: after an edit of a function it is asked of that function before
+the rest of the file has been run again. One that looks for what is missing elsewhere in the file is not local.
 [CONTRIBUTING.md](../../CONTRIBUTING.md) leads through one rule from its first case to its fix.
 """
 
