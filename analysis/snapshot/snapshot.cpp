@@ -237,7 +237,7 @@ private:
       if (!suppressions_.covers(finding)) fresh.push_back({std::move(finding), false});
     put_in_order(fresh);
     Result early;
-    early.partial = early.went_on = true;
+    early.partial = true;
     early.findings = findings_of(fresh);
     early.read = run_->record.read;
     early.failed_rules = result_.failed_rules;

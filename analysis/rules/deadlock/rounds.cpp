@@ -345,9 +345,9 @@ bool unordered(const Story& story, Mismatch& mismatch) {
 
 namespace {
 
-// How often a rank enters each collective of each group, by the loops around of which it is not known how many rounds they have.
 // A loop: which it is, and how many rounds it has for each of the sizes that decide that.
 using Many = std::pair<std::pair<int, int>, std::vector<std::int64_t>>;
+// How often a rank enters each collective of each group, by the loops around of which it is not known how many rounds they have.
 using Often = std::map<std::pair<std::string, std::string_view>, std::map<std::vector<Many>, int>>;
 
 // Nothing: there is a loop whose rounds may differ among the ranks, or which is left.

@@ -53,7 +53,7 @@ bool works_on_gradients(const syntax::Stmt& function) {
 } // namespace
 
 bool names_optimizer(std::string_view name) {
-  name = name.substr(name.find_last_of("._") == std::string_view::npos ? 0 : name.find_last_of('.') + 1);
+  name = name.substr(name.rfind('.') + 1);  // npos + 1 is 0
   return name.find("optim") != std::string_view::npos || name == "opt";
 }
 

@@ -50,7 +50,7 @@ bool keeps_loss(const Record& record, const Happening& step) {
   for_each_expression(*loop.stmt, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
-    const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') == std::string_view::npos ? 0 : text.rfind('.') + 1);
+    const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') + 1);
     handed = handed || text.find("backward") != std::string_view::npos;
     if (std::ranges::find(printing, name) != std::end(printing)) return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_loss(*argument);
