@@ -63,6 +63,8 @@ void Notebooks::changed(lsp::DidChangeNotebookDocumentParams params) {
       if (cell.document == changed.document) cell = changed;
   for (const lsp::NotebookCellTextChange& change : params.change.cells->text_content) changed_text(notebook, change);
   NotebookProgram program = program_of(notebook);
+  // What a run leaves in a notebook (outputs, counts, metadata) is no edit: a fix that is on its way to the user stays good.
+  if (document->draft && program.text == document->draft->bytes() && program.cells == *document->cells) return;
   session_.analyses.change(*document, ++notebook.program_version, {{std::nullopt, std::move(program.text)}},
                            std::make_shared<Cells>(std::move(program.cells)));
 }

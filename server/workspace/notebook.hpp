@@ -19,12 +19,15 @@ struct Cells {
     std::uint32_t number = 0;     // in the notebook, from 1
     std::uint32_t first_line = 0; // in the program
     std::uint32_t line_count = 1;
+
+    bool operator==(const Cell&) const = default;
   };
   std::vector<Cell> cells; // by first line
 
   // Null where there are no cells. A line behind the last cell belongs to that.
   const Cell* at_line(std::uint32_t line) const;
   const Cell* find(std::string_view uri) const;
+  bool operator==(const Cells&) const = default;
 };
 
 struct NotebookProgram {

@@ -178,6 +178,30 @@ TEST_CASE("hover, inlay hints and quick-fixes speak of places in their cell") {
   CHECK((**wire.ask(method::code_action, actions_at(2, {{1, 0}, {1, 1}})).result).size() == 1); // fix-all
 }
 
+TEST_CASE("running a cell is no edit: a fix that was offered before is still applied") {
+  Wire wire;
+  wire.flags.document_changes = wire.flags.code_action_data = wire.flags.code_action_resolve_edit = true;
+  wire.start();
+  open(wire, {"import torch\n", "# b\nBUG"});
+  wire.idle();
+  const auto offered = wire.ask(method::code_action, actions_at(2, {{1, 1}, {1, 1}}));
+  const auto& action = std::get<lsp::CodeAction>((**offered.result).at(0));
+  REQUIRE(action.title == "Mend it");
+  CHECK(!action.edit.has_value());
+  wire.published.clear();
+  auto ran = change(2);
+  ran.change.cells->data.push_back(code(2));
+  ran.change.cells->data.back().execution_summary = {1, true};
+  wire.client->notify(method::did_change_notebook, ran);
+  wire.idle();
+  CHECK(wire.published.empty());
+  const auto resolved = wire.ask(method::resolve_code_action, action);
+  REQUIRE(resolved.result->edit.has_value());
+  type(wire, 2, 2, std::nullopt, "# c\nBUG");
+  const auto late = wire.ask(method::resolve_code_action, action);
+  CHECK((!late.result || !late.result->edit.has_value()));
+}
+
 TEST_CASE("a client that pulls is pushed the diagnostics of cells, and pulls none of them") {
   Wire wire;
   wire.flags.pull_diagnostics = wire.flags.diagnostics_refresh = true;

@@ -1,5 +1,6 @@
 // VS Code's server part on this machine and its workbench in a headless Chromium. Each Editor has a home of its own below
 // the build folder; nothing outlives close().
+import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { cpSync, createWriteStream, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -298,10 +299,13 @@ export class Workbench {
     const titles = await this.page.locator(".action-widget .monaco-list-row.action .title").allTextContents();
     if (!title) return titles;
     // The first row has the focus; the pointer does not reach the menu.
-    for (const _ of titles) {
-      const focused = await this.page.locator(".action-widget .monaco-list-row.focused").getAttribute("aria-label");
-      if (focused === title) break;
+    assert.ok(titles.includes(title), `no "${title}" among ${titles.join(", ")}`);
+    const focus = this.page.locator(".action-widget .monaco-list-row.focused");
+    let focused = await focus.getAttribute("aria-label");
+    while (focused !== title) {
+      const last = focused;
       await this.page.keyboard.press("ArrowDown");
+      await until(`action behind "${last}"`, async () => (focused = await focus.getAttribute("aria-label")) !== last, 5);
     }
     await this.page.keyboard.press("Enter");
     await this.page.locator(".action-widget").waitFor({ state: "hidden" });
