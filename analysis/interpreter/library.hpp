@@ -103,6 +103,7 @@ enum class ProblemKind : std::uint8_t {
   not_scalar,        // backward of more than one number
   overwritten,       // backward needs the numbers of a tensor that were written over
   undeclared,        // the command line has no such argument
+  of_wrapped,        // an attribute of the model is asked of the wrapper around it
   state,             // a state is loaded into a module with other names or sizes
   // These run, and are hardly what was meant.
   suspicious_broadcast,

@@ -138,6 +138,7 @@ std::span<const Rule> rules() {
       unreduced_gradients,
       unused_parameters,
       world_size,
+      wrapped_attribute,
 
       dataloader,
       host_sync_in_loop,

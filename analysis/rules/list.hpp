@@ -138,6 +138,7 @@ extern const Rule split_dim;
 extern const Rule unreduced_gradients;
 extern const Rule unused_parameters;
 extern const Rule world_size;
+extern const Rule wrapped_attribute;
 
 // perf
 extern const Rule dataloader;

@@ -322,11 +322,6 @@ Value eval_unseen(Call& call) {
 
 // A compiled module is taken for the module that it was made of, which lies within.
 constexpr std::string_view compiled_mark = "$compiled";
-Value within_compiled(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  if (name.is(Kind::string) && name.text() == "_orig_mod" && kept(call, compiled_mark)) return call.self;
-  return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
-}
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
 Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
 
@@ -498,6 +493,12 @@ Value load_state(Call& call) {
 }
 Value hidden(Call& call) { return call.run.heap().external("", call.place); }
 } // namespace
+
+Value within_compiled(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(Kind::string) && name.text() == "_orig_mod" && kept(call, compiled_mark)) return call.self;
+  return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
+}
 
 std::vector<Row> module_rows() {
   using enum RowKind;

@@ -24,6 +24,9 @@ Parts parts_of(Interpreter& run, const Instance& module);
 // are not known any more. Of a module that was converted in sight they are kept.
 void lose_dtypes(Interpreter& run, Value module);
 
+// The last answer of a module: its `__getattr__`. Absent, or AttributeError where the program calls it by its name.
+Value within_compiled(Call& call);
+
 // ParameterList and ParameterDict.
 std::vector<Row> parameter_container_rows();
 

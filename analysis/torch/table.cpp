@@ -358,6 +358,7 @@ Table::Table() {
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
+      {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
       {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);

@@ -79,6 +79,7 @@ std::vector<Row> data_file_rows();    // paths, and files of data that the progr
 std::vector<Row> file_rows();         // checkpoints, files of samples, what learns from data elsewhere
 std::vector<Row> distributed_rows();  // torch.distributed
 std::vector<Row> parallel_rows();     // its wrappers of modules and optimizers
+std::vector<Row> wrapped_name_rows(); // attributes that these lack
 std::vector<Row> framework_rows();    // accelerate, deepspeed, lightning, torchmetrics
 
 class Table : public interpreter::Library {
