@@ -229,6 +229,9 @@ void lose_dtypes_of(Interpreter& run, Value value, std::unordered_set<const valu
 }
 Value out_of_sight(Call& call) {
   lose_dtypes(call.run, call.self);
+  // A wrapper may be given attributes there.
+  if (Instance& module = object(call); !module.cls && module.attributes.find(Name("module")) && !module.attributes.find(interpreter::handed_out))
+    call.run.heap().set(call.run.heap().slot_of(module.attributes, interpreter::handed_out), call.run.heap().boolean(true));
   return Value::none();
 }
 Value converted(Call& call, const Conversion& wanted) {

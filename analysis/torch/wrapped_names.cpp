@@ -1,6 +1,7 @@
 // Attributes of the model that are asked of the wrapper around it. DistributedDataParallel, DataParallel and AveragedModel have the
 // names of every module and a few of their own; FullyShardedDataParallel, DeepSpeed's engine, Fabric's modules and compiled modules hand
-// the rest on to the model, these do not. Names as `dir()` of the objects lists them in PyTorch 2.13.
+// the rest on to the model, these do not. Names as `dir()` of the objects lists them in PyTorch 2.13, and those that
+// DistributedDataParallel had before.
 #include "torch/modules.hpp"
 #include "torch/native.hpp"
 
@@ -21,6 +22,7 @@ constexpr std::string_view of_every_module[] = {
     "share_memory", "state_dict", "to", "to_empty", "train", "training", "type", "xpu", "zero_grad"};
 
 constexpr std::string_view of_ddp[] = {
+    "ddp_join_enabled", "ddp_uneven_inputs_config", "modules_params", "num_iterations",  // before 2.0
     "batched_grad_copy", "broadcast_bucket_size", "broadcast_buffers", "bucket_bytes_cap", "bucket_bytes_cap_default", "bucket_bytes_cap_list",
     "device", "device_ids", "device_type", "dim", "find_unused_parameters", "forward_sync_buffers", "gather", "gradient_as_bucket_view",
     "is_multi_device_module", "join", "join_device", "join_hook", "join_process_group", "logger", "mixed_precision", "module", "modules_buffers",
@@ -51,18 +53,23 @@ Value within_wrapper(Call& call) {
   const auto* kind = wrapper && wrapper->native && !wrapper->cls ? std::ranges::find(wrappers, wrapper->native->path, &Wrapper::path) : std::end(wrappers);
   if (call.expr || kind == std::end(wrappers) || !name.is(Kind::string) || name.text().starts_with("_")) return within_compiled(call);
   const std::string_view wanted = name.text();
-  if (lists(of_every_module, wanted) || lists(kind->names, wanted) || wrapper->symbolic || wrapper->attributes.find(interpreter::handed_out)) return {};
+  if (lists(of_every_module, wanted) || lists(kind->names, wanted) || wrapper->symbolic) return {};
   // `wrapper.name` as the program writes it, and no getattr().
   std::string_view owner = call.run.record().text(call.place);
   if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 || owner[owner.size() - wanted.size() - 1] != '.') return {};
   owner.remove_suffix(wanted.size() + 1);
   const Value module = kept(call, "module");
-  const Value meant = call.run.attribute_or_none(module, syntax::Name(wanted), call.place);
-  if (!meant) return {};
+  // What is inside may be a class that is not seen; of one that is seen the program is taken to mean what that has.
+  const bool seen = module.is(Kind::instance), has = seen && call.run.attribute_or_none(module, syntax::Name(wanted), call.place);
+  if (!module || (seen && !has && call.run.has_attribute(module, syntax::Name(wanted)) != symbolic::Answer::unknown)) return {};
+  const bool handed_out = wrapper->attributes.find(interpreter::handed_out);  // unseen code may have given it one
+  if (handed_out && !has) return {};
   const std::string written(owner), attribute(wanted), kind_name(kind->path().substr(kind->path().rfind('.') + 1));
-  const interpreter::ProblemEvent* event =
+  interpreter::ProblemEvent* event =
       call.run.problem_at(values::ProblemKind::of_wrapped, call.place, nullptr,
-                          "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute + "`: reading it raises AttributeError. The model inside has it: write `" + written + ".module." + attribute + "`");
+                          "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute + "`: reading it raises AttributeError. " +
+                              (has ? "The model inside has it: write `" : "What the model inside has is `") + written + ".module." + attribute + "`");
+  event->overridable = handed_out;
   return event->guarded ? Value{} : call.run.attribute(module, syntax::Name(wanted), call.place);
 }
 

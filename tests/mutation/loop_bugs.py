@@ -299,5 +299,5 @@ FAMILIES = {
     "backward deleted": (backward_deleted, ["loop/missing-backward", "loop/*", "amp/*"], "backward"),
     "clip late": (clip_late, ["loop/clip-after-step"], "clip_grad"),
     "loss arguments swapped": (loss_swapped, ["shape/*", "loop/*"], "Loss|cross_entropy|nll_loss"),
-    ".module dropped": (module_dropped, ["checkpoint/keys", "call/*"], "DDP|DistributedDataParallel"),
+    ".module dropped": (module_dropped, ["checkpoint/keys", "call/*", "parallel/wrapped-attribute"], "DDP|DistributedDataParallel"),
 }

@@ -6,8 +6,17 @@ namespace stepzero::rules {
 
 namespace {
 
+// A program that asks which process it is may have chosen the wrapper by that: `--local_rank` is -1 where it is started as one process.
+bool asks_which_process(const Record& record) {
+  return record.roles[static_cast<int>(symbolic::Role::rank)] || record.roles[static_cast<int>(symbolic::Role::local_rank)];
+}
+
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::of_wrapped, Severity::error, [&](const ProblemEvent& problem, Finding& finding) {
+    if (finding.severity == Severity::error && asks_which_process(record)) {
+      finding.severity = Severity::warning;
+      finding.message += " Started as one process, the program may be without the wrapper.";
+    }
     if (!record.in_file(problem.place)) return;
     const std::string_view written = record.text(problem.place);
     const std::size_t point = written.rfind('.');
@@ -34,7 +43,7 @@ constexpr Rule wrapped_attribute = complete({
     .right = "model = DistributedDataParallel(Net())\n"
              "features = model.module.encode(x)\n",
     .silent = "FullyShardedDataParallel, DeepSpeed's engine, Fabric's and Accelerate's modules; classes of the program that derive from a wrapper; "
-              "hasattr and getattr; models of which it is not known that they have the attribute.",
+              "hasattr and getattr; wrappers that unseen code was handed; names that begin with an underscore.",
     .fix = "Writes `.module` in between; whether the wrapper is there on every run is a question to the author.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
