@@ -142,7 +142,7 @@ Place in_main(const Record& record, const Record& own, Place place) {
 void look_at_ranks(const Record& record, Report& report) {
   constexpr int world = 2;
   const Comparison& compared = compare_ranks(record);
-  if (!compared.worlds || !record.roles[static_cast<int>(symbolic::Role::rank)]) return;
+  if (!compared.worlds || !record.as_rank || !record.roles[static_cast<int>(symbolic::Role::rank)]) return;
   Once once;
   for (int rank = 0; rank < world; ++rank) {
     const Record& own = compared.worlds->of(rank, world);
