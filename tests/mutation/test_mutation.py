@@ -126,7 +126,6 @@ NOT_TOLD = {
     "backward deleted: nn.functional.cross_entropy(model(x), y).backward()",
     "loss arguments swapped: criterion(model(x), y)",
     "loss arguments swapped: nn.functional.cross_entropy(model(x), y)",
-    ".module dropped: model.module.layers",
     "top-k raised: top_k=2 of num_experts=8",
 }
 
