@@ -306,6 +306,10 @@ Answer Interpreter::has_attribute(Value value, Name name) {
   case Kind::instance: {
     if (is_presumed(value)) return Answer::unknown;
     auto* object = value.as<values::Instance>();
+    // A class of the library that lists its names has no others.
+    if (const Row* lists = object->native && !object->cls ? method_row(object->native->path, "$lists") : nullptr)
+      if (const Value listed = resolve(call_library(*library_symbol(lists->path).as<values::LibrarySymbol>(), value, {{heap().string(name.text())}, {}, false}, {}, nullptr)); listed.is(Kind::boolean))
+        return symbols().decide(truth(listed));
     if (const values::Slot* slot = object->attributes.find(name); slot) {
       if (slot->value.is(Kind::choice) && (!slot->value.as<values::Choice>()->yes || !slot->value.as<values::Choice>()->no)) return Answer::unknown;
       if (slot->value && !slot->value.is(Kind::unknown)) return Answer::yes;

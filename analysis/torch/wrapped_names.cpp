@@ -33,27 +33,46 @@ constexpr std::string_view of_data_parallel[] = {"device_ids", "dim", "gather", 
 constexpr std::string_view of_averaged[] = {"avg_fn", "module", "multi_avg_fn", "n_averaged", "update_parameters", "use_buffers"};
 
 struct Wrapper {
+  std::string_view path;
   std::string_view fallback;  // what answers for a name that is no attribute
+  std::string_view listing;   // is there such a name?
   std::span<const std::string_view> names;
-
-  std::string_view path() const { return fallback.substr(0, fallback.rfind('.')); }
 };
 constexpr Wrapper wrappers[] = {
-    {"torch.nn.parallel.DistributedDataParallel.__getattr__", of_ddp},
-    {"torch.nn.parallel.DataParallel.__getattr__", of_data_parallel},
-    {"torch.optim.swa_utils.AveragedModel.__getattr__", of_averaged},
+    {"torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.DistributedDataParallel.__getattr__", "torch.nn.parallel.DistributedDataParallel.$lists", of_ddp},
+    {"torch.nn.parallel.DataParallel", "torch.nn.parallel.DataParallel.__getattr__", "torch.nn.parallel.DataParallel.$lists", of_data_parallel},
+    {"torch.optim.swa_utils.AveragedModel", "torch.optim.swa_utils.AveragedModel.__getattr__", "torch.optim.swa_utils.AveragedModel.$lists", of_averaged},
 };
 
-bool lists(std::span<const std::string_view> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+// The wrapper whose names are all known; null for others, as those that frameworks make and that the program derives.
+const Wrapper* wrapper_of(const Value& object) {
+  const Instance* instance = object.is(Kind::instance) ? object.as<Instance>() : nullptr;
+  if (!instance || !instance->native || instance->cls || instance->symbolic) return nullptr;
+  const auto* kind = std::ranges::find(wrappers, instance->native->path, &Wrapper::path);
+  return kind == std::end(wrappers) ? nullptr : kind;
+}
+bool is_listed(const Wrapper& wrapper, std::string_view name) {
+  return name.starts_with("_") || std::ranges::find(of_every_module, name) != std::end(of_every_module) || std::ranges::find(wrapper.names, name) != wrapper.names.end();
+}
+// Unseen code may have given it attributes.
+bool is_handed_out(const Value& wrapper) { return wrapper.as<Instance>()->attributes.find(interpreter::handed_out); }
+
+// Does the wrapper have the name? None where that is not known.
+Value listed(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Wrapper* kind = wrapper_of(call.self);
+  if (!kind || !name.is(Kind::string)) return Value::none();
+  const values::Slot* slot = call.self.as<Instance>()->attributes.find(syntax::Name(name.text()));
+  if (slot && slot->value) return slot->value.is(Kind::choice) ? Value::none() : call.run.heap().boolean(true);
+  return is_listed(*kind, name.text()) || is_handed_out(call.self) ? Value::none() : call.run.heap().boolean(false);
+}
 
 // What the model inside answers, where nothing else of the wrapper does: the read fails, and goes on with what was meant.
 Value within_wrapper(Call& call) {
   const Value name = call.run.resolve(call.at(0));
-  const Instance* wrapper = call.self.is(Kind::instance) ? call.self.as<Instance>() : nullptr;
-  const auto* kind = wrapper && wrapper->native && !wrapper->cls ? std::ranges::find(wrappers, wrapper->native->path, &Wrapper::path) : std::end(wrappers);
-  if (call.expr || kind == std::end(wrappers) || !name.is(Kind::string) || name.text().starts_with("_")) return within_compiled(call);
+  const Wrapper* kind = wrapper_of(call.self);
+  if (call.expr || !kind || !name.is(Kind::string) || is_listed(*kind, name.text())) return within_compiled(call);
   const std::string_view wanted = name.text();
-  if (lists(of_every_module, wanted) || lists(kind->names, wanted) || wrapper->symbolic) return {};
   // `wrapper.name` as the program writes it, and no getattr().
   std::string_view owner = call.run.record().text(call.place);
   if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 || owner[owner.size() - wanted.size() - 1] != '.') return {};
@@ -62,9 +81,9 @@ Value within_wrapper(Call& call) {
   // What is inside may be a class that is not seen; of one that is seen the program is taken to mean what that has.
   const bool seen = module.is(Kind::instance), has = seen && call.run.attribute_or_none(module, syntax::Name(wanted), call.place);
   if (!module || (seen && !has && call.run.has_attribute(module, syntax::Name(wanted)) != symbolic::Answer::unknown)) return {};
-  const bool handed_out = wrapper->attributes.find(interpreter::handed_out);  // unseen code may have given it one
+  const bool handed_out = is_handed_out(call.self);
   if (handed_out && !has) return {};
-  const std::string written(owner), attribute(wanted), kind_name(kind->path().substr(kind->path().rfind('.') + 1));
+  const std::string written(owner), attribute(wanted), kind_name(kind->path.substr(kind->path.rfind('.') + 1));
   interpreter::ProblemEvent* event =
       call.run.problem_at(values::ProblemKind::of_wrapped, call.place, nullptr,
                           "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute + "`: reading it raises AttributeError. " +
@@ -78,7 +97,10 @@ Value within_wrapper(Call& call) {
 std::vector<Row> wrapped_name_rows() {
   using enum values::RowKind;
   std::vector<Row> rows;
-  for (const Wrapper& wrapper : wrappers) rows.push_back(row(wrapper.fallback, method, "name", within_wrapper));
+  for (const Wrapper& wrapper : wrappers) {
+    rows.push_back(row(wrapper.fallback, method, "name", within_wrapper));
+    rows.push_back(row(wrapper.listing, method, "name", listed));
+  }
   return rows;
 }
 
