@@ -87,7 +87,7 @@ Value within_wrapper(Call& call) {
   interpreter::ProblemEvent* event =
       call.run.problem_at(values::ProblemKind::of_wrapped, call.place, nullptr,
                           "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute + "`: reading it raises AttributeError. " +
-                              (has ? "The model inside has it: write `" : "What the model inside has is `") + written + ".module." + attribute + "`");
+                              (has ? "The model inside has it: write `" : "If it belongs to the model inside, write `") + written + ".module." + attribute + "`" + (handed_out ? ", unless unseen code gave the wrapper one" : ""));
   event->overridable = handed_out;
   return event->guarded ? Value{} : call.run.attribute(module, syntax::Name(wanted), call.place);
 }

@@ -43,7 +43,7 @@ constexpr Rule wrapped_attribute = complete({
     .right = "model = DistributedDataParallel(Net())\n"
              "features = model.module.encode(x)\n",
     .silent = "FullyShardedDataParallel, DeepSpeed's engine, Fabric's and Accelerate's modules; classes of the program that derive from a wrapper; "
-              "hasattr and getattr; wrappers that unseen code was handed; names that begin with an underscore.",
+              "hasattr and getattr; names that a model that is seen lacks as well; of models that are not seen, wrappers that unseen code was handed; names that begin with an underscore.",
     .fix = "Writes `.module` in between; whether the wrapper is there on every run is a question to the author.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
