@@ -216,6 +216,31 @@ std::string_view spelled(CompareOp op) {
 }
 } // namespace
 
+// By its name alone `local_rank` may be what one process without a launcher has, which is below 0 by custom: who compares it with such
+// numbers asks for that. Null: the question is another.
+static Cond asks_for_rank(Interpreter& run, symbolic::Compare op, Int left, Int right) {
+  using symbolic::Compare;
+  auto& s = run.symbols();
+  const Record& record = run.record();
+  const auto is_rank = [&](Int side) { return side && (side == record.roles[static_cast<int>(symbolic::Role::rank)] || side == record.roles[static_cast<int>(symbolic::Role::local_rank)]); };
+  if (is_rank(right)) {
+    std::swap(left, right);
+    op = op == Compare::lt ? Compare::gt : op == Compare::le ? Compare::ge : op == Compare::gt ? Compare::lt : op == Compare::ge ? Compare::le : op;
+  }
+  const auto number = is_rank(left) ? s.value(right) : std::nullopt;
+  if (!number) return nullptr;
+  const bool at_none = *number == -1, above_none = *number == 0;
+  const bool there = (at_none && (op == Compare::ne || op == Compare::gt)) || (above_none && op == Compare::ge);
+  const bool missing = (at_none && (op == Compare::eq || op == Compare::le)) || (above_none && op == Compare::lt);
+  if (!there && !missing) return nullptr;
+  const std::string name = left == record.roles[static_cast<int>(symbolic::Role::rank)] ? "rank" : "local_rank";
+  // Where it is asked of an option or of the environment, that question is the same one.
+  for (const std::string& asked : {"args." + name + " != -1", std::string(name == "rank" ? "\"RANK\"" : "\"LOCAL_RANK\"") + " in os.environ"})
+    if (const auto known = record.conditions.find(asked); known != record.conditions.end() && s.decide(known->second) == symbolic::Answer::yes) return s.boolean(there);
+  const Cond question = run.named_condition(name + " != -1", Sharing::uniform);
+  return there ? question : s.logical_not(question);
+}
+
 void Interpreter::note_choice_by_text(Value word) {
   if (in_roots_ || !word.is(Kind::unknown)) return;
   const auto* unknown = word.as<values::Unknown>();
@@ -450,7 +475,10 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     }
   }
   if (is_number(left) && is_number(right)) {
-    if (left.is(Kind::integer) && right.is(Kind::integer)) return Value::of(s.compared(ordering(op), left.integer(), right.integer()));
+    if (left.is(Kind::integer) && right.is(Kind::integer)) {
+      const Cond question = asks_for_rank(*this, ordering(op), left.integer(), right.integer());
+      return Value::of(question ? question : s.compared(ordering(op), left.integer(), right.integer()));
+    }
     const auto real = [&](Value value) -> std::optional<double> {
       if (value.is(Kind::real)) return value.real();
       if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);

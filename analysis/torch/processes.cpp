@@ -43,6 +43,13 @@ std::optional<std::int64_t> number_of(std::string_view text) {
   return problem == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(number) : std::nullopt;
 }
 
+// -1, as a number or as the text of one, or None.
+bool is_no_rank(Interpreter& run, Value value) {
+  if (value.is(Kind::none)) return true;
+  if (const auto number = value.is(Kind::string) ? number_of(value.text()) : run.to_constant(value)) return *number < 0;
+  return false;
+}
+
 Value set_variable(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   judge_variable(call, key.is(Kind::string) ? key.text() : std::string_view(), call.at(1));
@@ -87,6 +94,10 @@ Value store_made(Call& call) {
 } // namespace
 
 std::string role_read(symbolic::Role role) { return "$read " + std::to_string(static_cast<int>(role)); }
+
+Value role_or_else(Call& call, Value role, std::string_view given, Value otherwise) {
+  return otherwise && is_no_rank(call.run, otherwise) ? call.run.heap().choose(call.run.named_condition(given, symbolic::Sharing::uniform), role, otherwise) : role;
+}
 
 void judge_address(Call& call, Value address) {
   address = address ? call.run.resolve(address) : address;

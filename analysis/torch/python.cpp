@@ -22,7 +22,10 @@ Value environment_get(Call& call) {
   if (key.is(Kind::string))
     if (const Row* found = call.run.library().find("os.environ[" + std::string(key.text()) + "]")) {
       Call inner{call.run, *found, {}, {}, {}, {}, {}, false, call.expr, call.node, call.place};
-      return found->run(inner);
+      const Value given = found->run(inner);
+      // Where several processes run, a launcher has set it.
+      if (call.run.as_rank() || call.run.launch() || call.row.path == "os.environ.setdefault") return given;
+      return role_or_else(call, given, "\"" + std::string(key.text()) + "\" in os.environ", call.run.resolve(call.at(1)));
     }
   if (const Value set = set_by_launch(call.run, key)) return set;
   const Value made = call.run.heap().unknown("", Sharing::uniform, call.place);
@@ -191,6 +194,12 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
     return made.is(Kind::unknown) ? Value::of(call.run.symbols().opaque(text, Sharing::uniform)) : made;
   }
   const Value made = call.run.symbol(text, Sharing::uniform, call.place);
+  // The launcher that hands over `--local_rank` is one of several: without it a job of several processes has the default.
+  if (made.is(Kind::integer)) {
+    const auto presumed = call.run.library().presume(name);
+    const bool asked = !call.run.as_rank() || (presumed && presumed->role == Role::local_rank);
+    return asked ? role_or_else(call, made, text + (otherwise.is(Kind::none) ? " is not None" : " != " + std::to_string(call.run.to_constant(otherwise).value_or(-1))), otherwise) : made;
+  }
   if (!made.is(Kind::unknown)) return made;
   auto* unknown = made.as<values::Unknown>();
   unknown->default_value = otherwise;

@@ -3,6 +3,8 @@
 
 #include "rules/deadlock/trace.hpp"
 
+#include <string_view>
+
 namespace stepzero::rules {
 
 // Questions to code that is not seen have one answer for all ranks, unless they ask which rank it is; where there are too many ways
@@ -12,5 +14,9 @@ inline constexpr Granted granted_agreement = static_cast<Granted>(static_cast<st
 // Nothing; but where there are too many ways, of branches on which nothing depends one side is followed, and what a run that was broken
 // off came to counts.
 inline constexpr Granted granted_balance = static_cast<Granted>(static_cast<std::uint8_t>(Granted::numbers) + 2);
+
+// The program was told its rank, where it asks for that: `args.local_rank != -1`.
+inline constexpr Granted granted_rank = static_cast<Granted>(static_cast<std::uint8_t>(Granted::numbers) + 3);
+inline bool asks_for_rank(std::string_view condition) { return condition.starts_with("args."); }
 
 } // namespace stepzero::rules

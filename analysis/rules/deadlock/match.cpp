@@ -95,9 +95,9 @@ public:
         look_at(*root);
         const bool open = got_past_ || !all_reached(*root);
         // Functions that nobody calls may be called under any conditions.
-        for (const Granted granted : {Granted::gradients, Granted::defaults, Granted::numbers}) {
+        for (const Granted granted : {granted_rank, Granted::gradients, Granted::defaults, Granted::numbers}) {
           if (into_.found.size() > before || root->function) break;
-          if (granted == Granted::gradients ? !into_.worlds->any_about_gradients() : granted == Granted::defaults ? !has_defaults() : !record_.symbols.any_usual() || !sends_or_groups(*root)) continue;
+          if (granted == granted_rank ? question_for_rank().empty() : granted == Granted::gradients ? !into_.worlds->any_about_gradients() : granted == Granted::defaults ? !has_defaults() : !record_.symbols.any_usual() || !sends_or_groups(*root)) continue;
           granted_ = granted;
           look_at(*root);
           granted_ = Granted::nothing;
@@ -215,7 +215,7 @@ private:
   // What is so where something is taken for granted: that is said.
   void tell_granted(std::map<std::pair<int, int>, Mismatch>& found, const std::vector<std::pair<int, int>>& order, std::map<std::pair<int, int>, std::set<int>>& worlds) {
     if (granted_ == Granted::numbers) defaults_ = worlds_asked().of(0, 2).by_defaults;
-    if (granted_ != granted_agreement && (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty())) return;
+    if (granted_ != granted_agreement && granted_ != granted_rank && (granted_ == Granted::gradients ? !by_gradients_ : defaults_.empty())) return;
     constexpr std::size_t most_told = 3;
     for (const auto& key : order) {
       Mismatch& mismatch = found.at(key);
@@ -232,7 +232,8 @@ private:
         into_.found.push_back(mismatch);
         continue;
       }
-      if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients";
+      if (granted_ == granted_rank) mismatch.jobs = "When `" + question_for_rank() + "`";
+      else if (granted_ == Granted::gradients) mismatch.jobs = "Where all ranks have the same gradients";
       else {
         mismatch.jobs = defaults_.size() == 1 ? "With the default" : "With the defaults";
         if (defaults_.size() <= most_told)
@@ -249,6 +250,13 @@ private:
     if (granted_ != Granted::numbers) return *into_.worlds;
     if (!into_.by_defaults) into_.by_defaults = std::make_unique<Worlds>(record_, true);
     return *into_.by_defaults;
+  }
+
+  // `args.local_rank != -1`; empty: no run of a rank asks whether it was told its rank.
+  std::string question_for_rank() {
+    const auto& conditions = into_.worlds->of(0, 2).conditions;
+    const auto it = conditions.lower_bound("args.");
+    return it != conditions.end() && asks_for_rank(it->first) ? it->first : std::string();
   }
 
   // Is anything asked for that has a default?

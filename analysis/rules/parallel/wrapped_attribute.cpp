@@ -6,17 +6,8 @@ namespace stepzero::rules {
 
 namespace {
 
-// A program that asks which process it is may have chosen the wrapper by that: `--local_rank` is -1 where it is started as one process.
-bool asks_which_process(const Record& record) {
-  return record.roles[static_cast<int>(symbolic::Role::rank)] || record.roles[static_cast<int>(symbolic::Role::local_rank)];
-}
-
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::of_wrapped, Severity::error, [&](const ProblemEvent& problem, Finding& finding) {
-    if (finding.severity == Severity::error && asks_which_process(record)) {
-      finding.severity = Severity::warning;
-      finding.message += " Started as one process, the program may be without the wrapper.";
-    }
     if (!record.in_file(problem.place)) return;
     const std::string_view written = record.text(problem.place);
     const std::size_t point = written.rfind('.');
