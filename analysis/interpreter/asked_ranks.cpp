@@ -70,22 +70,54 @@ bool asked_for_rank(const values::Scope& scope, syntax::Name variable) {
   return asked && asked->value.is(Kind::boolean);
 }
 
+namespace {
+constexpr std::size_t most_answers = 8;
+const syntax::Name answered{"$answered"};  // of a method that nobody saw: what its calls without arguments gave
+
+// What arrays of every library call it: an attribute, methods, the length of the shape, which makes an array of it.
+bool asks_for_rank(std::string_view method) { return method == "dim" || method == "ndimension"; }
+
+std::vector<Value> ranks_of(const values::Unknown& array) {
+  std::vector<Value> ranks{array.attributes.value(syntax::Name("ndim"))};
+  if (array.state.value.is(Kind::tensor))
+    if (const Int rank = asked_rank(*array.state.value.as<values::Tensor>()->now())) ranks.push_back(Value::of(rank));
+  for (const auto& [name, slot] : array.attributes.entries()) {
+    if (!slot->value.is(Kind::unknown)) continue;
+    const values::Table& within = slot->value.as<values::Unknown>()->attributes;
+    if (const Value answers = asks_for_rank(name.text()) ? within.value(answered) : Value{}; answers.is(Kind::tuple))
+      ranks.insert(ranks.end(), answers.as<values::Tuple>()->items.begin(), answers.as<values::Tuple>()->items.end());
+  }
+  return ranks;
+}
+} // namespace
+
+void note_asked_rank(values::Heap& heap, Value method, Value answer) {
+  const std::string_view name = method.is(Kind::unknown) ? method.as<values::Unknown>()->name : std::string_view{};
+  const auto dot = name.rfind('.');
+  if (dot == name.npos || !asks_for_rank(name.substr(dot + 1))) return;
+  const Value before = method.as<values::Unknown>()->attributes.value(answered);
+  std::vector<Value> answers = before.is(Kind::tuple) ? before.as<values::Tuple>()->items : std::vector<Value>{};
+  if (answers.size() >= most_answers) return;
+  answers.push_back(answer);
+  heap.set(heap.slot_of(method.as<values::Unknown>()->attributes, answered), heap.tuple(std::move(answers)));
+}
+
 bool asked_for_rank(Interpreter& run, const Questions& questions, const values::Scope& scope, syntax::Name variable, std::span<const Cond> taken) {
   const values::Slot* slot = scope.names.find(variable);
   const Value value = slot ? run.resolve(slot->value) : Value{};
   if (!value.is(Kind::unknown)) return false;
-  // What arrays of every library call it.
-  const Value rank = value.as<values::Unknown>()->attributes.value(syntax::Name("ndim"));
-  if (!rank.is(Kind::unknown)) return false;
-  const auto asked = questions.all(rank.as<values::Unknown>());
-  const Int number = rank.as<values::Unknown>()->integer;
-  return std::any_of(taken.begin(), taken.end(), [&](Cond condition) {
-    bool any = false;
-    run.symbols().parts(
-        condition, [&](Int atom) { any = any || atom == number; },
-        [&](Cond part) { any = any || std::any_of(asked.begin(), asked.end(), [&](const Questions::Asked& each) { return each.answer == part; }); });
-    return any;
-  });
+  const auto is_asked = [&](Value rank) {
+    const auto asked = rank.is(Kind::unknown) ? questions.all(rank.as<values::Unknown>()) : std::span<const Questions::Asked>{};
+    const Int number = rank.is(Kind::unknown) ? rank.as<values::Unknown>()->integer : rank.is(Kind::integer) ? rank.integer() : nullptr;
+    return std::any_of(taken.begin(), taken.end(), [&](Cond condition) {
+      bool any = false;
+      run.symbols().parts(
+          condition, [&](Int atom) { any = any || atom == number; },
+          [&](Cond part) { any = any || std::any_of(asked.begin(), asked.end(), [&](const Questions::Asked& each) { return each.answer == part; }); });
+      return any;
+    });
+  };
+  return std::ranges::any_of(ranks_of(*value.as<values::Unknown>()), is_asked);
 }
 
 void learn_ranks(Interpreter& run, const values::Table& variables, Cond holds) {

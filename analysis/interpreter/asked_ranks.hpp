@@ -15,4 +15,7 @@ bool asked_for_rank(const values::Scope& scope, syntax::Name variable);
 // The same of a variable that may be no tensor: do these conditions ask for its `ndim`?
 bool asked_for_rank(Interpreter& run, const Questions& questions, const values::Scope& scope, syntax::Name variable, std::span<const Cond> taken);
 
+// A method of something unknown was called without arguments: `x.dim()` of what may be an array.
+void note_asked_rank(values::Heap& heap, Value method, Value answer);
+
 } // namespace stepzero::interpreter

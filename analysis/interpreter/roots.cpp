@@ -412,6 +412,9 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
   } else if (cls.is_dataclass) {
     fill_dataclass(*object, {{}, {}, true}, object->born);
   }
+  // Others have the object before its methods are called: they may freeze parts of it.
+  if (is_a(self, library_.types().module))
+    if (const Row* row = method_row(library_.types().module, "$may_be_frozen")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
   if (constructor && record_.steps >= step_limit_) lose_half_built(heap(), *object, *constructor);
   const bool refused = with_defaults_ && killed_;  // nobody has an object with these defaults
   killed_ = false;

@@ -1,6 +1,7 @@
 // Calls of code that is not seen: what may be otherwise behind them, and what is recorded of them.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/asked_ranks.hpp"
 #include "interpreter/set_on_self.hpp"
 #include "interpreter/unseen.hpp"
 
@@ -256,6 +257,9 @@ void Interpreter::escape(Value value, int depth) {
 }
 
 void Interpreter::note_gradient_written(Value of, Place where) {
+  // An optimizer that the program writes works on gradients, as every other does.
+  for (const CallSite* call = site_; call; call = call->outer)
+    if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native && cls->native->row && cls->native->row->operation == values::Operation::optimizer_made) return;
   const Row* row = rehearsals_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
   if (!row) return;
   auto* event = record_.event<OperationEvent>();
@@ -370,6 +374,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
     else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) append(event);
   }
   note_looked_up(heap(), function, arguments, made);
+  if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty()) note_asked_rank(heap(), function, made);
   made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
                                        std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
   return made;

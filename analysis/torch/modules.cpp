@@ -242,6 +242,7 @@ Value parameter(Call& call) {
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   const Value wanted = call.run.resolve(call.at(1));
   state.requires_grad = !wanted ? Known::yes : call.run.to_constant(wanted) == 1 ? Known::yes : call.run.to_constant(wanted) == 0 ? Known::no : Known::unknown;
+  if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::parameter;
   TensorState with_source = state;

@@ -127,6 +127,28 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
   return items && depth < 3 && std::all_of(items->begin(), items->end(), [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
 }
 
+// The groups of an optimizer that the program writes itself: of each parameter in them it is known that it is trained, as those are of which it
+// finds a gradient.
+void give_groups(Call& call) {
+  values::TensorState state;
+  state.sharing = symbolic::Sharing::local;
+  state.requires_grad = values::Known::yes;
+  state.grad_writes = trained_for_certain;
+  const Value parameter = call.run.heap().tensor(state, call.place);
+  parameter.as<Tensor>()->role = values::TensorRole::parameter;
+  parameter.as<Tensor>()->now()->graph = {parameter.as<Tensor>()};
+  const auto any_of = [&](Value rest) {
+    const Value list = call.run.heap().list({});
+    values::ListState all;
+    all.open = true;
+    all.rest = rest;
+    call.run.heap().set_list(list, std::move(all));
+    return list;
+  };
+  const Value group = call.run.heap().dict({{call.run.heap().string("params"), any_of(parameter)}}, true, call.run.heap().external("", call.place));
+  call.run.set_attribute(call.self, Name("param_groups"), any_of(group));
+}
+
 // `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
 template <bool matrices> Value made(Call& call) {
   judge_names(call);
@@ -136,6 +158,7 @@ template <bool matrices> Value made(Call& call) {
     if (name.text() == "process_group" && !call.run.resolve(value).is(Kind::none)) keep(call, values::GroupState::group, value);
   if (!call.spread) judge_settings(call);
   judge_trained(call, call.run.resolve(call.at(0)));
+  if (object(call).cls && call.row.path == "torch.optim.Optimizer") give_groups(call);
   std::vector<Value> taken;
   if (!tensors_in(call, call.at(0), taken)) return {};
   if (matrices) judge_matrices(call, taken);

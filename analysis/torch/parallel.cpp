@@ -173,7 +173,8 @@ struct Flattened {
 Value sharded_init(Call& call) {
   Flattened flattened;
   flattened.add(call.run, call.at(0));
-  if (flattened.trained && flattened.frozen) keep(call, "$mixed", call.run.heap().boolean(true));
+  // The wrapper is new: the mark stays with it when the run of its function is taken back.
+  if (flattened.trained && flattened.frozen && call.self.is(Kind::instance)) call.run.heap().slot_of(object(call).attributes, Name("$mixed")).value = call.run.heap().boolean(true);
   return wrapped_init(call);
 }
 

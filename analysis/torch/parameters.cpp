@@ -104,8 +104,11 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   state.shape = shape;
   state.dtype = dtype;
   state.sharing = Sharing::local;
-  // A parameter is trained until the program freezes it; of what nobody calls it is not known what came before.
-  if (role == TensorRole::parameter) state.requires_grad = op.run.in_roots() ? Known::unknown : Known::yes;
+  // A parameter is trained until the program freezes it; of a layer that somebody gives it is not known what came before.
+  const Value layer = op.run.resolve(op.call.self);
+  const bool given = op.run.in_roots() && !(layer.is(Kind::instance) && !layer.as<Instance>()->symbolic);
+  if (role == TensorRole::parameter) state.requires_grad = given ? Known::unknown : Known::yes;
+  if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   else op.run.heap().set_no_grad(state);
   state.graph_complete = true;
   // Where nothing says so, somebody else may have moved the module.
@@ -227,8 +230,30 @@ void lose_dtypes_of(Interpreter& run, Value value, std::unordered_set<const valu
   }
   for (const Part& part : parts_of(run, module).list) lose_dtypes_of(run, part.module, seen, depth + 1);
 }
+// Who has the module may have frozen its parameters: of what a layer of the library holds it is not known any more whether it is trained; what is
+// `handed` to unseen code keeps that, and only proves nothing.
+void lose_trained(Interpreter& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
+  if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
+  auto& module = *value.as<Instance>();
+  for (const auto& [name, slot] : module.attributes.entries()) {
+    const Value tensor = module.cls && !handed ? Value{} : run.resolve(slot->value);
+    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role != TensorRole::parameter || tensor.as<Tensor>()->now()->requires_grad != Known::yes) continue;
+    TensorState state = *tensor.as<Tensor>()->now();
+    if (handed) state.grad_writes = 0;
+    else state.requires_grad = Known::unknown;
+    set_state(run, tensor, state);
+  }
+  for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
+}
+Value may_be_frozen(Call& call) {
+  std::unordered_set<const values::Object*> seen;
+  if (call.self.is(Kind::instance)) lose_trained(call.run, call.self, false, seen, 0);
+  return Value::none();
+}
 Value out_of_sight(Call& call) {
   lose_dtypes(call.run, call.self);
+  std::unordered_set<const values::Object*> seen;
+  if (call.self.is(Kind::instance)) lose_trained(call.run, call.self, true, seen, 0);
   // A wrapper may be given attributes there.
   if (Instance& module = object(call); !module.cls && module.attributes.find(Name("module")) && !module.attributes.find(interpreter::handed_out))
     call.run.heap().set(call.run.heap().slot_of(module.attributes, interpreter::handed_out), call.run.heap().boolean(true));
@@ -332,6 +357,7 @@ std::vector<Row> parameter_rows() {
       row("torch.nn.Module.type", method, "*arguments, **options", to),
       row("torch.nn.Module.to_empty", method, "*, device, recurse=True", to),
       row("torch.nn.Module.$out_of_sight", method, "", out_of_sight),
+      row("torch.nn.Module.$may_be_frozen", method, "", may_be_frozen),
       row("torch.nn.Module.half", method, "", to_dtype_of<Dtype::float16>),
       row("torch.nn.Module.float", method, "", to_dtype_of<Dtype::float32>),
       row("torch.nn.Module.double", method, "", to_dtype_of<Dtype::float64>),

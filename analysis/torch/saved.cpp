@@ -1,5 +1,6 @@
 #include "torch/saved.hpp"
 
+#include "torch/modules.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ void judge_history(Call& call, Value loss, const TensorState& state) {
 // Made by the program with requires_grad=True, or a parameter.
 bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
   if (!target.is(Kind::tensor)) return false;
-  if (target.as<Tensor>()->role == values::TensorRole::parameter) return true;
+  if (target.as<Tensor>()->role == values::TensorRole::parameter) return state.grad_writes == trained_for_certain;
   if (!state.made || !state.made->row) return false;
   const Row& row = *state.made->row;
   for (std::size_t i = 0; i < row.parameters.size(); ++i)
@@ -144,13 +145,17 @@ bool is_leaf(Interpreter& run, Value target, const TensorState& state) {
 }
 
 // In a method that nobody calls on an object that was there before: whoever calls it may have switched gradients off, as those do that reset
-// parameters. A forward is called where they are recorded.
-bool may_be_switched_off(Interpreter& run) {
-  if (!run.in_roots() || !run.of_any_use() || !run.site()) return false;
+// parameters. A forward is called where they are recorded, and so is the step of an optimizer, as good as always.
+enum class Caller : std::uint8_t { records, steps, may_not_record };
+Caller caller(Interpreter& run) {
+  if (!run.in_roots() || !run.of_any_use() || !run.site()) return Caller::records;
   const interpreter::CallSite* outermost = run.site();
   while (outermost->outer) outermost = outermost->outer;
-  const std::string_view name = outermost->function ? outermost->function->name.text() : std::string_view();
-  return name != run.library().types().forward && name != "__init__";
+  const values::Function* function = outermost->function;
+  const std::string_view name = function ? function->name.text() : std::string_view();
+  if (name == run.library().types().forward || name == "__init__") return Caller::records;
+  const values::LibrarySymbol* base = function && function->owner ? function->owner->native : nullptr;
+  return name == "step" && base && base->row && base->row->operation == values::Operation::optimizer_made ? Caller::steps : Caller::may_not_record;
 }
 
 } // namespace
@@ -158,11 +163,14 @@ bool may_be_switched_off(Interpreter& run) {
 bool may_be_written(Op& op, Value target) {
   target = op.run.resolve(target);
   const TensorState* state = op.tensor(target);
-  if (!state || op.run.heap().requires_grad(*state) != values::Known::yes || op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state) || may_be_switched_off(op.run)) return true;
+  if (!state || op.run.heap().requires_grad(*state) != values::Known::yes || op.run.records_gradients() != values::Known::yes || !is_leaf(op.run, target, *state)) return true;
+  const Caller called = caller(op.run);
+  if (called == Caller::may_not_record) return true;
   const bool is_part = op.call.node && op.call.node->kind == syntax::ExprKind::subscript && !op.call.expr;
   const std::string name = is_part ? code(op.run.record().text({op.call.place.chunk, syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span})) : op.name(op.call.row.parameters[0].text());
-  op.fail(ProblemKind::leaf_written, name + " is a leaf that requires a gradient, and is written in place while gradients are recorded: \"a " + (is_part ? "view of a " : "") +
+  op.fail(ProblemKind::leaf_written, name + " is a leaf that requires a gradient, and is written in place while gradients are recorded" + (called == Caller::steps ? ", unless the caller of `step` turns them off" : "") + ": \"a " + (is_part ? "view of a " : "") +
                                          "leaf Variable that requires grad is being used in an in-place operation\". Write it under `torch.no_grad()`, or create a new tensor", {});
+  op.told()->overridable = op.told()->overridable || called == Caller::steps;
   if (state->made && state->made->born) op.told()->evidence.emplace_back(state->made->born, "it requires a gradient since here");
   return false;
 }

@@ -2,6 +2,7 @@
 
 #include "interpreter/unseen.hpp"
 #include "torch/history.hpp"
+#include "torch/modules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -163,6 +164,7 @@ void require_grad(Interpreter& run, Value tensor, Known wanted) {
   TensorState state = *now;
   if (wanted != Known::no && state.requires_grad != Known::yes) run.heap().note_grad_write();
   if (wanted == Known::no) run.heap().set_no_grad(state);
+  if (wanted == Known::yes) state.grad_writes = trained_for_certain;
   state.requires_grad = wanted;
   set_state(run, tensor, state);
 }
