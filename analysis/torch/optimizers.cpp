@@ -131,7 +131,7 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
 // finds a gradient.
 void give_groups(Call& call) {
   values::TensorState state;
-  state.sharing = symbolic::Sharing::local;
+  state.sharing = symbolic::Sharing::unseen;
   state.requires_grad = values::Known::yes;
   state.grad_writes = trained_for_certain;
   const Value parameter = call.run.heap().tensor(state, call.place);

@@ -6,6 +6,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::rules {
 
@@ -43,25 +44,85 @@ void offer_no_grad(const Record& record, const LoopEvent& loop, Finding& finding
   finding.fixes.push_back(std::move(fix));
 }
 
+// `p.requires_grad = False`, `requires_grad_(False)`, `requires_grad=False`; asking for it writes nothing.
+bool writes_requires_grad(std::string_view text) {
+  constexpr std::string_view name = "requires_grad";
+  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    std::string_view rest = text.substr(at + name.size());
+    if (rest.starts_with("_")) return true;
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    if (rest.starts_with("=") && !rest.starts_with("==")) return true;
+  }
+  return false;
+}
+
+// Is it recorded how some of it was computed?
+Known recorded(Value value, int depth = 0) {
+  const auto any = [&](const std::vector<Value>& parts) {
+    Known some = Known::no;
+    for (const Value& part : parts) {
+      const Known one = recorded(part, depth + 1);
+      if (one == Known::yes) return Known::yes;
+      if (one == Known::unknown) some = Known::unknown;
+    }
+    return some;
+  };
+  if (depth > 3) return Known::unknown;
+  switch (value.kind) {
+  case Kind::tensor: return value.as<values::Tensor>()->now()->requires_grad;
+  case Kind::tuple: return any(value.as<values::Tuple>()->items);
+  case Kind::list: return values::Heap::list_state(value)->open ? Known::unknown : any(values::Heap::list_state(value)->items);
+  case Kind::choice: {
+    const Known yes = recorded(value.as<values::Choice>()->yes, depth + 1), no = recorded(value.as<values::Choice>()->no, depth + 1);
+    return yes == no ? yes : Known::unknown;
+  }
+  default: return Known::unknown;
+  }
+}
+
+const values::Function* function_of(const Evaluation& evaluation) {
+  const interpreter::CallSite* call = evaluation.forward->event->calls;
+  return call ? call->function : evaluation.scene->root->function;
+}
+
+// Does the function around take what comes out for numbers, which have no gradient?
+bool takes_numbers(const Record& record, const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  if (!function || !function->stmt) return false;
+  const std::string_view text = record.text({evaluation.loop->place.chunk, function->stmt->span});
+  return std::ranges::any_of(std::initializer_list<std::string_view>{".item()", ".tolist()", ".numpy()", ".detach()"}, [&](std::string_view read) { return text.find(read) != std::string_view::npos; });
+}
+
+// A function that is there to evaluate, by its name, and takes numbers of the outcome, though it leaves the mode as it is.
+bool is_named_evaluation(const Record& record, const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  if (!function || !takes_numbers(record, evaluation)) return false;
+  std::string name(function->name.text());
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"eval", "valid", "test", "infer", "predict"}, [&](std::string_view word) { return name.find(word) != std::string::npos; }) || name == "val" ||
+         name.starts_with("val_") || name.ends_with("_val");
+}
+
 // Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that is not seen none of it may be frozen.
 bool is_recorded(const Record& record, const Evaluation& evaluation) {
   const Value result = evaluation.forward->event->result;
-  if (result.is(Kind::tensor)) return result.as<values::Tensor>()->now()->requires_grad == Known::yes;
+  if (const Known known = recorded(result); known != Known::unknown) return known == Known::yes;
   if (evaluation.is_seen()) {
     // A wrapper of a module that is not seen.
     Parts parts;
     parts.add(evaluation.forward->event->self);
-    if (parts.complete || !result.is(Kind::unknown)) return false;
+    if (parts.complete) return false;
   }
   const LoopEvent& loop = *evaluation.loop;
-  const bool reads_data = loop.stmt->kind == syntax::StmtKind::for_ && record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span}).find("range(") == std::string_view::npos;
-  // Who writes of it may freeze what the run does not see.
+  // A loader is iterated, or asked for the next batch; else numbers alone are taken of what comes out.
+  const bool reads_data = loop.stmt->kind == syntax::StmtKind::while_ ? record.text({loop.place.chunk, loop.stmt->span}).find("next(") != std::string_view::npos : loop.stmt->kind == syntax::StmtKind::for_ && record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span}).find("range(") == std::string_view::npos;
+  // Who writes it may freeze what the run does not see.
   const bool freezes = std::ranges::any_of(record.chunks, [&](const ChunkOf& chunk) {
-    return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt && record.text({static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}).find("requires_grad") != std::string_view::npos;
+    return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt && writes_requires_grad(record.text({static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}));
   });
   // Unseen code may have set the mode anew: where the program asks for it, it decides what is recorded.
   const bool asks = std::ranges::any_of(evaluation.forward->turns, [&](const Turn& turn) { return record.text(turn.branch->place).find("training") != std::string_view::npos; });
-  return reads_data && !freezes && !asks && !may_be_called_without_gradients(record, *evaluation.scene->root);
+  return (reads_data || takes_numbers(record, evaluation)) && !freezes && !asks && !may_be_called_without_gradients(record, *evaluation.scene->root);
 }
 
 void check(const Record& record, Report& report) {
@@ -69,13 +130,14 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
-    if (!evaluation.evaluates || (forward.around && forward.around->gradients != Known::yes)) continue;
+    const bool by_name = !evaluation.mode && is_named_evaluation(record, evaluation);
+    if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes)) continue;
     if (!is_recorded(record, evaluation) || !once(forward.place)) continue;
     const std::string name = called_text(record, forward);
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
                                   (name.empty() ? "The model" : code(name)) + " is evaluated while gradients are recorded: each call keeps what a backward pass would need, at the cost of memory and time. Evaluate under `torch.no_grad()`.");
     if (!finding) continue;
-    report.relate(*finding, evaluation.mode->place, "it evaluates from here on");
+    if (evaluation.mode) report.relate(*finding, evaluation.mode->place, "it evaluates from here on");
     offer_no_grad(record, *evaluation.loop, *finding);
   }
 }
