@@ -99,6 +99,9 @@ Role role_of(Interpreter& run, const Unknown& function, const Arguments& argumen
   }
   for (const auto& [name, slot] : function.attributes.entries())
     if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  // By its name it is a model.
+  const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
+  if (run.library().find("$model." + std::string(word))) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include "rules/loop/absent.hpp"
 #include "rules/loop/evaluation.hpp"
 #include "rules/loop/parts.hpp"
+#include "rules/loop/unset_mode.hpp"
 #include "rules/source.hpp"
 #include "rules/list.hpp"
 #include "values/shape_text.hpp"
@@ -23,7 +24,7 @@ bool without_gradients(const OperationEvent& event) { return event.around && eve
 // A layer in the module that does something else in training; null if there is none.
 const Instance* by_mode(const Object* module) {
   Parts parts;
-  parts.add(Value::of(Kind::instance, module));
+  parts.add(as_value(module));
   for (const Object* part : parts.found) {
     const auto* layer = dynamic_cast<const Instance*>(part);
     if (!layer || !layer->native || !layer->native->row || !layer->native->row->by_mode) continue;
@@ -36,7 +37,7 @@ const Instance* by_mode(const Object* module) {
 // May it compute something else in training? Not if all its layers are known and none does, and no class of the program asks for the mode.
 bool may_differ_by_mode(const Record& record, const Object* module) {
   Parts parts;
-  parts.add(Value::of(Kind::instance, module));
+  parts.add(as_value(module));
   if (!parts.complete || by_mode(module)) return true;
   return std::any_of(parts.found.begin(), parts.found.end(), [&](const Object* part) {
     const auto* instance = dynamic_cast<const Instance*>(part);
@@ -62,7 +63,7 @@ bool may_differ_by_mode(const Record& record, const Object* module) {
 // Its class, or the class of a part, says itself what train() and eval() do.
 bool has_own_modes(const Object* module) {
   Parts parts;
-  parts.add(Value::of(Kind::instance, module));
+  parts.add(as_value(module));
   return std::any_of(parts.found.begin(), parts.found.end(), [](const Object* part) {
     const auto* instance = dynamic_cast<const Instance*>(part);
     if (!instance || !instance->cls) return false;
@@ -82,11 +83,14 @@ bool trains_from_here(const Record& record, const OperationEvent& event) {
 // Does anything ever set a mode of the module, of a part of it, or of what it is a part of, to evaluation?
 bool ever_evaluates(const Record& record, const Scene& scene, const Object* module) {
   Parts parts;
-  parts.add(Value::of(Kind::instance, module));
+  parts.add(as_value(module));
+  const bool handed = escapes(record, scene, module, nullptr);
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
     if (!sets_mode(*each.event)) return false;
     if (trains_from_here(record, *each.event)) return false;
-    if (!each.event->self.is(Kind::instance) || parts.found.contains(each.event->self.object())) return true;
+    if (parts.found.contains(each.event->self.object())) return true;
+    // Something that is not seen holds it only if it was given it.
+    if (!each.event->self.is(Kind::instance)) return handed || !parts.complete;
     Parts around;
     around.add(each.event->self);
     return around.found.contains(module);
@@ -97,7 +101,7 @@ bool ever_evaluates(const Record& record, const Scene& scene, const Object* modu
 bool may_be_known(const Object* module) {
   if (!dynamic_cast<const Instance*>(module)) return false;
   Parts parts;
-  parts.add(Value::of(Kind::instance, module));
+  parts.add(as_value(module));
   return parts.complete || by_mode(module) || has_own_modes(module);
 }
 
@@ -114,8 +118,18 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
   return backward;
 }
 
+// Was the model handed to unseen code between what last set its mode and the evaluation?
+bool handed_since(const Record& record, const Evaluation& evaluation) {
+  const Scene& scene = *evaluation.scene;
+  const Object* model = evaluation.forward->event->self.object();
+  const auto at = [&](const OperationEvent* event) { return std::ranges::find(scene.all, event, &Happening::event); };
+  return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const Happening& each) {
+    return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) && record.text(each.event->place).find("ched") == std::string_view::npos;
+  });
+}
+
 // model.eval() before the loop and model.train() behind it.
-void offer_modes(const Record& record, const Evaluation& evaluation, const std::string& name, Finding& finding) {
+void offer_modes(const Record& record, const Evaluation& evaluation, const std::string& name, Finding& finding, bool certain = true, bool restored = false) {
   const LoopEvent& loop = *evaluation.loop;
   if (!loop.stmt || !record.in_file(loop.place) || loop.place.chunk != evaluation.forward->event->place.chunk) return;
   const SourceLines source(record, loop.place.chunk);
@@ -125,9 +139,9 @@ void offer_modes(const Record& record, const Evaluation& evaluation, const std::
   const bool ended = source.slice(lines).ends_with('\n');
   Fix fix;
   fix.title = "Evaluate in evaluation mode";
-  fix.preferred = true;
+  fix.preferred = certain;
   fix.edits.push_back({{source.path(), {lines.begin, lines.begin}}, indentation + name + ".eval()" + ending});
-  fix.edits.push_back({{source.path(), {lines.end, lines.end}}, ended ? indentation + name + ".train()" + ending : ending + indentation + name + ".train()"});
+  if (!restored) fix.edits.push_back({{source.path(), {lines.end, lines.end}}, ended ? indentation + name + ".train()" + ending : ending + indentation + name + ".train()"});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -164,13 +178,53 @@ void offer_training(const Record& record, const Scene& scene, const LoopEvent& l
   }
 }
 
+// Nobody sees to the mode of an evaluation, and training mode is what others leave.
+void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCall& trained, Report& report) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string name = called_text(record, forward);
+  Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
+                                code(name) + " is evaluated in training mode, unless whoever calls " + code(function_of(evaluation)->name.text()) + " has set evaluation mode: dropout and batch norms in it do what they do in training. Call " + code(name + ".eval()") + " first.");
+  if (!finding) return;
+  report.relate(*finding, trained.place, "training mode is set here");
+  offer_modes(record, evaluation, name, *finding, false, trained.function == function_of(evaluation)->stmt);
+}
+
+// The layer says what training mode does.
+void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained, Report& report) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string name = called_text(record, forward), kind(layer.native->path.substr(layer.native->path.rfind('.') + 1));
+  Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
+                                code(name) + " is evaluated in training mode: its " + code(kind) + (kind.find("Norm") != std::string::npos ? " normalizes by the batch and updates its running statistics" : " still drops activations at random") +
+                                    ". Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
+  if (!finding) return;
+  if (trained) report.relate(*finding, trained, "it is trained here");
+  report.relate(*finding, layer.born, "the " + kind);
+  offer_modes(record, evaluation, name, *finding);
+}
+
+// A model whose layers are known was made, never put into evaluation mode, and is asked batch by batch.
+const Instance* never_evaluates(const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const values::Function* function = function_of(evaluation);
+  if (evaluation.mode || !evaluation.is_seen() || !takes_numbers(record, evaluation) || has_own_modes(forward.self.object())) return nullptr;
+  if (forward.self.as<Instance>()->symbolic || (function->owner && function->owner->native)) return nullptr;
+  const LoopEvent& loop = *evaluation.loop;
+  if (loop.stmt->kind != syntax::StmtKind::for_ || record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span}).find("range(") != std::string_view::npos) return nullptr;
+  return modes.ever_evaluates(forward.self.object()) ? nullptr : by_mode(forward.self.object());
+}
+
 // A model that is trained is evaluated as if it were trained.
 void look_for_missing(const Record& record, const Training& training, Report& report, Once& once) {
-  for (const Evaluation& evaluation : evaluations(record, training)) {
+  const std::vector<Evaluation> all = evaluations(record, training);
+  const UnsetModes unset(record);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> set;  // where the mode is evaluation on some way
+  for (const Evaluation& each : all)
+    if (each.evaluates) set.insert({each.forward->event->place.chunk, each.forward->event->place.span.begin});
+  for (const Evaluation& evaluation : all) {
     const Scene& scene = *evaluation.scene;
     const OperationEvent& forward = *evaluation.forward->event;
     const Object* model = forward.self.object();
-    if (evaluation.evaluates || !without_gradients(forward) || is_statement(record, forward) || escapes(record, scene, model, nullptr)) continue;
+    if (evaluation.evaluates || !without_gradients(forward) || is_statement(record, forward) || (evaluation.mode ? handed_since(record, evaluation) : escapes(record, scene, model, nullptr))) continue;
     const OperationEvent *backward = nullptr, *last = nullptr;
     for (const Happening& each : scene.all) {
       if (each.event == &forward) break;
@@ -189,19 +243,21 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       offer_modes(record, evaluation, name, *finding);
       continue;
     }
+    if (!evaluation.mode && !backward && !set.contains({forward.place.chunk, forward.place.span.begin})) {
+      if (const ModeCall* left = unset.trained_elsewhere(evaluation)) {
+        if (once(forward.place)) tell_unset(record, evaluation, *left, report);
+        continue;
+      }
+      if (const Instance* layer = never_evaluates(record, unset, evaluation); layer && once(forward.place)) {
+        tell_by_layer(record, evaluation, *layer, {}, report);
+        continue;
+      }
+    }
     // Who sets it to training between the two means to.
     if (!backward || last != backward || ever_evaluates(record, scene, model) || has_own_modes(model)) continue;
     const Instance* layer = by_mode(model);
     if (!layer || !forward.expr || !once(forward.place)) continue;
-    const std::string name(record.text({forward.place.chunk, forward.expr->function->span}));
-    const std::string kind(layer->native->path.substr(layer->native->path.rfind('.') + 1));
-    Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-                                  code(name) + " is evaluated in training mode: its " + code(kind) + (kind.find("Norm") != std::string::npos ? " normalizes by the batch and updates its running statistics" : " still drops activations at random") +
-                                      ". Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
-    if (!finding) continue;
-    report.relate(*finding, backward->place, "it is trained here");
-    report.relate(*finding, layer->born, "the " + kind);
-    offer_modes(record, evaluation, name, *finding);
+    tell_by_layer(record, evaluation, *layer, backward->place, report);
   }
 }
 

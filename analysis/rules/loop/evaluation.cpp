@@ -5,6 +5,7 @@
 #include "rules/source.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::rules {
 
@@ -63,7 +64,7 @@ void look_at(const Record& record, const Scene& scene, std::vector<Evaluation>& 
       evaluation.mode = &event;
       evaluation.evaluates = sets_eval(record, event);
     }
-    if (evaluation.is_seen() || evaluation.mode) found.push_back(evaluation);
+    found.push_back(evaluation);
   }
 }
 
@@ -93,6 +94,33 @@ std::string called_text(const Record& record, const OperationEvent& forward) {
   if (forward.expr) return std::string(record.text({forward.place.chunk, forward.expr->function->span}));
   const std::string_view text = record.text(forward.place), called = text.substr(0, text.find('('));
   return called.size() < text.size() ? std::string(called) : std::string();
+}
+
+const values::Function* function_of(const Evaluation& evaluation) {
+  const Place place = evaluation.forward->event->place;
+  const auto holds = [&](const values::Function* function) {
+    return function && function->stmt && function->chunk == place.chunk && function->stmt->span.begin <= place.span.begin && place.span.end <= function->stmt->span.end;
+  };
+  // The body of a loop over a generator runs where that yields.
+  for (const CallSite* call = evaluation.forward->event->calls; call; call = call->outer)
+    if (holds(call->function)) return call->function;
+  return holds(evaluation.scene->root->function) ? evaluation.scene->root->function : nullptr;
+}
+
+bool takes_numbers(const Record& record, const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  if (!function || !function->stmt) return false;
+  const std::string_view text = record.text({evaluation.loop->place.chunk, function->stmt->span});
+  return std::ranges::any_of(std::initializer_list<std::string_view>{".item()", ".tolist()", ".numpy()", ".detach()"}, [&](std::string_view read) { return text.find(read) != std::string_view::npos; });
+}
+
+bool is_named_evaluation(const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  if (!function) return false;
+  std::string name(function->name.text());
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"eval", "valid", "test", "infer", "predict"}, [&](std::string_view word) { return name.find(word) != std::string::npos; }) || name == "val" ||
+         name.starts_with("val_") || name.ends_with("_val");
 }
 
 bool may_be_called_without_gradients(const Record& record, const Root& root) {

@@ -20,6 +20,12 @@ struct Evaluation {
 std::vector<Evaluation> evaluations(const Record& record, const Training& training);
 // The model as the program calls it there: "net", "self.model.encoder"; empty if that cannot be said.
 std::string called_text(const Record& record, const OperationEvent& forward);
+// The function that calls the model; null: the module.
+const values::Function* function_of(const Evaluation& evaluation);
+// Does it take what comes out for numbers, which have no gradient?
+bool takes_numbers(const Record& record, const Evaluation& evaluation);
+// Is it there to evaluate, by its name?
+bool is_named_evaluation(const Evaluation& evaluation);
 // May gradients be off around all of the root, because of who calls it? As far as the text of the file shows.
 bool may_be_called_without_gradients(const Record& record, const interpreter::Root& root);
 

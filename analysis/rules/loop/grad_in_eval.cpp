@@ -6,7 +6,6 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace stepzero::rules {
 
@@ -80,29 +79,6 @@ Known recorded(Value value, int depth = 0) {
   }
 }
 
-const values::Function* function_of(const Evaluation& evaluation) {
-  const interpreter::CallSite* call = evaluation.forward->event->calls;
-  return call ? call->function : evaluation.scene->root->function;
-}
-
-// Does the function around take what comes out for numbers, which have no gradient?
-bool takes_numbers(const Record& record, const Evaluation& evaluation) {
-  const values::Function* function = function_of(evaluation);
-  if (!function || !function->stmt) return false;
-  const std::string_view text = record.text({evaluation.loop->place.chunk, function->stmt->span});
-  return std::ranges::any_of(std::initializer_list<std::string_view>{".item()", ".tolist()", ".numpy()", ".detach()"}, [&](std::string_view read) { return text.find(read) != std::string_view::npos; });
-}
-
-// A function that is there to evaluate, by its name, and takes numbers of the outcome, though it leaves the mode as it is.
-bool is_named_evaluation(const Record& record, const Evaluation& evaluation) {
-  const values::Function* function = function_of(evaluation);
-  if (!function || !takes_numbers(record, evaluation)) return false;
-  std::string name(function->name.text());
-  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::ranges::any_of(std::initializer_list<std::string_view>{"eval", "valid", "test", "infer", "predict"}, [&](std::string_view word) { return name.find(word) != std::string::npos; }) || name == "val" ||
-         name.starts_with("val_") || name.ends_with("_val");
-}
-
 // Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that is not seen none of it may be frozen.
 bool is_recorded(const Record& record, const Evaluation& evaluation) {
   const Value result = evaluation.forward->event->result;
@@ -130,7 +106,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
-    const bool by_name = !evaluation.mode && is_named_evaluation(record, evaluation);
+    const bool by_name = !evaluation.mode && is_named_evaluation(evaluation) && takes_numbers(record, evaluation);
     if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes)) continue;
     if (!is_recorded(record, evaluation) || !once(forward.place)) continue;
     const std::string name = called_text(record, forward);
