@@ -48,7 +48,7 @@ bool stands_under_more(const Scene& scene, const OperationEvent& one, const Oper
   for (const Happening& each : scene.all)
     if (each.event == &one)
       return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& turn) {
-        return !theirs || std::none_of(theirs->begin(), theirs->end(), [&](const Turn& known) { return known.branch == turn.branch && known.yes == turn.yes; });
+        return !theirs || std::none_of(theirs->begin(), theirs->end(), [&](const Turn& known) { return known.yes == turn.yes && (known.branch == turn.branch || (known.branch->condition && known.branch->condition == turn.branch->condition)); });
       });
   return false;
 }
@@ -74,7 +74,7 @@ void check(const Record& record, Report& report) {
                                        : code(optimizer + ".step()") + " uses gradients that are still multiplied by the loss scale (65,536 at first)" + weight->when +
                                       ". Step through the scaler, which unscales them and skips steps with inf or nan: " + code(scaler + ".step(" + optimizer + ")") + ".");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
+    if (mistake.before->row->operation != Operation::unscale) report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
     if (past) report_unscale(report, *finding, mistake);
     if (mistake.scale) report.relate(*finding, mistake.scale->place, "the loss is scaled here");
     if (!mistake.on_path) add_fix(record, report, mistake, optimizer, scaler, *finding);

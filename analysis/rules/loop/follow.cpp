@@ -193,8 +193,9 @@ void Follow::unscaled(const OperationEvent& event, const Object* scaler, Value o
   else if (entry.unscaled) wrong(Slip::unscale_twice, event, state, entry.unscaled, nullptr, scaler);
   if (!entry.stepped && !entry.unscaled && state.plain && !state.stepped && (state.fresh == state.plain || state.scaled)) wrong(Slip::plain_backward, *state.plain, state, nullptr, &event, scaler);
   entry.unscaled = &event;
-  if (state.scaled && state.scaled_by == scaler) {
-    state.unscaled_of = state.scaled;
+  // Where they were scaled may not be seen. Who unscales them says that they were.
+  if (state.scaled ? state.scaled_by == scaler : !entry.stepped) {
+    state.unscaled_of = &event;
     state.unscaled_with = scaler;
   }
   if (state.scaled_by == scaler) state.scaled = nullptr;

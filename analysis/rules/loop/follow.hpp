@@ -35,7 +35,7 @@ private:
     const OperationEvent* lost_backward = nullptr;
     const OperationEvent* emptied = nullptr;     // the last that cleared it for sure
     const OperationEvent* clip_on_nothing = nullptr;
-    const OperationEvent* unscaled_of = nullptr; // the backward whose gradients unscale_ has divided, and nobody stepped since
+    const OperationEvent* unscaled_of = nullptr; // the unscale_ that has divided them, and nobody stepped since
     const Object* unscaled_with = nullptr;
     bool clipped = false;                        // since the last backward
     const OperationEvent* updated = nullptr;     // the scaler was updated between backward and step
