@@ -14,7 +14,7 @@ using values::Kind;
 // The library's own managers, and what may be one of them.
 void Interpreter::enter(Value manager, Place where) {
   manager = resolve(manager);
-  if (manager.is(Kind::instance) ? !is_a(manager, library_.types().context) : !manager.is(Kind::choice) && !manager.is(Kind::unknown)) return;
+  if (manager.is(Kind::instance) ? !is_a(manager, library_.types().context) : !manager.is(Kind::choice) && !manager.is(Kind::unknown) && !manager.is(Kind::device)) return;
   if (manager.is(Kind::instance) && manager.object() == unentered_) unentered_ = nullptr;
   const values::Known gradients = gradients_under(manager, around_ ? around_->gradients : values::Known::yes);
   record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_, gradients, region_of(manager, around_ ? around_->casts : nullptr)}));

@@ -1,4 +1,5 @@
 #include "interpreter/unseen.hpp"
+#include "values/devices.hpp"
 
 namespace stepzero::interpreter {
 
@@ -64,7 +65,7 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
       const values::TensorState& state = *tensor.as<values::Tensor>()->now();
       for (const Object* source : state.graph)
         if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources) from.push_back(Value::of(Kind::unknown, source));
-      if (state.device) device = Value::of(Kind::device, state.device);
+      if (state.device && !values::chosen(state.device)) device = Value::of(Kind::device, state.device);
     } else if (argument.is(Kind::unknown)) {
       if (const values::Device* on = given_on(*argument.as<Unknown>())) device = Value::of(Kind::device, on);
       if (comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) from.push_back(argument);

@@ -1,4 +1,5 @@
 #include "snapshot/shown.hpp"
+#include "values/devices.hpp"
 
 #include <sstream>
 
@@ -82,7 +83,7 @@ Shown show_either(Shown a, Shown b) {
 Shown show(const Record& record, const values::TensorState& state) {
   Shown shown = of_kind("tensor");
   shown.dtype = values::name(state.dtype);
-  if (state.device) shown.device = state.device->text;
+  if (state.device && !values::chosen(state.device)) shown.device = state.device->text;
   if (state.shape.rank_known || !state.shape.dims.empty()) {
     shown.shape.emplace();
     if (!state.shape.rank_known) shown.shape->push_back({false, 0, "..."});

@@ -1,4 +1,5 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
+#include "values/devices.hpp"
 #include "torch/generators.hpp"
 #include "torch/arrays.hpp"
 #include "torch/operators.hpp"
@@ -384,9 +385,7 @@ Value as_tensor(Op& op) {
   TensorState same_state = *state;
   same_state.dtype = op.dtype("dtype", state->dtype);
   const Value device = op.argument("device");
-  if (device.is(Kind::device)) same_state.device = device.as<values::Device>();
-  else if (device.is(Kind::string)) same_state.device = op.run.heap().device(device.text()).as<values::Device>();
-  else if (device) same_state.device = nullptr;
+  if (device) same_state.device = values::device_named(op.run.heap(), device);
   return result(op.call, std::move(same_state));
 }
 Value from_array(Op& op) {

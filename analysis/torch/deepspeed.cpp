@@ -41,6 +41,7 @@ Value engine_optimizer(Call& call) {
 }
 // The engine keeps its optimizer in `$optimizer`: the one that was given, or one that the configuration makes of the parameters.
 Value deepspeed_initialize(Call& call) {
+  moves_modules(call);
   // Of ZeRO-3 the forward communicates, too.
   std::optional<std::int64_t> stage;
   std::optional<bool> saves_whole;

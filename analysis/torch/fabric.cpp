@@ -36,6 +36,11 @@ const std::deque<Hidden>& hidden() {
   return list;
 }
 
+Value to_device(Call& call) {
+  moves_modules(call);
+  return call.run.resolve(call.at(0)).is(Kind::instance) ? call.at(0) : call.run.heap().external("", call.place);
+}
+
 } // namespace
 
 std::vector<Row> fabric_rows() {
@@ -47,6 +52,7 @@ std::vector<Row> fabric_rows() {
       row("lightning_fabric.Fabric.local_rank", property, "", role_value<Role::local_rank>),
       row("lightning_fabric.Fabric.node_rank", property, "", role_value<Role::node_rank>),
       row("lightning_fabric.Fabric.world_size", property, "", role_value<Role::world_size>),
+      row("lightning_fabric.Fabric.to_device", method, "obj", to_device),
       row("lightning_fabric.Fabric.launch", method, "*arguments, **options", nothing),
       row("lightning_fabric.Fabric.print", method, "*arguments, **options", nothing),
       row(by_fabric, class_, "", nullptr, "torch.nn.parallel.DistributedDataParallel"),

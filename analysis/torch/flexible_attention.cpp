@@ -86,11 +86,36 @@ bool mask_is_for(Op& op, const Dim& length, const Dim& keys) {
   }
   return true;
 }
+// How many arguments the code of a function takes by position, the object of a method included: what PyTorch goes by.
+struct Taken {
+  std::size_t least = 0, most = 0;
+};
+std::optional<Taken> taken_by(Interpreter& run, Value function) {
+  function = run.resolve(function);
+  if (function.is(Kind::bound)) function = run.resolve(function.as<values::Bound>()->function);
+  if (!function.is(Kind::function)) return std::nullopt;
+  Taken taken;
+  for (const auto& parameter : function.as<values::Function>()->parameters->list) {
+    if (parameter.kind == syntax::ParameterKind::var_positional) taken.most += 99;
+    if (parameter.kind != syntax::ParameterKind::normal && parameter.kind != syntax::ParameterKind::positional_only) continue;
+    ++taken.most;
+    taken.least += parameter.default_value == nullptr;
+  }
+  return taken;
+}
+bool scores_fit(Op& op) {
+  const Value changes = op.run.resolve(op.argument("score_mod"));
+  const auto taken = changes.is(Kind::function) ? taken_by(op.run, changes) : std::nullopt;
+  if (!taken || (taken->least <= 5 && taken->most >= 5)) return true;
+  op.fail(ProblemKind::argument, "`score_mod` is a function of five numbers (score, batch, head, query index, key index), and this one takes " + std::to_string(taken->most < 5 ? taken->most : taken->least));
+  return false;
+}
 Value flex(Op& op) {
   if (!have_ranks(op, 4)) return op.unknown();
   if (!op.call.spread) {
     if (!both_have(op, "their features", "query", "key", 0) || !both_have(op, "their length", "key", "value", 1) || !heads_fit(op, 2)) return op.unknown();
     if (!op.argument("block_mask") && !both_have(op, "their batch", "query", "key", 3)) return op.unknown();
+    if (!scores_fit(op)) return op.unknown();
     if (!mask_is_for(op, from_right(op.shape("query"), 1), from_right(op.shape("key"), 1))) return op.unknown();
   }
   const Known object = asks_for(op, "", "return_aux");
@@ -105,14 +130,13 @@ Value packed(Op& op) {
   return with_sums(op, asks_for(op, "", "return_aux"), false, true);
 }
 
-// create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN): what it was made for.
+// create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN): what it was made for. Whose code takes four numbers masks, one that takes five changes scores.
 Value block_mask(Call& call) {
-  // Whose code takes four numbers masks, one that takes five changes scores: a method has its object among them.
-  if (const Value masks = call.run.resolve(call.at(0)); masks.is(Kind::bound) && !call.spread) {
-    const Value function = call.run.resolve(masks.as<values::Bound>()->function);
-    if (function.is(Kind::function) && function.as<values::Function>()->parameters->list.size() == 5)
-      call.run.problem(ProblemKind::argument, call)->text = "create_block_mask takes a function of four numbers, and this is a method, whose object counts as one more: \"requires a mask_mod function\". Make it a function inside of the method";
-  }
+  if (const auto taken = call.spread ? std::nullopt : taken_by(call.run, call.at(0)); taken && taken->least != 4)
+    call.run.problem(ProblemKind::argument, call)->text =
+        call.run.resolve(call.at(0)).is(Kind::bound) && taken->least == 5
+            ? "create_block_mask takes a function of four numbers, and this is a method, whose object counts as one more: \"requires a mask_mod function\". Make it a function inside of the method"
+            : "`create_block_mask` takes a function of four numbers (batch, head, query index, key index), and this one takes " + std::to_string(taken->least);
   Instance* made = call.run.make_native("torch.nn.attention.flex_attention.BlockMask", call.place);
   keep(call.run, *made, "$queries", call.at(3));
   keep(call.run, *made, "$keys", call.at(4));

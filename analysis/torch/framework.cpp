@@ -1,5 +1,6 @@
 // What the files of training frameworks share.
 #include "torch/frameworks.hpp"
+#include "torch/modules.hpp"
 
 #include "interpreter/set_on_self.hpp"
 #include "interpreter/unseen.hpp"
@@ -48,6 +49,16 @@ bool is_shuffled(Interpreter& run, Value value) {
 }
 } // namespace
 
+Value moves_modules(Call& call) {
+  const auto moved = [&](Value value) {
+    value = call.run.resolve(value);
+    if (value.is(Kind::instance) && call.run.is_a(value, "torch.nn.Module")) lose_devices(call.run, value);
+  };
+  for (const auto* part : {&call.arguments, &call.rest})
+    for (const Value& value : *part) moved(value);
+  for (const auto& [name, value] : call.options) moved(value);
+  return {};
+}
 Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evaluated, bool& wraps) {
   const Value given = call.run.resolve(item);
   // What it adds to an optimizer holds its steps back while gradients are accumulated; else it is as before.
@@ -56,6 +67,7 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   const std::string_view wrapper = shards ? wrappers.sharded : wrappers.usual;
   // Only to be evaluated: there is nothing to average then, and it is not wrapped.
   const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") && !call.run.is_a(given, wrapper) && !evaluated;
+  if (given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module")) lose_devices(call.run, given);
   item = call.run.heap().external("", call.place);
   if (!model && !wrappers.shuffled.empty() && !kept(call, "$loads_otherwise") && is_shuffled(call.run, given)) {
     Instance* loader = call.run.make_native(wrappers.shuffled, call.place);

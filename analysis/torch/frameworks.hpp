@@ -33,6 +33,8 @@ inline constexpr std::string_view is_barrier = "it is a barrier";
 inline constexpr std::string_view runs_everywhere = "the ranks run it together, and meet in its steps";
 inline constexpr std::string_view holds_parts = "every rank holds a part of what is saved";
 
+// The modules among its arguments lie somewhere else then.
+Value moves_modules(Call& call);
 Value is_first(Call& call);
 Value is_local_first(Call& call);
 Value gathered(Call& call);            // what all ranks have then, computed from the first argument

@@ -65,8 +65,12 @@ Dtype declared_dtype(const Op& op, bool surely) {
   if (const Value changed = op.kept(values::ModuleState::dtype); changed.is(Kind::dtype)) return to_dtype(changed);
   if (const Value given = op.kept("dtype")) return to_dtype(given);
   // A model that nobody makes here may be converted by whoever makes it.
-  if ((surely && op.run.of_any_use()) || op.run.default_dtype_set()) return Dtype::unknown;
-  return Dtype::float32;
+  if (surely && op.run.of_any_use()) return Dtype::unknown;
+  if (!op.run.default_dtype_set()) return Dtype::float32;
+  // It is that of the moment in which the weights are made.
+  if (op.call.row.kind == RowKind::class_) return op.run.default_dtype();
+  const TensorState* weight = op.tensor(op.kept("weight"));
+  return weight ? weight->dtype : Dtype::unknown;
 }
 // A program may have put other numbers in the place of the weights: `layer.weight.data = …`.
 Dtype unless_replaced(const Op& op, Dtype declared) {

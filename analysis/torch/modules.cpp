@@ -394,7 +394,7 @@ Value module_call(Call& call) {
 namespace {
 // What modules have besides, in any version of PyTorch: a name that is none of these, and was not given by the program, is missing.
 constexpr std::string_view other_names[] = {
-    "torch.nn.Module._apply", "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._buffers",
+    "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._buffers",
     "torch.nn.Module._call_impl", "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks",
     "torch.nn.Module._forward_hooks_always_called", "torch.nn.Module._forward_hooks_with_kwargs", "torch.nn.Module._forward_pre_hooks",
     "torch.nn.Module._forward_pre_hooks_with_kwargs", "torch.nn.Module._get_abs_string_index", "torch.nn.Module._get_backward_hooks",
@@ -490,7 +490,14 @@ void forget_sizes(Call& call, Value value, int depth = 0) {
 Value load_state(Call& call) {
   call.run.heap().note_write(nullptr);
   forget_sizes(call, call.self);
+  // What is assigned stays where it was loaded.
+  if (call.at(2) && call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::no) lose_devices(call.run, call.self);
   return nothing(call);
+}
+// f(tensor) of each of its tensors: where they lie then is not known.
+Value apply_to_tensors(Call& call) {
+  lose_dtypes(call.run, call.self);
+  return call.self;
 }
 Value hidden(Call& call) { return call.run.heap().external("", call.place); }
 } // namespace
@@ -539,7 +546,8 @@ std::vector<Row> module_rows() {
       row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
       row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
       row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
-      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True", load_state),
+      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True, assign=False", load_state),
+      row("torch.nn.Module._apply", method, "fn, recurse=True", apply_to_tensors),
       row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
 
       row("$same", function, "x", first_argument),

@@ -24,7 +24,10 @@ Parts parts_of(Interpreter& run, const Instance& module);
 constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
 // What code that is not seen has, or what is done to some part that is not known, may have been converted: the dtypes of its weights
 // are not known any more. Of a module that was converted in sight they are kept.
+// Somebody may have converted and moved the module.
 void lose_dtypes(Interpreter& run, Value module);
+// Somebody has moved it, and it is not known where to.
+void lose_devices(Interpreter& run, Value module);
 
 // The last answer of a module: its `__getattr__`. Absent, or AttributeError where the program calls it by its name.
 Value within_compiled(Call& call);

@@ -1,5 +1,5 @@
 // Batches of sequences of different lengths in one tensor: torch.nested with the jagged layout. As PyTorch 2.13 answers. The dimension behind
-// the batch has no number for a size; tensors of the strided layout, which have no shape, are not followed.
+// the batch has no number for a size. A tensor of the strided layout has sizes where all of its parts agree.
 #include "torch/attention.hpp"
 #include "torch/op.hpp"
 #include "torch/table.hpp"
@@ -17,7 +17,8 @@ bool is_jagged(const Op& op) {
 Value of_parts(Op& op) {
   const std::string_view name = op.call.row.parameters[0].text();
   const auto parts = op.sequence(name);
-  if (!is_jagged(op) || !parts || parts->empty()) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+  if (!parts || parts->empty()) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
+  const bool jagged = is_jagged(op);
   Shape shape;
   Dtype dtype = Dtype::unknown;
   for (const Value& part : *parts) {
@@ -34,6 +35,10 @@ Value of_parts(Op& op) {
     if (dims.size() + 1 != shape.dims.size())
       return op.fail(ProblemKind::concat, "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " + std::to_string(dims.size()) + " dimensions: give all of them the same");
     for (std::size_t i = 1; i < dims.size(); ++i) {
+      if (!jagged && op.equal(dims[i], shape.dims[i + 1]) != Answer::yes) {
+        shape.dims[i + 1] = {};
+        continue;
+      }
       if (op.never_equal(dims[i], shape.dims[i + 1]))
         return op.fail(ProblemKind::concat, "The parts of a jagged tensor may differ in their first dimension only, and these have " + op.words(shape.dims[i + 1]) + " and " + op.words(dims[i]) + " in dimension " + std::to_string(i),
                        {shape.dims[i + 1], dims[i]});

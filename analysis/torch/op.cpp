@@ -1,5 +1,7 @@
 // The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
 #include "torch/autocast.hpp"
+#include "torch/devices.hpp"
+#include "values/devices.hpp"
 #include "symbolic/supposition.hpp"
 #include "torch/generators.hpp"
 #include "torch/op.hpp"
@@ -398,9 +400,8 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   for (const Dim& d : shape.dims)
     if (d.size) state.sharing = symbolic::mix(state.sharing, s.sharing(d.size));
   const Value device = argument("device");
-  if (!device) state.device = run.knows_default_device() ? run.heap().device("cpu").as<values::Device>() : nullptr;
-  else if (device.is(Kind::device)) state.device = device.as<values::Device>();
-  else if (device.is(Kind::string)) state.device = run.heap().device(device.text()).as<values::Device>();
+  if (!device) state.device = run.knows_default_device() ? run.heap().device("cpu").as<values::Device>() : device_around(run);
+  else state.device = values::device_named(run.heap(), device);
   state.strides = strides_in_order(shape);
   run.heap().set_no_grad(state);
   state.requires_grad = flag("requires_grad");

@@ -129,6 +129,11 @@ public:
   bool must_be_tensor(std::string_view name);
   // False, after fail(), if two of the tensors, the layer's own included, are known to lie on different devices.
   bool on_one_device();
+  struct Apart {
+    std::string_view one, other;
+    symbolic::Cond when = nullptr;
+  };
+  Apart devices_apart(const values::Device& one, const values::Device& other);
   // All tensors among the arguments, those in lists included, in order.
   const std::vector<Value>& tensors() const;
   bool takes_more() const;  // than those: a list of which not all is known, or something that holds tensors

@@ -1,6 +1,7 @@
 // How an operator refuses its call: what is told, which operands are named, and how it could be mended.
 #include "torch/layer.hpp"
 
+#include "values/devices.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -45,37 +46,72 @@ Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> be
   return unknown();
 }
 
+namespace {
+// "cuda" may be any of "cuda:0", "cuda:1"…
+bool may_be_one(std::string_view one, std::string_view other) {
+  const auto kind = [](std::string_view whole) { return whole.substr(0, whole.find(':')); };
+  return one == other || (kind(one) == kind(other) && (kind(one) == one || kind(other) == other));
+}
+} // namespace
+
+// Two devices that the operands lie on, if they are not the same, and when that is so. Null: whatever the program chooses.
+Op::Apart Op::devices_apart(const values::Device& one, const values::Device& other) {
+  Apart apart;
+  if (one.text == other.text) return apart;
+  const auto mine = values::possible_devices(s, one), theirs = values::possible_devices(s, other);
+  bool always = true;
+  for (const auto& a : mine)
+    for (const auto& b : theirs) {
+      const symbolic::Cond both = !a.when ? b.when : !b.when ? a.when : s.logical_and(a.when, b.when);
+      const symbolic::Answer answer = both ? s.decide(both) : symbolic::Answer::yes;
+      if (answer == symbolic::Answer::no) continue;
+      if (may_be_one(a.text, b.text)) {
+        always = false;
+        continue;
+      }
+      if (apart.one.empty()) {
+        apart.one = a.text;
+        apart.other = b.text;
+      }
+      if (both) apart.when = apart.when ? s.logical_or(apart.when, both) : both;
+    }
+  if (always) apart.when = nullptr;
+  return apart;
+}
+
 bool Op::on_one_device() {
   // Lengths and sizes stay on the CPU, and out= says itself where it lies.
   constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
   struct Placed {
     std::string_view parameter;
     std::string text;
-    std::string_view device;
+    const values::Device* device = nullptr;
   };
   std::optional<Placed> first;
   const auto look = [&](std::string_view parameter, Value value, std::string text) {
     const TensorState* state = tensor(value);
     // One without dimensions goes with any device.
-    if (!state || !state->device || (state->shape.dims.empty() && (state->shape.rank_known || state->device->text == "cpu"))) return true;
-    const std::string_view device = state->device->text;
+    if (!state || !state->device || (state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(state->device)))) return true;
+    const Placed here{parameter, std::move(text), state->device};
     if (!first) {
-      first = Placed{parameter, std::move(text), device};
+      first = here;
       return true;
     }
-    const auto kind = [](std::string_view whole) { return whole.substr(0, whole.find(':')); };
-    const bool same_kind = kind(device) == kind(first->device);
-    // "cuda" may be any of "cuda:0", "cuda:1"…
-    if (device == first->device || (same_kind && (kind(device) == device || kind(first->device) == first->device))) return true;
-    const Placed second{parameter, std::move(text), device};
-    fail(ProblemKind::device, first->text + " is on " + std::string(first->device) + " and " + second.text + " on " + std::string(second.device));
-    const bool moves_first = first->device == "cpu";
-    const Placed &moved = moves_first ? *first : second, &other = moves_first ? second : *first;
+    const Apart apart = devices_apart(*first->device, *here.device);
+    if (apart.one.empty()) return true;
+    const std::string told = first->text + " is on " + std::string(apart.one) + " and " + here.text + " on " + std::string(apart.other);
+    if (apart.when) {
+      fail_when(apart.when, ProblemKind::device, told);
+      return true;
+    }
+    fail(ProblemKind::device, told);
+    const bool moves_first = values::is_cpu(first->device);
+    const Placed &moved = moves_first ? *first : here, &other = moves_first ? here : *first;
     // An expression that is more than a name would be computed twice.
     const syntax::Expr* stays = other.parameter.empty() ? nullptr : expression(other.parameter);
     if (stays && !moved.parameter.empty() && (stays->kind == syntax::ExprKind::name || stays->kind == syntax::ExprKind::attribute))
       cure_append(moved.parameter, ".to(" + std::string(run.record().text({call.place.chunk, stays->span})) + ".device)", true);
-    else if (!moved.parameter.empty()) cure_append(moved.parameter, ".to(\"" + std::string(other.device) + "\")", false);
+    else if (!moved.parameter.empty() && !values::chosen(other.device)) cure_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
     return false;
   };
   if (const Value weight = kept("weight"); weight && !look({}, weight, "the weight of " + called(*this))) return false;

@@ -35,6 +35,9 @@ constexpr Own own_limits[] = {
 };
 // Two flags that are not both taken.
 constexpr std::string_view exclusive[][2] = {{"fused", "foreach"}, {"fused", "differentiable"}};
+// Of these optimizers only: Nesterov's momentum has to have a momentum, and no dampening.
+constexpr std::string_view refuses_nesterov_alone = "torch.optim.SGD";
+constexpr std::string_view takes_no_groups = "torch.optim.LBFGS";
 
 const Limit* limit_of(std::string_view path, std::string_view parameter) {
   for (const Own& own : own_limits)
@@ -80,6 +83,15 @@ void judge_settings(Call& call) {
       if (call.row.parameters[i].text() == name) return call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::yes;
     return false;
   };
+  const auto setting = [&](std::string_view name) {
+    for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
+      if (call.row.parameters[i].text() == name) return number(call, call.at(i));
+    return std::optional<double>();
+  };
+  if (call.row.path == refuses_nesterov_alone && is_on("nesterov")) {
+    if (const auto momentum = setting("momentum"); momentum && *momentum <= 0) return refuse(call, title(call) + " takes `nesterov=True` with a momentum only, and `momentum` is " + words(*momentum));
+    if (const auto dampening = setting("dampening"); dampening && *dampening != 0) return refuse(call, title(call) + " takes `nesterov=True` without dampening only, and `dampening` is " + words(*dampening));
+  }
   for (const auto& [one, other] : exclusive)
     if (is_on(one) && is_on(other)) return refuse(call, title(call) + " takes `" + std::string(one) + "` or `" + std::string(other) + "`, not both");
   for (std::size_t i = 1; i < call.row.parameters.size() && i < call.arguments.size(); ++i) {
@@ -111,6 +123,14 @@ void judge_matrices(Call& call, const std::vector<Value>& taken) {
     refuse(call, title(call) + " trains matrices only, and is given a parameter of " + count_of(state->shape.dims.size(), "dimension") + ": train biases, norms and embeddings with another optimizer");
     return;
   }
+}
+
+// Whoever steps all parameters as one takes one group of them.
+void judge_groups(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
+  if (!items || items->size() < 2 || !std::ranges::all_of(*items, [&](const Value& item) { return call.run.resolve(item).is(Kind::dict); })) return;
+  refuse(call, title(call) + " takes one group of parameters, and is given " + count_of(items->size(), "group") + ": give each its own optimizer, or pass the parameters as one list");
 }
 
 // The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they are not all known.
@@ -149,6 +169,24 @@ void give_groups(Call& call) {
   call.run.set_attribute(call.self, Name("param_groups"), any_of(group));
 }
 
+// Whether its step may be captured in a CUDA graph: then nothing that it steps lies on the CPU.
+constexpr std::string_view capturable = "$capturable";
+void keep_capturable(Call& call) {
+  for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
+    if (call.row.parameters[i].text() == "capturable" && call.given[i]) keep(call, capturable, call.at(i));
+}
+void judge_captured(Call& call) {
+  if (!call.self.is(Kind::instance)) return;
+  const Value asked = kept(call, capturable), tensors = kept(call, values::LoaderState::tensors);
+  if (!asked || call.run.symbols().decide(call.run.truth(asked)) != Answer::yes || !tensors.is(Kind::tuple)) return;
+  for (const Value& each : tensors.as<values::Tuple>()->items) {
+    const TensorState* state = tensor_state(call.run, each);
+    if (!state || !state->device || state->device->text != "cpu") continue;
+    refuse(call, "An optimizer with `capturable=True` steps parameters on a GPU only, and is given some on the CPU: move the model before, or leave `capturable` out");
+    return;
+  }
+}
+
 // `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
 template <bool matrices> Value made(Call& call) {
   judge_names(call);
@@ -159,6 +197,8 @@ template <bool matrices> Value made(Call& call) {
   if (!call.spread) judge_settings(call);
   judge_trained(call, call.run.resolve(call.at(0)));
   if (object(call).cls && call.row.path == "torch.optim.Optimizer") give_groups(call);
+  if (call.row.path == takes_no_groups) judge_groups(call);
+  keep_capturable(call);
   std::vector<Value> taken;
   if (!tensors_in(call, call.at(0), taken)) return {};
   if (matrices) judge_matrices(call, taken);
@@ -170,6 +210,47 @@ Value add_param_group(Call& call) {
   keep(call, values::OptimizerState::parameters, call.run.heap().external("", call.place));
   keep(call, values::LoaderState::tensors, Value::none());
   return Value::none();
+}
+
+// ---------------------------------------------------------------- hooks
+
+// hook(optimizer, args, kwargs) runs before or after each step(): the optimizer's own `step` is one from here on that runs them, too.
+template <bool before> Value register_step_hook(Call& call) {
+  if (!call.self.is(Kind::instance)) return unknown_of(call);
+  const std::string_view name = before ? values::ModuleState::pre_hooks : values::ModuleState::hooks;
+  Value hooks = kept(call, name);
+  if (!hooks.is(Kind::list)) keep(call, name, hooks = call.run.heap().list({}));
+  values::ListState state = *values::Heap::list_state(hooks);
+  state.items.push_back(call.at(0));
+  call.run.heap().set_list(hooks, std::move(state));
+  auto* step = call.run.heap().make<values::Partial>();
+  step->function = call.run.library_symbol("torch.optim.$hooked_step");
+  step->arguments = {call.self};
+  call.run.set_attribute(call.self, Name("step"), Value::of(Kind::partial, step));
+  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
+  keep(call.run, *handle, values::ModuleState::hooks, hooks);
+  keep(call.run, *handle, "$hook", call.at(0));
+  return Value::of(Kind::instance, handle);
+}
+void run_step_hooks(Call& call, const Instance& optimizer, std::string_view which) {
+  const Value hooks = kept(call.run, optimizer, which);
+  if (!hooks.is(Kind::list)) return;
+  const Value closure = call.run.resolve(call.at(1));
+  std::vector<Value> arguments;
+  if (closure && !closure.is(Kind::none)) arguments.push_back(closure);
+  for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items))
+    call.run.call(hook, {{call.run.resolve(call.at(0)), call.run.heap().tuple(arguments), call.run.heap().dict({})}, {}, false}, call.place);
+}
+Value hooked_step(Call& call) {
+  const Value optimizer = call.run.resolve(call.at(0));
+  if (!optimizer.is(Kind::instance)) return unknown_of(call);
+  const Instance& object = *optimizer.as<Instance>();
+  run_step_hooks(call, object, values::ModuleState::pre_hooks);
+  std::vector<Value> arguments = {optimizer};
+  if (call.at(1)) arguments.push_back(call.at(1));
+  const Value made = call.run.call(call.run.library_symbol("torch.optim.Optimizer.step"), {std::move(arguments), {}, false}, call.place, call.expr);
+  run_step_hooks(call, object, values::ModuleState::hooks);
+  return made;
 }
 
 struct Made {
@@ -200,9 +281,14 @@ constexpr Made optimizers[] = {
 // step(closure) computes the loss again and runs the backward inside.
 Value optimizer_step(Call& call) {
   call.run.heap().note_write(nullptr);
+  judge_captured(call);
   const Value closure = call.run.resolve(call.at(0));
   if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
   return Value::none();
+}
+
+bool has_step_hooks(Interpreter& run, const Instance& optimizer) {
+  return kept(run, optimizer, values::ModuleState::pre_hooks) || kept(run, optimizer, values::ModuleState::hooks);
 }
 
 std::vector<Row> optimizer_rows() {
@@ -211,6 +297,9 @@ std::vector<Row> optimizer_rows() {
   std::vector<Row> rows = {
       row("torch.optim.Optimizer", class_, "params, *more, **options", made<false>, {}, Operation::optimizer_made),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
+      row("torch.optim.$hooked_step", function, "optimizer, closure=None", hooked_step),
+      row("torch.optim.Optimizer.register_step_pre_hook", method, "hook", register_step_hook<true>),
+      row("torch.optim.Optimizer.register_step_post_hook", method, "hook", register_step_hook<false>),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
       row("torch.optim.Optimizer.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),

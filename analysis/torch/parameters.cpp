@@ -1,7 +1,9 @@
 // The tensors that layers hold, as attributes of the right shape, and what converting a module does to them.
+#include "torch/devices.hpp"
 #include "torch/modules.hpp"
 #include "torch/layer.hpp"
 #include "torch/native.hpp"
+#include "values/devices.hpp"
 #include "values/kept.hpp"
 
 #include <unordered_set>
@@ -111,9 +113,8 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   else op.run.heap().set_no_grad(state);
   state.graph_complete = true;
-  // Where nothing says so, somebody else may have moved the module.
-  if (const Value device = op.argument("device"); device.is(Kind::device)) state.device = device.as<values::Device>();
-  else if (device.is(Kind::string)) state.device = op.run.heap().device(device.text()).as<values::Device>();
+  if (const Value device = op.argument("device")) state.device = values::device_named(op.run.heap(), device);
+  else state.device = op.run.knows_default_device() ? op.run.heap().device("cpu").as<values::Device>() : device_around(op.run);
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
   tensor->role = role;
@@ -167,8 +168,21 @@ struct Conversion {
   bool changes_dtype = false, changes_device = false;
   Dtype dtype = Dtype::unknown;
   const values::Device* device = nullptr;
+  bool copies = true;           // to_empty() makes other tensors, without numbers
+  bool copies_nothing = false;  // found: a tensor of the meta device was to be copied to another
 };
-void convert(Interpreter& run, Value value, const Conversion& wanted, std::unordered_set<const values::Object*>& seen, bool certain, int depth) {
+// The tensors that a library's layer was given, such as the weight of a loss, are its buffers: it moves its own, the program's stay.
+void adopt_tensors(Interpreter& run, Instance& module) {
+  const auto entries = module.attributes.entries();
+  for (const auto& [name, slot] : entries) {
+    const Value given = run.resolve(slot->value);
+    if (!given.is(Kind::tensor) || given.as<Tensor>()->role != TensorRole::plain || name.text().starts_with('$')) continue;
+    const Value own = run.heap().tensor(*given.as<Tensor>()->now(), given.object()->born);
+    own.as<Tensor>()->role = TensorRole::buffer;
+    run.heap().set(run.heap().slot_of(module.attributes, name), own);
+  }
+}
+void convert(Interpreter& run, Value value, Conversion& wanted, std::unordered_set<const values::Object*>& seen, bool certain, int depth) {
   value = run.resolve(value);
   if (depth > 32) return;
   switch (value.kind) {
@@ -178,6 +192,7 @@ void convert(Interpreter& run, Value value, const Conversion& wanted, std::unord
     auto& module = *value.as<Instance>();
     if (wanted.changes_dtype)
       run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::dtype)), Value::of(certain ? wanted.dtype : Dtype::unknown));
+    if (!module.cls && wanted.changes_device) adopt_tensors(run, module);
     const auto entries = module.attributes.entries();
     for (const auto& [name, slot] : entries)
       if (slot->value && name.text() != "$layer" && name.text() != values::OptimizerState::of) convert(run, slot->value, wanted, seen, certain, depth + 1);
@@ -189,7 +204,10 @@ void convert(Interpreter& run, Value value, const Conversion& wanted, std::unord
     if (tensor->role == TensorRole::plain || !seen.insert(value.object()).second) return;
     TensorState state = *tensor->now();
     if (wanted.changes_dtype && (values::is_floating(state.dtype) || state.dtype == Dtype::unknown)) state.dtype = certain ? wanted.dtype : Dtype::unknown;
-    if (wanted.changes_device) state.device = certain ? wanted.device : nullptr;
+    if (wanted.changes_device) {
+      wanted.copies_nothing = wanted.copies_nothing || (certain && wanted.copies && wanted.device && !is_meta(*wanted.device) && state.device && is_meta(*state.device));
+      state.device = certain ? wanted.device : nullptr;
+    }
     set_state(run, value, state);
     return;
   }
@@ -259,14 +277,18 @@ Value out_of_sight(Call& call) {
     call.run.heap().set(call.run.heap().slot_of(module.attributes, interpreter::handed_out), call.run.heap().boolean(true));
   return Value::none();
 }
-Value converted(Call& call, const Conversion& wanted) {
+Value converted(Call& call, Conversion wanted) {
   std::unordered_set<const values::Object*> seen;
   convert(call.run, call.self, wanted, seen, true, 0);
+  if (wanted.copies_nothing)
+    call.run.problem(ProblemKind::device, call)->text = "The parameters are on the meta device, which holds no numbers to copy to another: make "
+                                                        "room with `to_empty(device=…)` and load a checkpoint, or give `load_state_dict` `assign=True` first";
   return call.self;
 }
 template <Dtype dtype> Value to_dtype_of(Call& call) { return converted(call, {true, false, dtype, nullptr}); }
-Value to(Call& call) {
+template <bool copies> Value to(Call& call) {
   Conversion wanted;
+  wanted.copies = copies;
   const auto is_device = [](Value side) { return side.is(Kind::device) || side.is(Kind::string); };
   // Where memory is counted, and nothing is told of mistakes, it is taken for what it nearly always is.
   const bool counted = call.run.record().conditions.contains("$counted");
@@ -276,8 +298,8 @@ Value to(Call& call) {
     case Kind::choice:
       // One of two devices leaves the dtype as it is.
       wanted.changes_device = true;
-      wanted.device = nullptr;
-      if (counted || (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no))) return;
+      wanted.device = values::device_named(call.run.heap(), value);
+      if (wanted.device || counted || (is_device(value.as<values::Choice>()->yes) && is_device(value.as<values::Choice>()->no))) return;
       wanted.changes_dtype = true;
       wanted.dtype = Dtype::unknown;
       return;
@@ -300,12 +322,13 @@ Value to(Call& call) {
       return;
     }
     case Kind::tensor:
-      wanted = {true, true, value.as<Tensor>()->now()->dtype, value.as<Tensor>()->now()->device};
+      wanted = {true, true, value.as<Tensor>()->now()->dtype, value.as<Tensor>()->now()->device, copies};
       return;
     default:
       // A device or a dtype; by its name it is nearly always a device, but nobody knows.
       wanted.changes_device = true;
-      wanted.device = nullptr;
+      wanted.device = values::device_named(call.run.heap(), value);
+      if (wanted.device) return;
       if (value.is(Kind::unknown)) {
         const std::string_view name = value.as<values::Unknown>()->name;
         if (counted || name.find("dev") != std::string_view::npos || name.find("rank") != std::string_view::npos) return;
@@ -318,7 +341,7 @@ Value to(Call& call) {
   for (const Value& argument : call.rest) look(argument);
   for (const auto& [name, value] : call.options)
     if (name.text() == "device" || name.text() == "dtype" || name.text() == "tensor") look(value);
-  if (call.spread) wanted = {true, true, Dtype::unknown, nullptr};
+  if (call.spread) wanted = {true, true, Dtype::unknown, nullptr, copies};
   return converted(call, wanted);
 }
 Value to_cuda(Call& call) { return converted(call, {false, true, Dtype::unknown, call.run.heap().device("cuda").as<values::Device>()}); }
@@ -329,6 +352,12 @@ Value to_cpu(Call& call) { return converted(call, {false, true, Dtype::unknown, 
 void lose_dtypes(Interpreter& run, Value module) {
   std::unordered_set<const values::Object*> seen;
   if (module.is(Kind::instance)) lose_dtypes_of(run, module, seen, 0);
+  lose_devices(run, module);
+}
+void lose_devices(Interpreter& run, Value module) {
+  std::unordered_set<const values::Object*> seen;
+  Conversion anywhere{.changes_device = true};
+  convert(run, module, anywhere, seen, false, 0);
 }
 
 void hold_parameters(Op& op) {
@@ -353,9 +382,9 @@ void hold_parameters(Op& op) {
 std::vector<Row> parameter_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("torch.nn.Module.to", method, "*arguments, **options", to),
-      row("torch.nn.Module.type", method, "*arguments, **options", to),
-      row("torch.nn.Module.to_empty", method, "*, device, recurse=True", to),
+      row("torch.nn.Module.to", method, "*arguments, **options", to<true>),
+      row("torch.nn.Module.type", method, "*arguments, **options", to<true>),
+      row("torch.nn.Module.to_empty", method, "*, device, recurse=True", to<false>),
       row("torch.nn.Module.$out_of_sight", method, "", out_of_sight),
       row("torch.nn.Module.$may_be_frozen", method, "", may_be_frozen),
       row("torch.nn.Module.half", method, "", to_dtype_of<Dtype::float16>),

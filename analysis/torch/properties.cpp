@@ -2,6 +2,8 @@
 #include "torch/generators.hpp"
 #include "torch/arrays.hpp"
 #include "torch/contents.hpp"
+#include "torch/devices.hpp"
+#include "values/devices.hpp"
 #include "torch/history.hpp"
 #include "torch/operators.hpp"
 
@@ -24,7 +26,7 @@ Value dtype(Op& op) {
 }
 Value device(Op& op) {
   const TensorState* state = op.tensor(self(op));
-  return state && state->device ? Value::of(Kind::device, state->device) : unknown_of(op, Sharing::divergent);
+  return state && state->device ? values::device_value(op.run.heap(), *state->device) : unknown_of(op, Sharing::divergent);
 }
 Value boolean(Op& op, Known known) { return known == Known::unknown ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(known == Known::yes); }
 Value requires_grad(Op& op) {
@@ -117,13 +119,7 @@ TensorState copy_of(Op& op) {
   const TensorState* from = op.expect("input");
   return from ? *from : *op.tensor(op.unknown());
 }
-const values::Device* device_of(Op& op, Value value) {
-  if (value.is(Kind::device)) return value.as<values::Device>();
-  if (value.is(Kind::string)) return op.run.heap().device(value.text()).as<values::Device>();
-  if (const auto number = value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt)
-    return op.run.heap().device("cuda:" + std::to_string(*number)).as<values::Device>();
-  return nullptr;
-}
+const values::Device* device_of(Op& op, Value value) { return values::device_named(op.run.heap(), value); }
 // A tensor of another type or device: a new one, as it is computed, or the same where nothing is changed.
 Value converted(Op& op, TensorState state) {
   values::Heap& heap = op.run.heap();
@@ -150,7 +146,7 @@ void convert_one_of(Op& op, TensorState& state, Value value) {
   convert(op, yes, value.as<values::Choice>()->yes);
   convert(op, no, value.as<values::Choice>()->no);
   state.dtype = yes.dtype == no.dtype ? yes.dtype : Dtype::unknown;
-  state.device = yes.device && no.device && yes.device->text == no.device->text ? yes.device : nullptr;
+  state.device = values::choose_device(op.run.heap(), value.as<values::Choice>()->condition, yes.device, no.device);
 }
 void convert(Op& op, TensorState& state, Value value) {
   value = op.run.resolve(value);
@@ -165,6 +161,8 @@ void convert(Op& op, TensorState& state, Value value) {
     state.device = like->device;
   } else if (value.is(Kind::choice)) {
     convert_one_of(op, state, value);
+  } else if (const values::Device* chosen = values::device_named(op.run.heap(), value)) {
+    state.device = chosen;
   } else if (called(value, "device") || op.run.record().conditions.contains("$counted")) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {
@@ -176,6 +174,7 @@ void convert(Op& op, TensorState& state, Value value) {
 }
 Value to(Op& op) {
   TensorState state = copy_of(op);
+  const bool from_meta = state.device && is_meta(*state.device);
   for (const Value& value : op.call.rest) convert(op, state, value);
   for (const auto& [name, value] : op.call.options) {
     const std::string_view key = name.text();
@@ -186,6 +185,8 @@ Value to(Op& op) {
     else if (key != "non_blocking" && key != "copy" && key != "memory_format")
       return op.fail(ProblemKind::argument, "`to` has no argument '" + std::string(key) + "'");
   }
+  if (from_meta && state.device && !is_meta(*state.device))
+    return op.fail(ProblemKind::device, op.name("input") + " is on the meta device, which holds no numbers to copy to another: make it where it is used");
   return converted(op, std::move(state));
 }
 // x.type() is a string, x.type(dtype) a tensor. The old names of types say the device too, the names of dtypes do not.

@@ -36,8 +36,8 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> trainer_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("transformers.Trainer", class_, "*arguments, **options", nullptr, {}, Operation::framework),
-      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", nullptr, "transformers.Trainer", Operation::framework),
+      row("transformers.Trainer", class_, "*arguments, **options", moves_modules, {}, Operation::framework),
+      row("transformers.Seq2SeqTrainer", class_, "*arguments, **options", moves_modules, "transformers.Trainer", Operation::framework),
       row("transformers.Trainer.is_world_process_zero", method, "", is_first),
       row("transformers.Trainer.is_local_process_zero", method, "", is_local_first),
       row("transformers.Trainer.args", property, "", part<arguments>),

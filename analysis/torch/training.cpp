@@ -73,7 +73,11 @@ Value scaler_scale(Call& call) {
   return result(call, state);
 }
 Value scaler_get_scale(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
-Value scaler_step(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
+Value scaler_step(Call& call) {
+  // Hooks of the step run inside; what they do is not followed.
+  if (const Value optimizer = call.run.resolve(call.at(0)); optimizer.is(Kind::instance) && has_step_hooks(call.run, *optimizer.as<Instance>()))
+    call.run.call(call.run.heap().external("", call.place), {{optimizer}, {}, false}, call.place);
+  return call.run.heap().unknown("", Sharing::local, call.place); }
 Value scaler_is_enabled(Call& call) {
   if (call.self.is(Kind::instance)) {
     const auto& scaler = *call.self.as<Instance>();
@@ -107,7 +111,11 @@ Value autocast_on(Call& call, std::string_view device) {
   if (off) keep(call.run, *made, "$enabled", call.run.heap().boolean(false));
   return Value::of(Kind::instance, made);
 }
-Value autocast(Call& call) { return autocast_on(call, "cuda"); }
+Value autocast(Call& call) {
+  if (call.row.path == "torch.amp.autocast" && !call.given[0] && !call.spread)
+    call.run.problem(values::ProblemKind::argument, call)->text = "`autocast` has to be given `device_type`: pass \"cuda\" or \"cpu\"";
+  return autocast_on(call, "cuda");
+}
 Value autocast_of_cpu(Call& call) { return autocast_on(call, "cpu"); }
 Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
 // `mode` says whether gradients are recorded inside.
@@ -203,7 +211,7 @@ std::vector<Row> training_rows() {
       row("torch.nn.utils.get_total_norm", function, "tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None", norm_of_gradients),
       row("torch.nn.utils.clip_grad_value_", function, "parameters, clip_value", nullptr, {}, Operation::clip_gradients),
 
-      row("torch.amp.autocast", function, "device_type='cuda', dtype=None, enabled=True, cache_enabled=None", autocast),
+      row("torch.amp.autocast", function, "device_type, dtype=None, enabled=True, cache_enabled=None", autocast),
       row("torch.cuda.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast, {}, Operation::old_name),
       row("torch.cpu.amp.autocast", function, "enabled=True, dtype=None, cache_enabled=True", autocast_of_cpu, {}, Operation::old_name),
       row("torch.cuda.amp.custom_fwd", function, "fwd=None, **options", seen_through, {}, Operation::old_name),

@@ -29,6 +29,9 @@ template <char which> Value transformed(Call& call) {
   return before(call, path, {call.at(0), call.at(1), aux});
 }
 
+// What a function computes is the same without its writes.
+Value functionalized(Call& call) { return call.at(0); }
+
 // A tensor as `of`, but for its shape. It is no view.
 Value another(Call& call, const TensorState& of, Shape shape) {
   TensorState made = of;
@@ -180,10 +183,15 @@ Value alike(Call& call, Value of) {
 }
 Value run_function(Call& call) { return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place); }
 
-// grad(function, argnums, has_aux)(x, …): a gradient of the shape of x.
+// grad(function, argnums, has_aux)(x, …): a gradient of the shape of x. The function gives one number, in a tensor without dimensions.
 template <bool with_value> Value gradient(Call& call) {
   const Value value = call.run.resolve(run_function(call));
   const Outcome found = outcome_of(call, value, call.at(2));
+  if (const TensorState* loss = found.known ? tensor_state(call.run, found.value) : nullptr; loss && !loss->blamed && loss->shape.rank_known && !loss->shape.dims.empty()) {
+    call.run.problem(ProblemKind::argument, call)->text =
+        "`grad` differentiates a function that gives a scalar, but this one gives a tensor of " + count_of(loss->shape.dims.size(), "dimension") + ": reduce it with `sum()` or `mean()`, or use `jacrev`";
+    return unknown_of(call);
+  }
   const Value made = or_unknown(call, by_arguments(call, [&](Value argument) { return alike(call, argument); }));
   if (with_value) return call.run.heap().tuple({made, value});
   if (!found.known) return unknown_of(call);
@@ -221,10 +229,30 @@ template <bool back> Value with_function(Call& call, Value has_aux) {
 }
 Value pulled_back(Call& call) { return with_function<true>(call, call.at(1)); }
 Value linearized(Call& call) { return with_function<false>(call, call.run.heap().boolean(false)); }
+// Tangents are as many as the primals and of their sizes. False after a problem was told.
+bool tangents_fit(Call& call, const std::vector<Value>& primals) {
+  const Value given = call.run.resolve(call.at(2));
+  const auto tangents = given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
+  if (!tangents) return true;
+  const auto refuse = [&](std::string text) {
+    call.run.problem(ProblemKind::layer_input, call)->text = std::move(text);
+    return false;
+  };
+  if (tangents->size() != primals.size()) return refuse("`jvp` takes a tangent for each primal, but is given " + count_of(primals.size(), "primal") + " and " + count_of(tangents->size(), "tangent"));
+  for (std::size_t i = 0; i < primals.size(); ++i) {
+    const TensorState *primal = tensor_state(call.run, call.run.resolve(primals[i])), *tangent = tensor_state(call.run, call.run.resolve((*tangents)[i]));
+    if (!primal || !tangent || !primal->shape.rank_known || !tangent->shape.rank_known) continue;
+    const auto &own = primal->shape.dims, &other = tangent->shape.dims;
+    bool fits = own.size() == other.size();
+    for (std::size_t d = 0; fits && d < own.size(); ++d) fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
+    if (!fits) return refuse("A tangent of `jvp` has the shape of its primal, but " + std::to_string(i) + " has shape " + values::shape_text(call.run.symbols(), tangent->shape) + " and the primal has shape " + values::shape_text(call.run.symbols(), primal->shape));
+  }
+  return true;
+}
 // jvp(function, primals, tangents): the result, and what is like it.
 Value tangent(Call& call) {
   const auto primals = call.run.elements(call.at(1), call.place);
-  if (!primals || call.spread) return unknown_of(call);
+  if (!primals || call.spread || !tangents_fit(call, *primals)) return unknown_of(call);
   const Outcome found = outcome_of(call, call.run.call(call.at(0), {*primals, {}, false}, call.place), call.at(4));
   if (!found.known) return unknown_of(call);
   const Value made = or_unknown(call, alike(call, found.value));
@@ -396,6 +424,7 @@ std::vector<Row> transform_rows() {
       row("torch.func.$like", function, "of, *arguments, **options", likenesses),
       row("torch.func.vjp", function, "func, *primals, has_aux=False", pulled_back),
       row("torch.func.linearize", function, "func, *primals", linearized),
+      row("torch.func.functionalize", function, "func, *, remove='mutations'", functionalized),
       row("torch.func.jvp", function, "func, primals, tangents, *, strict=False, has_aux=False", tangent),
       row("torch.func.stack_module_state", function, "models", stacked_states),
       row("torch.func.functional_call", function, "module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False", functional_call),

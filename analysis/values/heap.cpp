@@ -1,4 +1,5 @@
 #include "values/heap.hpp"
+#include "values/devices.hpp"
 
 #include "values/numbers.hpp"
 #include "values/kept.hpp"
@@ -572,7 +573,7 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     joined.shape = merge_shape(mine->shape, theirs->shape);
     if (mine->dtype != theirs->dtype) joined.dtype = Dtype::unknown;
     if (mine->device != theirs->device && !(mine->device && theirs->device && mine->device->text == theirs->device->text))
-      joined.device = nullptr;
+      joined.device = choose_device(*this, condition, theirs->device, mine->device);
     if (mine->requires_grad != theirs->requires_grad) joined.requires_grad = Known::unknown;
     joined.grad_writes = std::min(mine->grad_writes, theirs->grad_writes);
     if (!mine->cut) joined.cut = theirs->cut;

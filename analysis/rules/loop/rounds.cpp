@@ -1,4 +1,5 @@
 #include "rules/loop/rounds.hpp"
+#include "values/devices.hpp"
 
 #include "rules/loop/absent.hpp"
 
@@ -141,8 +142,8 @@ std::string_view device_text(Value value) {
   return value.is(Kind::device) ? value.as<values::Device>()->text : std::string_view{};
 }
 
-bool on_host(const values::TensorState* state) { return state && state->device && state->device->text.starts_with("cpu"); }
-bool on_device(const values::TensorState* state) { return state && state->device && !state->device->text.starts_with("cpu") && state->device->text != "meta"; }
+bool on_host(const values::TensorState* state) { return state && values::is_cpu(state->device); }
+bool on_device(const values::TensorState* state) { return state && values::is_accelerator(state->device); }
 
 std::string shown(const Record& record, Place place) {
   std::string text(record.text(place));

@@ -1,5 +1,6 @@
 // perf/host-sync-in-loop: every step waits for the device, to read a value from it.
 #include "interpreter/unseen.hpp"
+#include "values/devices.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/rounds.hpp"
 
@@ -44,7 +45,7 @@ bool from_device(const values::TensorState& state) {
   for (const Object* source : state.graph)
     if (lies_on_device(source)) return true;
     else if (const auto* unseen = dynamic_cast<const values::Unknown*>(source))
-      if (const values::Device* device = interpreter::given_on(*unseen); device && !device->text.starts_with("cpu") && device->text != "meta") return true;
+      if (values::is_accelerator(interpreter::given_on(*unseen))) return true;
   return false;
 }
 

@@ -1,0 +1,21 @@
+#include "torch/devices.hpp"
+
+#include "interpreter/interpreter.hpp"
+#include "values/devices.hpp"
+
+namespace stepzero::torch {
+
+const values::Device* device_around(Interpreter& run) {
+  for (const interpreter::Around* around = run.around(); around; around = around->outer) {
+    const Value manager = run.resolve(around->manager);
+    if (manager.is(Kind::device)) return manager.as<values::Device>();
+    if (const values::Device* chosen = values::device_named(run.heap(), manager)) return chosen;
+    // It may be such a manager.
+    if (manager.is(Kind::unknown) || manager.is(Kind::choice)) return nullptr;
+  }
+  return nullptr;
+}
+
+bool is_meta(const values::Device& device) { return device.text == "meta"; }
+
+} // namespace stepzero::torch

@@ -1,0 +1,75 @@
+#include "values/devices.hpp"
+
+#include "values/heap.hpp"
+
+namespace stepzero::values {
+
+namespace {
+constexpr char mark = '?';
+constexpr std::size_t most_devices = 6;  // that one may be: more choices are taken for unknown
+
+std::size_t count(const Device& device) {
+  const ChosenDevice* choice = chosen(&device);
+  return choice ? count(*choice->yes) + count(*choice->no) : 1;
+}
+void collect(symbolic::Context& symbols, const Device& device, Cond when, std::vector<PossibleDevice>& found) {
+  const ChosenDevice* choice = chosen(&device);
+  if (!choice) return found.push_back({when, device.text});
+  const Cond otherwise = symbols.logical_not(choice->condition);
+  collect(symbols, *choice->yes, when ? symbols.logical_and(when, choice->condition) : choice->condition, found);
+  collect(symbols, *choice->no, when ? symbols.logical_and(when, otherwise) : otherwise, found);
+}
+} // namespace
+
+const ChosenDevice* chosen(const Device* device) {
+  return device && device->text.starts_with(mark) ? static_cast<const ChosenDevice*>(device) : nullptr;
+}
+
+const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const Device* no) {
+  if (!yes || !no || !condition) return nullptr;
+  if (yes->text == no->text) return yes;
+  if (count(*yes) + count(*no) > most_devices) return nullptr;
+  auto* made = heap.make<ChosenDevice>();
+  made->condition = condition;
+  made->yes = yes;
+  made->no = no;
+  // Conditions are hash-consed: the same one has one address.
+  made->text = heap.keep(mark + std::to_string(reinterpret_cast<std::uintptr_t>(condition)) + "(" + std::string(yes->text) + "," + std::string(no->text) + ")");
+  return made;
+}
+
+Value device_value(Heap& heap, const Device& device) {
+  const ChosenDevice* choice = chosen(&device);
+  return choice ? heap.choose(choice->condition, device_value(heap, *choice->yes), device_value(heap, *choice->no)) : Value::of(Kind::device, &device);
+}
+
+std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const Device& device) {
+  std::vector<PossibleDevice> found;
+  collect(symbols, device, nullptr, found);
+  return found;
+}
+
+const Device* device_named(Heap& heap, Value value) {
+  switch (value.kind) {
+  case Kind::device: return value.as<Device>();
+  case Kind::string: return heap.device(value.text()).as<Device>();
+  case Kind::integer: {
+    const auto number = heap.symbols().value(value.integer());
+    return number ? heap.device("cuda:" + std::to_string(*number)).as<Device>() : nullptr;
+  }
+  case Kind::choice: {
+    const auto* choice = value.as<Choice>();
+    return choose_device(heap, choice->condition, device_named(heap, choice->yes), device_named(heap, choice->no));
+  }
+  case Kind::unknown: {
+    const Slot* slot = value.as<Unknown>()->attributes.find(Name("$chosen"));
+    return slot ? device_named(heap, slot->value) : nullptr;
+  }
+  default: return nullptr;
+  }
+}
+
+bool is_cpu(const Device* device) { return device && device->text.starts_with("cpu"); }
+bool is_accelerator(const Device* device) { return device && !device->text.empty() && !chosen(device) && !device->text.starts_with("cpu") && device->text != "meta"; }
+
+} // namespace stepzero::values

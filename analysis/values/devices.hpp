@@ -1,0 +1,39 @@
+// Devices that a program chooses: "cuda" if torch.cuda.is_available() else "cpu".
+#pragma once
+
+#include "values/value.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace stepzero::values {
+
+class Heap;
+
+// Its text is no device's name, and the same for two that are chosen alike.
+struct ChosenDevice : Device {
+  Cond condition = nullptr;
+  const Device *yes = nullptr, *no = nullptr;
+};
+// Null: it is one device, or none is known.
+const ChosenDevice* chosen(const Device* device);
+// One of the two, either of which may be chosen itself; null if one of them is not known.
+const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const Device* no);
+// As the program sees it.
+Value device_value(Heap& heap, const Device& device);
+
+// Each device that it may be, and when. Null: always.
+struct PossibleDevice {
+  Cond when = nullptr;
+  std::string_view text;
+};
+std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const Device& device);
+
+// Of what `.to(value)` or `device=value` names; null: not known. A number is a GPU's.
+const Device* device_named(Heap& heap, Value value);
+
+// Is it certainly the CPU, or a device that computes besides it? "meta" is neither.
+bool is_cpu(const Device* device);
+bool is_accelerator(const Device* device);
+
+} // namespace stepzero::values
