@@ -202,6 +202,29 @@ Value first_differs(Call& call) {
   differ_by_rank(call, call.at(0));
   return handle(call);
 }
+// How many rows go to each rank, and come from it, are all that there are.
+Value exchanged(Call& call) {
+  for (const auto& [tensor, splits, name] : {std::tuple{0, 2, "output_split_sizes"}, std::tuple{1, 3, "input_split_sizes"}}) {
+    const TensorState* state = tensor_state(call.run, call.run.resolve(call.at(static_cast<std::size_t>(tensor))));
+    const Value given = call.run.resolve(call.at(static_cast<std::size_t>(splits)));
+    const auto sizes = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
+    const Int size = state && state->shape.rank_known && !state->shape.dims.empty() ? state->shape.dims[0].size : nullptr;
+    const std::int64_t rows = size ? call.run.symbols().value(size).value_or(-1) : -1;
+    if (!sizes || sizes->empty() || rows < 0) continue;
+    std::int64_t total = 0;
+    bool known = true;
+    for (const Value& each : *sizes) {
+      const auto number = call.run.to_constant(call.run.resolve(each));
+      known = known && number;
+      total += number.value_or(0);
+    }
+    if (!known || total == rows) continue;
+    call.run.problem(ProblemKind::argument, call)->text =
+        "The entries of `" + std::string(name) + "` add up to " + std::to_string(total) + ", but the tensor has " + count_of(static_cast<std::size_t>(rows), "row") + ": \"Split sizes doesn't match total dim 0 size\"";
+    break;
+  }
+  return first_differs(call);
+}
 // A new tensor of the same shape, with the same content on all ranks.
 Value alike(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
@@ -289,7 +312,7 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
       {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False", first_differs, {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
       {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False", handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0}},
-      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", first_differs, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
+      {"torch.distributed.all_to_all_single", "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False", exchanged, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
       {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike, {.name = "all_reduce", .tensor = 0, .group = 2}},
       {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", alike, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
       {"torch.distributed.nn.functional.gather", "tensor, dst=0, group=None", unknown_of, {.name = "gather", .tensor = 0, .root = 1, .group = 2}},
@@ -374,7 +397,7 @@ std::vector<Row> distributed_rows() {
     rows.push_back(made);
   }
   for (const Collective& collective : collectives()) rows.push_back(row_of(collective));
-  for (auto* more : {spread_rows, plan_rows, pipeline_rows})
+  for (auto* more : {mesh_rows, spread_rows, plan_rows, pipeline_rows})
     for (Row& each : more()) rows.push_back(std::move(each));
   return rows;
 }

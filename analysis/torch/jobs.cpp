@@ -8,10 +8,12 @@ std::string_view job_size(const values::Row& row) {
   };
   static constexpr Size sizes[] = {
       {"torch.distributed.init_process_group", "world_size"},
+      {"torch.distributed.device_mesh.init_device_mesh", "*mesh_shape"},
       {"pytorch_lightning.Trainer", "devices num_nodes"},
       {"lightning_fabric.Fabric", "devices num_nodes"},
   };
-  if (row.operation != values::Operation::group_settings && row.operation != values::Operation::framework) return {};
+  const bool makes_job = row.operation == values::Operation::group_settings || row.operation == values::Operation::framework || row.operation == values::Operation::collective;
+  if (!makes_job) return {};
   for (const Size& each : sizes)
     if (row.path == each.path) return each.parameters;
   return {};

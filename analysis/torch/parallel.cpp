@@ -106,6 +106,26 @@ void carries_backward(Call& call, Value results, const Instance& wrapper) {
   if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
 }
 
+constexpr std::string_view mixed_precision = "$mixed_precision";
+// The results as the wrapper's mixed precision leaves them: of its output_dtype, or as its layers compute.
+Value in_precision(Call& call, const Instance& wrapper, Value results) {
+  const Value policy = kept(call.run, wrapper, mixed_precision);
+  if (!policy) return results;
+  results = call.run.resolve(results);
+  const Value asked = policy.is(Kind::instance) ? call.run.resolve(kept(call.run, *policy.as<Instance>(), "output_dtype")) : Value{};
+  const Dtype dtype = asked.is(Kind::dtype) ? to_dtype(asked) : Dtype::unknown;
+  const auto cast = [&](Value value) {
+    const TensorState* state = tensor_state(call.run, value);
+    if (!state || (state->dtype != Dtype::unknown && !values::is_floating(state->dtype))) return value;
+    TensorState made = *state;
+    made.dtype = dtype;
+    return result(call, std::move(made));
+  };
+  if (!results.is(Kind::tuple)) return results.is(Kind::tensor) ? cast(results) : call.run.heap().external("", call.place);
+  std::vector<Value> items;
+  for (const Value& item : results.as<values::Tuple>()->items) items.push_back(cast(call.run.resolve(item)));
+  return call.run.heap().tuple(std::move(items));
+}
 Value wrapped_forward(Call& call) {
   interpreter::Arguments arguments;
   for (const Value& argument : call.arguments)
@@ -118,9 +138,10 @@ Value wrapped_forward(Call& call) {
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
   table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
-  const Value results = call.run.call(module, std::move(arguments), call.place, call.expr);
+  Value results = call.run.call(module, std::move(arguments), call.place, call.expr);
   if (call.self.is(Kind::instance)) {
     const Instance& wrapper = object(call);
+    results = in_precision(call, wrapper, results);
     if (wrapper.native && wrapper.native->row && wrapper.native->row->backward) carries_backward(call, results, wrapper);
   }
   return results;
@@ -173,6 +194,7 @@ struct Flattened {
 Value sharded_init(Call& call) {
   Flattened flattened;
   flattened.add(call.run, call.at(0));
+  if (const Value policy = call.run.resolve(argument_named(call, "mixed_precision")); policy && !policy.is(Kind::none)) keep(call, mixed_precision, policy);
   // The wrapper is new: the mark stays with it when the run of its function is taken back.
   if (flattened.trained && flattened.frozen && call.self.is(Kind::instance)) call.run.heap().slot_of(object(call).attributes, Name("$mixed")).value = call.run.heap().boolean(true);
   return wrapped_init(call);
@@ -188,6 +210,7 @@ Value fully_sharded(Call& call) {
   if (const Value group = kept(call.run, object, values::GroupState::group)) keep(call.run, *marker, values::GroupState::group, group);
   keep(call.run, *marker, held_back, no_sync(call));
   keep(call.run, object, "$sharded", Value::of(Kind::instance, marker));
+  if (const Value policy = call.run.resolve(argument_named(call, "mp_policy")); policy && !policy.is(Kind::none)) keep(call.run, *marker, mixed_precision, policy);
   for (const auto& [hooks, hook] : {std::pair{values::ModuleState::pre_hooks, "$fully_sharded.before"}, std::pair{values::ModuleState::hooks, "$fully_sharded.behind"}}) {
     const Value present = kept(call.run, object, hooks);
     std::vector<Value> items;
@@ -214,8 +237,11 @@ Value before_sharded(Call& call) {
 Value behind_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return Value::none();
-  if (const Value marker = kept(call.run, *module.as<Instance>(), "$sharded"); marker.is(Kind::instance))
-    carries_backward(call, call.at(2), *marker.as<Instance>());
+  if (const Value marker = kept(call.run, *module.as<Instance>(), "$sharded"); marker.is(Kind::instance)) {
+    const Value results = in_precision(call, *marker.as<Instance>(), call.at(2));
+    carries_backward(call, results, *marker.as<Instance>());
+    return results;
+  }
   return Value::none();
 }
 const CollectiveInfo backward_of_fsdp = {.name = "the backward of an FSDP module", .hidden = true, .because = "it gathers the parameters and scatters the gradients"};

@@ -52,15 +52,18 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   const Int ranks = size_of_mesh(run, mesh);
   const std::string_view name = how ? how->native->path.substr(std::min(how->native->path.size(), tensor_parallel.size())) : std::string_view{};
   const bool columns = name == "ColwiseParallel", rows = name == "RowwiseParallel";
-  if (!how || !ranks || (!columns && !rows) || (!linear && !table) || is_off(run, *how, "use_local_output")) return unknown();
+  if (!how || !ranks || (!columns && !rows) || (!linear && !table)) return unknown();
+  const bool stays_spread = is_off(run, *how, "use_local_output");
   keep(run, layer, "$ranks", Value::of(ranks));
   keep(run, layer, values::GroupState::group, mesh);
   const Layout in = layout_of(run, *how, "input_layouts", columns ? Layout::whole : Layout::columns);
   const Layout out = layout_of(run, *how, "output_layouts", columns ? Layout::columns : Layout::whole);
   if (in == Layout::other || (table && in != Layout::whole) || (columns && in != Layout::whole)) return unknown();
+  if (stays_spread && (!columns || out != Layout::columns)) return unknown();
   if (in == Layout::columns) add_hook(run, layer, values::ModuleState::pre_hooks, "torch.distributed.tensor.parallel.$joined");
   if (rows || out != Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$summed");
-  if (out == Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$parted");
+  if (stays_spread) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$stays_spread");
+  else if (out == Layout::columns) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$parted");
   if (out == Layout::other) add_hook(run, layer, values::ModuleState::hooks, "torch.distributed.tensor.parallel.$open");
 }
 
@@ -150,6 +153,11 @@ Value summed(Call& call) {
   if (const Value module = call.run.resolve(call.at(0)); module.is(Kind::instance)) call.arguments[3] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
   return Value::none();
 }
+Value stays_spread(Call& call) {
+  const Value module = call.run.resolve(call.at(0)), results = call.run.resolve(call.at(2));
+  const Value mesh = module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::group) : Value{};
+  return mesh ? spread_along_last(call, results, mesh, {}) : call.run.heap().external("", call.place);
+}
 Value open(Call& call) { return call.run.heap().external("", call.place); }
 
 const std::deque<Collective>& collectives() {
@@ -169,6 +177,7 @@ std::vector<Row> plan_rows() {
   std::vector<Row> rows = {
       row("torch.distributed.tensor.parallel.$joined", function, "module, given", joined),
       row("torch.distributed.tensor.parallel.$parted", function, "module, given, results", parted),
+      row("torch.distributed.tensor.parallel.$stays_spread", function, "module, given, results", stays_spread),
       row("torch.distributed.tensor.parallel.$open", function, "module, given, results=None", open),
   };
   for (const std::string_view path : {"torch.distributed.tensor.parallel.ColwiseParallel", "torch.distributed.tensor.parallel.RowwiseParallel", "torch.distributed.tensor.parallel.SequenceParallel",

@@ -1,4 +1,4 @@
-// Meshes of ranks, and tensors that are spread over them: shapes are those of the whole, each rank has a part. As PyTorch 2.13 answers.
+// Tensors that are spread over a mesh of ranks: shapes are those of the whole, each rank has a part. As PyTorch 2.13 answers.
 #include "torch/spread.hpp"
 
 
@@ -8,67 +8,11 @@
 namespace stepzero::torch {
 
 using symbolic::Answer;
-using symbolic::Role;
 
 namespace {
 
 constexpr std::string_view spread_by = "torch.distributed.tensor.distribute_tensor";
 constexpr std::string_view shard = "torch.distributed.tensor.Shard", replicate = "torch.distributed.tensor.Replicate";
-
-// ---------------------------------------------------------------- meshes
-
-// A mesh covers all ranks, whatever its shape. Where only one of its dimensions is more than 1 its group is that of all ranks: as PyTorch 2.13
-// does it, none is made, and a rank may make such a mesh alone.
-Value device_mesh(Call& call) {
-  auto& s = call.run.symbols();
-  const Value shape = call.run.resolve(call.at(1));
-  const auto sizes = shape.is(Kind::tuple) || shape.is(Kind::list) ? call.run.elements(shape, call.place) : std::nullopt;
-  int several = 0;
-  Answer spreads = Answer::unknown;
-  for (const Value& item : sizes.value_or(std::vector<Value>{})) {
-    const Value size = call.run.resolve(item);
-    if (!size.is(Kind::integer)) continue;
-    const Answer alone = s.decide(s.compared(symbolic::Compare::eq, size.integer(), s.constant(1)));
-    several += alone == Answer::no;
-    spreads = alone == Answer::no || size.integer() == call.run.role(Role::world_size) ? Answer::yes : alone == Answer::yes ? Answer::no : Answer::unknown;
-  }
-  call.arguments[3] = call.run.heap().boolean(several > 1);
-  Instance* mesh = call.run.make_native("torch.distributed.device_mesh.DeviceMesh", call.place);
-  if (sizes) keep(call.run, *mesh, "$sizes", call.run.heap().tuple(*sizes));
-  keep(call.run, *mesh, "$all", call.run.heap().boolean(true));
-  // Of one dimension the group is that of the mesh.
-  if (sizes && sizes->size() == 1 && spreads != Answer::unknown) keep(call.run, *mesh, "$spreads", call.run.heap().boolean(spreads == Answer::yes));
-  mesh->open = true;
-  return Value::of(Kind::instance, mesh);
-}
-Value part_of_mesh(Call& call) { return call.run.heap().external("mesh", call.place); }
-// Of a mesh of one dimension it is that of all ranks.
-Value group_of_mesh(Call& call) {
-  if (!kept(call, "$spreads")) return call.run.heap().external("mesh", call.place);
-  Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
-  keep(call.run, *group, "$all", call.run.heap().boolean(true));
-  return Value::of(Kind::instance, group);
-}
-Value mesh_size(Call& call) {
-  const Value sizes = kept(call, "$sizes");
-  if (!sizes.is(Kind::tuple)) return call.run.heap().unknown("mesh size", Sharing::uniform, call.place);
-  const auto& items = sizes.as<values::Tuple>()->items;
-  const Value dim = call.run.resolve(call.at(0));
-  const auto at = call.run.to_constant(dim);
-  if (at && *at >= 0 && static_cast<std::size_t>(*at) < items.size()) return items[static_cast<std::size_t>(*at)];
-  auto& s = call.run.symbols();
-  Int total = s.constant(1);
-  for (const Value& item : items) {
-    const Int size = call.run.to_int(item);
-    total = total && size ? s.mul(total, size) : nullptr;
-  }
-  if ((dim && !dim.is(Kind::none)) || !total) return call.run.heap().unknown("mesh size", Sharing::uniform, call.place);
-  return Value::of(total);
-}
-Value mesh_rank(Call& call) {
-  const Value sizes = kept(call, "$sizes");
-  return call.run.heap().integer(static_cast<std::int64_t>(sizes.is(Kind::tuple) ? sizes.as<values::Tuple>()->items.size() : 1));
-}
 
 // ---------------------------------------------------------------- placements
 
@@ -143,6 +87,26 @@ TensorState whole_state(Call& call) {
   state.extent = nullptr;
   return state;
 }
+// One placement for each dimension of the mesh, and of the tensor's own dimensions. False after a problem was told.
+bool placements_fit(Call& call, const TensorState& tensor, Value mesh, Value given) {
+  const auto refuse = [&](std::string text) {
+    call.run.problem(ProblemKind::argument, call)->text = std::move(text);
+    return false;
+  };
+  const std::vector<Value> placements = placements_of(call.run, given);
+  const auto dims = dimensions_of_mesh(call.run, mesh);
+  if (dims && !placements.empty() && placements.size() != *dims)
+    return refuse("The mesh has " + count_of(*dims, "dimension") + ", but `placements` holds " + count_of(placements.size(), "placement") + ": give one for each dimension");
+  for (const Value& placement : placements) {
+    if (class_of(call.run, placement) != shard || !tensor.shape.rank_known) continue;
+    const Value dim = kept(call.run, *call.run.resolve(placement).as<Instance>(), "dim");
+    const auto at = dim ? call.run.to_constant(dim) : std::nullopt;
+    const auto rank = static_cast<std::int64_t>(tensor.shape.dims.size());
+    if (at && (*at >= rank || *at < -rank))
+      return refuse("`Shard(" + std::to_string(*at) + ")` names a dimension that a tensor of " + count_of(tensor.shape.dims.size(), "dimension") + " does not have");
+  }
+  return true;
+}
 Value full_tensor(Call& call) {
   if (const auto sharded = is_sharded(call)) call.arguments[1] = call.run.heap().boolean(*sharded);
   return result(call, whole_state(call));
@@ -153,6 +117,7 @@ Value redistributed(Call& call) {
   const TensorState* from = tensor_state(call.run, call.self);
   if (!from || !is_spread(*from) || !call.run.resolve(call.at(1)) || call.run.resolve(call.at(1)).is(Kind::none)) return result(call, whole_state(call));
   const Value mesh = call.run.resolve(call.at(0));
+  if (!placements_fit(call, *from, mesh && !mesh.is(Kind::none) ? mesh : from->made->arguments[1], call.at(1))) return unknown_of(call);
   return spread(call, whole_state(call), call.self, mesh && !mesh.is(Kind::none) ? mesh : from->made->arguments[1], call.at(1));
 }
 // What is spread has the shape of the whole. Its content is sent by one rank, unless that is None: then each rank has it.
@@ -160,7 +125,7 @@ Value distributed_tensor(Call& call) {
   const Value source = call.run.resolve(call.at(3));
   call.arguments[4] = call.run.heap().boolean(!call.given[3] || source.is(Kind::integer));
   const TensorState* from = tensor_state(call.run, call.at(0));
-  if (!from) return unknown_of(call);
+  if (!from || !placements_fit(call, *from, call.at(1), call.at(2))) return unknown_of(call);
   TensorState state = computed(call.run, {call.at(0)});
   state.shape = from->shape;
   state.dtype = from->dtype;
@@ -206,22 +171,46 @@ bool is_plain(const TensorState& state) {
   if (!state.made || !state.made->row || state.made->row->operation != values::Operation::created || !state.shape.rank_known) return false;
   return std::ranges::none_of(state.made->states, [](const TensorState* from) { return from; });
 }
-// Inside of `with implicit_replication():` a plain tensor is taken for copies.
+// Inside of these a plain tensor is taken for copies: any, or the targets of a loss.
+constexpr std::string_view takes_plain_tensors[] = {"torch.distributed.tensor.experimental.implicit_replication", "torch.distributed.tensor.parallel.loss_parallel"};
 bool replicates_around(Interpreter& run) {
   for (const interpreter::Around* around = run.around(); around; around = around->outer) {
     const Value manager = run.resolve(around->manager);
-    if (!manager.is(Kind::instance) || !manager.as<Instance>()->native || manager.as<Instance>()->native->path.ends_with("implicit_replication")) return true;
+    if (!manager.is(Kind::instance) || !manager.as<Instance>()->native || std::ranges::find(takes_plain_tensors, manager.as<Instance>()->native->path) != std::end(takes_plain_tensors)) return true;
   }
   return false;
+}
+
+// Inside, each buffer is this rank's part of the sequence, along the dimension that is named for it.
+Value context_parallel(Call& call) {
+  const auto elements = [&](Value list) {
+    list = call.run.resolve(list);
+    return list.is(Kind::list) || list.is(Kind::tuple) ? call.run.elements(list, call.place) : std::nullopt;
+  };
+  const auto buffers = elements(call.at(1)), dims = elements(call.at(2));
+  if (buffers && dims && buffers->size() != dims->size()) {
+    call.run.problem(ProblemKind::argument, call)->text =
+        "`context_parallel` takes a sequence dimension for each buffer, but is given " + count_of(buffers->size(), "buffer") + " and " + count_of(dims->size(), "dimension");
+    return {};
+  }
+  for (std::size_t i = 0; buffers && i < buffers->size(); ++i) {
+    const Value buffer = call.run.resolve((*buffers)[i]);
+    const TensorState* state = tensor_state(call.run, buffer);
+    if (!state) continue;
+    const auto at = dims ? dim_index(call.run, (*dims)[i], state->shape) : std::nullopt;
+    TensorState part = *state;
+    if (at) part.shape.dims[*at] = {};
+    else part.shape = {};
+    part.content = nullptr;
+    part.strides.clear();
+    set_state(call.run, buffer, part);
+  }
+  return {};
 }
 
 const std::deque<Collective>& collectives() {
   using values::When;
   static const std::deque<Collective> list = {
-      {"torch.distributed.device_mesh.DeviceMesh", "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
-       {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
-      {"torch.distributed.device_mesh.init_device_mesh", "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
-       {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
       {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None", distributed_tensor,
        {.name = "distribute_tensor", .group = 1, .hidden = true, .because = "rank 0's content is sent to the other ranks of the mesh", .only_if = 4}},
       {"torch.distributed.tensor.distribute_module", "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", first_argument,
@@ -242,12 +231,18 @@ std::string_view only_placement(Interpreter& run, Value placements) {
   const auto items = placements_of(run, placements);
   return items.size() == 1 ? class_of(run, items.front()) : std::string_view{};
 }
-Int size_of_mesh(Interpreter& run, Value mesh) {
-  mesh = run.resolve(mesh);
-  const Value sizes = mesh.is(Kind::instance) ? kept(run, *mesh.as<Instance>(), "$sizes") : Value{};
-  return sizes.is(Kind::tuple) && sizes.as<values::Tuple>()->items.size() == 1 ? run.to_int(sizes.as<values::Tuple>()->items.front()) : nullptr;
-}
 bool is_spread(const TensorState& state) { return state.made && state.made->row && state.made->row->path == spread_by; }
+
+Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement) {
+  const TensorState* state = tensor_state(call.run, tensor);
+  if (!state) return call.run.heap().external("", call.place);
+  if (!call.run.resolve(placement).is(Kind::instance)) {
+    Instance* last = call.run.make_native(shard, call.place);
+    keep(call.run, *last, "dim", call.run.heap().integer(-1));
+    placement = Value::of(Kind::instance, last);
+  }
+  return spread(call, *state, tensor, mesh, call.run.heap().tuple({placement}));
+}
 
 Shape local_shape(Interpreter& run, const TensorState& state) {
   Shape unknown = state.shape.rank_known ? Shape{true, std::vector<Dim>(state.shape.dims.size())} : Shape{};
@@ -287,16 +282,13 @@ bool all_spread_or_none(Op& op) {
 std::vector<Row> spread_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("torch.distributed.device_mesh.DeviceMesh.__getitem__", method, "names", part_of_mesh),
-      row("torch.distributed.device_mesh.DeviceMesh.get_group", method, "mesh_dim=None", group_of_mesh),
-      row("torch.distributed.device_mesh.DeviceMesh.get_rank", method, "", role_value<Role::rank>),
-      row("torch.distributed.device_mesh.DeviceMesh.size", method, "mesh_dim=None", mesh_size),
-      row("torch.distributed.device_mesh.DeviceMesh.ndim", property, "", mesh_rank),
       row("torch.distributed.tensor.Shard", class_, "dim=None", placement),
       row("torch.distributed.tensor.Replicate", class_, "", placement_without_dimension),
       row("torch.distributed.tensor.Partial", class_, "reduce_op=None", placement_without_dimension),
       row("torch.distributed.tensor.DTensor.from_local", function, "local_tensor, device_mesh=None, placements=None, *, run_check=False, shape=None, stride=None, grad_placements=None", from_local),
       row("torch.distributed.tensor.experimental.implicit_replication", class_, "", nullptr, "torch.context"),
+      row("torch.distributed.tensor.parallel.loss_parallel", class_, "", nullptr, "torch.context"),
+      row("torch.distributed.tensor.experimental.context_parallel", class_, "mesh, *, buffers=None, buffer_seq_dims=None, no_restore_buffers=None", context_parallel, "torch.context"),
   };
   for (const std::string_view path : {"torch.distributed.tensor.zeros", "torch.distributed.tensor.ones", "torch.distributed.tensor.empty", "torch.distributed.tensor.rand", "torch.distributed.tensor.randn"})
     rows.push_back(row(path, function, "*size, dtype=None, device_mesh=None, placements=None, **options", spread_new));

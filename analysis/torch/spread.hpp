@@ -21,6 +21,7 @@ inline Row row_of(const Collective& collective) {
 }
 constexpr std::string_view all_make_group = "process groups are made by all ranks together, members or not";
 
+std::vector<Row> mesh_rows();
 std::vector<Row> spread_rows();
 std::vector<Row> plan_rows();
 std::vector<Row> pipeline_rows();
@@ -31,8 +32,12 @@ bool is_spread(const TensorState& state);
 Shape local_shape(Interpreter& run, const TensorState& state);
 // False, after fail(), where a tensor that is spread meets one that is known not to be.
 bool all_spread_or_none(Op& op);
+// How many dimensions a mesh has; nullopt: not known.
+std::optional<std::size_t> dimensions_of_mesh(Interpreter& run, Value mesh);
 // The number of ranks of a mesh of one dimension; null if it is not known, or has several.
 Int size_of_mesh(Interpreter& run, Value mesh);
+// A tensor as one that is spread over the mesh: by this placement or, where it is none, along its last dimension.
+Value spread_along_last(Call& call, Value tensor, Value mesh, Value placement);
 // The class of the one placement in a list or by itself: "torch.distributed.tensor.Shard"; empty if it is not known, or there are several.
 std::string_view only_placement(Interpreter& run, Value placements);
 

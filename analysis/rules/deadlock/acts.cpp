@@ -69,6 +69,16 @@ bool communicates_unless_expected(const OperationEvent& event) {
   return event.row->collective && happens(event, *event.row->collective);
 }
 
+std::optional<std::int64_t> product_of(const symbolic::Context& symbols, std::span<const Value> items) {
+  std::int64_t product = 1;
+  for (const Value& item : items) {
+    const auto size = item.is(Kind::integer) ? symbols.value(item.integer()) : std::nullopt;
+    if (!size || *size < 1 || *size > (1 << 20) / product) return std::nullopt;
+    product *= *size;
+  }
+  return items.empty() ? std::nullopt : std::optional(product);
+}
+
 } // namespace
 
 bool Acts::wanted(const OperationEvent& event) {
@@ -81,13 +91,20 @@ std::optional<std::int64_t> Acts::ranks_asked_for(const OperationEvent& event, c
   std::int64_t product = 1;
   for (std::size_t begin = 0; begin < factors.size();) {
     const std::size_t end = std::min(factors.find(' ', begin), factors.size());
-    const std::string_view name = factors.substr(begin, end - begin);
+    std::string_view name = factors.substr(begin, end - begin);
     begin = end + 1;
+    const bool of_entries = name.starts_with('*');
+    if (of_entries) name.remove_prefix(1);
     std::optional<std::int64_t> given;
     for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i) {
       if (event.row->parameters[i].text() != name) continue;
       const Value value = event.arguments[i];
       if (value.is(Kind::integer)) given = symbols.value(value.integer());
+      if (of_entries) {
+        const auto* list = event.list_state(i);
+        given = value.is(Kind::tuple) ? product_of(symbols, value.as<values::Tuple>()->items) : list && !list->open ? product_of(symbols, list->items) : std::nullopt;
+        continue;
+      }
       // Devices may be named one by one.
       if (const auto* list = event.list_state(i); list && !list->open) given = static_cast<std::int64_t>(list->items.size());
     }

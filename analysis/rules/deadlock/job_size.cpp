@@ -41,8 +41,9 @@ int size_of_job(const Record& record, const Root& root) {
         look(static_cast<const CallEvent*>(event)->body);
       } else if (event->kind == EventKind::operation) {
         if (const auto given = Acts::ranks_asked_for(static_cast<const OperationEvent&>(*event), record.symbols)) {
-          // A launcher that is made once the processes have met is not what started them.
-          if (begun && size == 0) continue;
+          // A launcher that is made once the processes have met is not what started them; a mesh is of those that are there.
+          const bool starts = static_cast<const OperationEvent*>(event)->row->operation != values::Operation::collective;
+          if (begun && size == 0 && starts) continue;
           several = several || (size != 0 && size != *given);
           size = static_cast<int>(*given);
         } else {
