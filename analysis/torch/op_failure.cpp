@@ -99,7 +99,7 @@ bool Op::on_one_device() {
     }
     const Apart apart = devices_apart(*first->device, *here.device);
     if (apart.one.empty()) return true;
-    const std::string told = first->text + " is on " + std::string(apart.one) + " and " + here.text + " on " + std::string(apart.other);
+    const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " + code(apart.other);
     if (apart.when) {
       fail_when(apart.when, ProblemKind::device, told);
       return true;
@@ -114,7 +114,7 @@ bool Op::on_one_device() {
     else if (!moved.parameter.empty() && !values::chosen(other.device)) cure_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
     return false;
   };
-  if (const Value weight = kept("weight"); weight && !look({}, weight, "the weight of " + called(*this))) return false;
+  if (const Value weight = kept("weight"); weight && !look({}, weight, "The weight of " + called(*this))) return false;
   const auto& parameters = call.row.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::string_view parameter = parameters[i].text();
@@ -123,7 +123,7 @@ bool Op::on_one_device() {
     if (value.is(Kind::list) || value.is(Kind::tuple)) {
       const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
       for (std::size_t k = 0; k < items.size() && k < 64; ++k)
-        if (!look({}, run.resolve(items[k]), "part " + std::to_string(k) + " of " + name(parameter))) return false;
+        if (!look({}, run.resolve(items[k]), "Part " + std::to_string(k) + " of " + name(parameter))) return false;
     } else if (!look(parameter, value, name(parameter))) {
       return false;
     }

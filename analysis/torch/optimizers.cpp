@@ -89,8 +89,8 @@ void judge_settings(Call& call) {
     return std::optional<double>();
   };
   if (call.row.path == refuses_nesterov_alone && is_on("nesterov")) {
-    if (const auto momentum = setting("momentum"); momentum && *momentum <= 0) return refuse(call, title(call) + " takes `nesterov=True` with a momentum only, and `momentum` is " + words(*momentum));
-    if (const auto dampening = setting("dampening"); dampening && *dampening != 0) return refuse(call, title(call) + " takes `nesterov=True` without dampening only, and `dampening` is " + words(*dampening));
+    if (const auto momentum = setting("momentum"); momentum && *momentum <= 0) return refuse(call, "`" + title(call) + "`" + " takes `nesterov=True` only with a momentum, but `momentum` is " + words(*momentum));
+    if (const auto dampening = setting("dampening"); dampening && *dampening != 0) return refuse(call, "`" + title(call) + "`" + " takes `nesterov=True` only without dampening, but `dampening` is " + words(*dampening));
   }
   for (const auto& [one, other] : exclusive)
     if (is_on(one) && is_on(other)) return refuse(call, title(call) + " takes `" + std::string(one) + "` or `" + std::string(other) + "`, not both");
@@ -130,7 +130,7 @@ void judge_groups(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
   if (!items || items->size() < 2 || !std::ranges::all_of(*items, [&](const Value& item) { return call.run.resolve(item).is(Kind::dict); })) return;
-  refuse(call, title(call) + " takes one group of parameters, and is given " + count_of(items->size(), "group") + ": give each its own optimizer, or pass the parameters as one list");
+  refuse(call, "`" + title(call) + "`" + " takes one group of parameters, but is given " + count_of(items->size(), "group") + ": give each its own optimizer, or pass the parameters as one list");
 }
 
 // The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they are not all known.
@@ -182,7 +182,7 @@ void judge_captured(Call& call) {
   for (const Value& each : tensors.as<values::Tuple>()->items) {
     const TensorState* state = tensor_state(call.run, each);
     if (!state || !state->device || state->device->text != "cpu") continue;
-    refuse(call, "An optimizer with `capturable=True` steps parameters on a GPU only, and is given some on the CPU: move the model before, or leave `capturable` out");
+    refuse(call, "An optimizer with `capturable=True` steps parameters on a GPU, but some of these are on the CPU: move the model before it is made, or leave `capturable` out");
     return;
   }
 }

@@ -51,7 +51,7 @@ void judge_batch(Call& call) {
     const TensorState* state = each ? tensor_state(call.run, call.run.resolve(each)) : nullptr;
     const Int size = state && state->shape.rank_known && !state->shape.dims.empty() ? state->shape.dims.front().size : nullptr;
     if (!parts || !size || call.run.symbols().decide(call.run.symbols().compared(symbolic::Compare::lt, size, call.run.symbols().constant(*parts))) != symbolic::Answer::yes) continue;
-    return refuse(call, "The batch of " + call.run.symbols().text(size) + " cannot be parted into " + std::to_string(*parts) + " microbatches: \"Tensor size is smaller than num_chunks\"");
+    return refuse(call, "The batch of " + call.run.symbols().text(size) + " cannot be split into " + std::to_string(*parts) + " microbatches: \"Tensor size is smaller than num_chunks\"");
   }
 }
 Value step(Call& call) {

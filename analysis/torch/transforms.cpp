@@ -104,7 +104,7 @@ Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
     const Dim size = shape.dims[static_cast<std::size_t>(dim)];
     if (mapped.size.size && size.size && differ(call.run, mapped.size, size)) {
       auto& s = call.run.symbols();
-      call.run.problem(ProblemKind::layer_input, call)->text = "vmap runs over " + s.text(mapped.size.size) + " of one tensor and " + s.text(size.size) + " of another: all that it maps over have to be equally many";
+      call.run.problem(ProblemKind::layer_input, call)->text = "`vmap` runs over " + s.text(mapped.size.size) + " of one tensor and " + s.text(size.size) + " of another: all that it maps over have to be equally many";
       return {};
     }
     if (!mapped.size.size) mapped.size = size;
@@ -245,7 +245,7 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
     const auto &own = primal->shape.dims, &other = tangent->shape.dims;
     bool fits = own.size() == other.size();
     for (std::size_t d = 0; fits && d < own.size(); ++d) fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
-    if (!fits) return refuse("A tangent of `jvp` has the shape of its primal, but " + std::to_string(i) + " has shape " + values::shape_text(call.run.symbols(), tangent->shape) + " and the primal has shape " + values::shape_text(call.run.symbols(), primal->shape));
+    if (!fits) return refuse("Tangent " + std::to_string(i) + " has shape " + values::shape_text(call.run.symbols(), tangent->shape) + ", but its primal has shape " + values::shape_text(call.run.symbols(), primal->shape));
   }
   return true;
 }
