@@ -178,6 +178,13 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
   }
 }
 
+// A tensor only because something unknown was asked for a method of that name: `f(x).permute(2, 0, 1)`. A list of the program's own may hand
+// the method on to all that it holds, and is more often iterated over.
+static bool is_presumed(const values::TensorState& state) {
+  return state.external && state.made && !state.made->arguments.empty() && state.made->arguments[0].is(Kind::unknown) &&
+         std::ranges::none_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
+}
+
 Value Interpreter::element(Value iterable, Place where) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return heap().external("", where);
@@ -240,6 +247,7 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::tensor: {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
+    if (is_presumed(state)) return heap().external("", where);
     if (state.shape.rank_known && !state.shape.dims.empty()) state.shape.dims.erase(state.shape.dims.begin());
     else state.shape = {};
     state.content = nullptr;
