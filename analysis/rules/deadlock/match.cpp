@@ -55,7 +55,7 @@ bool starts_requests(const Record& record) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    any = any || (operation.result.is(values::Kind::instance) && ((operation.row->collective && operation.row->collective->async >= 0) || (operation.row->message && operation.row->message->starts)));
+    any = any || (operation.row->message && operation.row->message->starts) || (operation.row->collective && operation.row->collective->async >= 0 && operation.result.is(values::Kind::instance));
   });
   return any;
 }
@@ -81,6 +81,7 @@ public:
 
   void run() {
     if (!record_.as_rank || !may_part(record_)) return;
+    into_.found = dropped_requests(record_);
     for (const auto& root : record_.roots)
       visit(root->block, [&](const Event& event) {
         if (event.kind != EventKind::branch || record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) != symbolic::Sharing::divergent) return;

@@ -1,7 +1,6 @@
 #include "rules/deadlock/requests.hpp"
 
 #include "rules/loop/training.hpp"
-#include "rules/source.hpp"
 
 namespace stepzero::rules {
 
@@ -57,25 +56,6 @@ std::vector<Mismatch> Requests::never_waited(Worlds& worlds) const {
   for (const auto& [site, started] : started_)
     if (!awaited_.contains(site) && is_followed(worlds.of(started.rank, started.told.world), started.request)) never.push_back(started.told);
   return never;
-}
-
-bool is_dropped(const Record& record, Place call) {
-  if (!call || !record.in_file(call)) return false;
-  const auto path = enclosing(*record.chunk(call).chunk->stmt, call.span);
-  const syntax::Stmt* function = nullptr;
-  for (const Enclosing& each : path)
-    if (each.stmt->kind == syntax::StmtKind::function) function = each.stmt;
-  if (path.empty() || !function) return false;
-  const syntax::Stmt& stmt = *path.back().stmt;
-  if (stmt.kind == syntax::StmtKind::expression) return syntax::as<syntax::ExpressionStmt>(stmt).value->span == call.span;
-  if (stmt.kind != syntax::StmtKind::assign) return false;
-  const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
-  if (assign.targets.size() != 1 || assign.targets[0]->kind != syntax::ExprKind::name || !(assign.value->span == call.span)) return false;
-  const values::Name name = syntax::as<syntax::NameExpr>(*assign.targets[0]).id;
-  // A name of another scope is read elsewhere.
-  bool rebound = false;
-  for_each_statement(*function, [&](const syntax::Stmt& each) { rebound = rebound || each.kind == syntax::StmtKind::global || each.kind == syntax::StmtKind::nonlocal; });
-  return !rebound && !reads_name(*function, name);
 }
 
 } // namespace stepzero::rules

@@ -24,7 +24,10 @@ private:
   std::set<int> awaited_;
 };
 
-// Is what the call at the place returns dropped, or given a name that its function never reads? Then no caller can wait for it.
+// Is what the call at the place returns dropped, or kept in names and lists of its function alone that are never read to wait for it? Then no
+// caller can, either. dropped.cpp
 bool is_dropped(const Record& record, Place call);
+// What functions start and drop in this way, whoever calls them.
+std::vector<Mismatch> dropped_requests(const Record& record);
 
 } // namespace stepzero::rules
