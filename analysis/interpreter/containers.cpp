@@ -160,7 +160,9 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
     if (const Value method = find_method(iterator.as<values::Instance>(), Name("__next__"))) return call(method, {}, where);
     return element(iterator, where);
   }
+  // There may be nothing left, which `except StopIteration` waits for.
   if (!iterator.is(Kind::iterator) && !iterator.is(Kind::list)) {
+    may_raise_ += !otherwise;
     const Value any = element(iterator, where);
     return otherwise ? heap().merge(any, otherwise, heap().sharing(any)) : any;
   }
@@ -176,6 +178,7 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
     return first;
   }
   if (!state->open && state->items.empty()) return otherwise ? otherwise : raise_builtin("StopIteration", where);
+  may_raise_ += !otherwise;
   const Value any = element(iterator, where);
   return otherwise ? heap().merge(any, otherwise, heap().sharing(any)) : any;
 }

@@ -80,6 +80,19 @@ std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place wh
     if (iterable.as<values::List>()->kind == values::ListKind::set && state->items.size() > 1) return std::nullopt;
     return state->items;
   }
+  case Kind::choice: {
+    // Lists of as many: one by one what the sides have there.
+    const auto* choice = iterable.as<values::Choice>();
+    const auto of = [&](Value side) {
+      side = resolve(side);
+      return side.is(Kind::tuple) || (side.is(Kind::list) && side.as<values::List>()->kind == values::ListKind::list) || side.is(Kind::choice) ? elements(side, where) : std::nullopt;
+    };
+    const auto yes = of(choice->yes), no = yes ? of(choice->no) : std::nullopt;
+    if (!yes || !no || yes->size() != no->size()) return std::nullopt;
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < yes->size(); ++i) items.push_back(heap().choose(choice->condition, (*yes)[i], (*no)[i]));
+    return items;
+  }
   case Kind::class_:
     if (iterable.as<values::Class>()->is_enum) return iterable.as<values::Class>()->members;
     return std::nullopt;

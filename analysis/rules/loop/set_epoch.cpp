@@ -68,10 +68,25 @@ bool heads(const Record& record, const LoopEvent& loop, const OperationEvent& re
     });
   return asks;
 }
+// `batches = iter(loader)`, of which the loop takes one after another by `next(batches)`?
+bool takes_from(const Record& record, const LoopEvent& loop, const OperationEvent& read) {
+  if (read.calls != loop.calls || read.place.chunk != loop.place.chunk || !loop.stmt || !record.text(read.place).starts_with("iter(")) return false;
+  const std::string_view name = named(record, read);
+  bool takes = false;
+  if (!name.empty())
+    for_each_expression(*loop.stmt, [&](const syntax::Expr& part) {
+      if (part.kind != syntax::ExprKind::call) return;
+      const auto& call = syntax::as<syntax::CallExpr>(part);
+      const auto is = [](const syntax::Expr* expr, std::string_view text) { return expr->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*expr).id.text() == text; };
+      takes = takes || (call.arguments.size() > 0 && is(call.function, "next") && is(call.arguments[0], name));
+    });
+  return takes;
+}
 // Is a backward made in the loop that reads it?
 bool trains_on(const Record& record, const Scene& scene, const Happening& read, const LoopEvent& epochs) {
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
     if (each.event->row->operation != Operation::backward || !each.in(&epochs)) return false;
+    if (takes_from(record, epochs, *read.event)) return true;
     if (!read.loops.empty() && read.loops.back() != &epochs && each.in(read.loops.back())) return true;
     for (auto it = each.loops.rbegin(); it != each.loops.rend() && *it != &epochs; ++it)
       if (heads(record, **it, *read.event)) return true;
@@ -115,7 +130,7 @@ void check(const Record& record, Report& report) {
       if (!loop || !trains_on(record, scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
       const std::string condition = when ? record.symbols.text(when) : "";
       Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
-                                    (condition.empty() ? "Every epoch reads" : "When `" + condition + "`, every epoch reads") + " the data in the same order: the `DistributedSampler` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
+                                    (!when ? "Every epoch reads" : condition.find('?') != std::string::npos ? "Where the loader has one, every epoch reads" : "When `" + condition + "`, every epoch reads") + " the data in the same order: the `DistributedSampler` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
       if (!finding) continue;
       report.relate(*finding, made->event->place, "the sampler");
       report.relate(*finding, read.event->place, "the loader is read here");
