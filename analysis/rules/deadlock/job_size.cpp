@@ -1,7 +1,9 @@
 #include "rules/deadlock/job_size.hpp"
 
 #include "rules/deadlock/acts.hpp"
+#include "rules/deadlock/story.hpp"
 #include "rules/noted.hpp"
+#include "rules/shape/blocks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -116,6 +118,38 @@ int highest_named_rank(const Record& record) {
     for (values::Value side = fact->value; side.is(values::Kind::choice); side = side.as<values::Choice>()->no) look(side.as<values::Choice>()->condition);
   }
   return highest;
+}
+
+std::vector<Mismatch> ranks_beyond(const Record& record, const Root& root, int size) {
+  std::vector<Mismatch> beyond;
+  const auto at = [](const OperationEvent& event, int i) { return i >= 0 && static_cast<std::size_t>(i) < event.arguments.size() ? event.arguments[static_cast<std::size_t>(i)] : values::Value{}; };
+  const std::function<void(const Block&)> look = [&](const Block& block) {
+    for (const Event* event : block.events) {
+      // What may fail in a try is for its handlers.
+      if (event->kind == EventKind::attempt && !static_cast<const AttemptEvent*>(event)->handlers.empty()) continue;
+      for (const Block* inner : blocks_of(*event)) look(*inner);
+      if (event->kind != EventKind::operation || static_cast<const OperationEvent*>(event)->expected) continue;
+      const auto& operation = static_cast<const OperationEvent&>(*event);
+      const values::CollectiveInfo* collective = operation.row->collective;
+      const values::MessageInfo* message = operation.row->message;
+      const values::Value group = at(operation, collective ? collective->group : message ? message->group : -1);
+      const values::Value peer = at(operation, collective ? collective->root : message ? message->peer : -1);
+      // In a group of its own a program may count otherwise.
+      if ((group && !group.is(values::Kind::none)) || !peer.is(values::Kind::integer)) continue;
+      const auto rank = record.symbols.value(peer.integer());
+      if (!rank || *rank < size) continue;
+      Mismatch made;
+      made.cause = collective ? Cause::root : Cause::message;
+      made.place = event->place;
+      made.calls = event->calls;
+      made.world = size;
+      made.text = "Rank " + std::to_string(*rank) + " does not exist: the job has " + std::to_string(size) + " ranks, 0 to " + std::to_string(size - 1) + ", and this " +
+                  call_text(collective ? collective->name : message->name) + " fails. Name one of those.";
+      beyond.push_back(std::move(made));
+    }
+  };
+  look(root.block);
+  return beyond;
 }
 
 } // namespace stepzero::rules

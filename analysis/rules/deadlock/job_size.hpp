@@ -1,7 +1,7 @@
 // For which jobs a program is made: the sizes and the ranks that it names by their numbers.
 #pragma once
 
-#include "rules/report.hpp"
+#include "rules/deadlock/match.hpp"
 
 namespace stepzero::rules {
 
@@ -13,5 +13,8 @@ bool counts_ranks(const Record& record, Place place);
 
 // The highest of the ranks that the program asks for by their numbers; -1: none.
 int highest_named_rank(const Record& record);
+
+// Roots and peers that a job of so many ranks has not: the call fails, whoever makes it.
+std::vector<Mismatch> ranks_beyond(const Record& record, const interpreter::Root& root, int size);
 
 } // namespace stepzero::rules

@@ -80,8 +80,11 @@ public:
   Comparer(const Record& record, Comparison& into) : record_(record), into_(into) {}
 
   void run() {
+    for (const auto& root : record_.roots)
+      if (const int size = communicates(*root) ? size_of_job(record_, *root) : 0; size >= 2)
+        for (Mismatch& mismatch : ranks_beyond(record_, *root, size)) into_.found.push_back(std::move(mismatch));
     if (!record_.as_rank || !may_part(record_)) return;
-    into_.found = dropped_requests(record_);
+    for (Mismatch& mismatch : dropped_requests(record_)) into_.found.push_back(std::move(mismatch));
     for (const auto& root : record_.roots)
       visit(root->block, [&](const Event& event) {
         if (event.kind != EventKind::branch || record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) != symbolic::Sharing::divergent) return;
