@@ -9,8 +9,10 @@
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/module_state.hpp"
 #include "rules/deadlock/story.hpp"
+#include "rules/source.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -75,15 +77,31 @@ std::string rank_list(const std::vector<int>& ranks, int world) {
   return text;
 }
 
-// Walks outward from the collective to the call that stands in the frame of the guard.
-std::pair<Place, const CallSite*> seen_from(const OperationEvent& event, const BranchEvent& guard) {
-  Place place = event.place;
-  const CallSite* calls = event.calls;
-  while (calls && calls != guard.calls) {
-    place = calls->place;
-    calls = calls->outer;
-  }
-  return {place, calls};
+// Is the function called by a name that may be any function's: a parameter of a decorator, an item of a list of callbacks or its method?
+bool by_another_name(const Record& record, const CallSite& site) {
+  if (!site.function || !site.function->stmt || !record.chunk(site.place).chunk) return false;
+  const std::string_view written = record.text(site.place), callee = written.substr(0, written.find('('));
+  if (callee.size() == written.size() || !std::ranges::all_of(callee, [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; })) return false;
+  const std::size_t point = callee.rfind('.');
+  const std::string_view name = site.function->stmt->name.text();
+  if (callee.substr(point + 1) != name) return !name.starts_with("__") && name != "forward";
+  // `for callback in callbacks: callback.on_end()`
+  const std::string_view object = point == std::string_view::npos ? std::string_view() : callee.substr(0, point);
+  return std::ranges::any_of(enclosing(*record.chunk(site.place).chunk->stmt, site.place.span), [&](const Enclosing& each) {
+    if (each.stmt->kind != syntax::StmtKind::for_) return false;
+    const syntax::Expr& target = *syntax::as<syntax::ForStmt>(*each.stmt).target;
+    return target.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(target).id.text() == object;
+  });
+}
+
+// Walks outward from the collective to the call that stands in the frame of the guard. What is guarded by a decorator is wrong where it
+// communicates: the same guard is right around others.
+std::pair<Place, const CallSite*> seen_from(const Record& record, const OperationEvent& event, const BranchEvent& guard) {
+  std::vector<const CallSite*> sites;
+  for (const CallSite* calls = event.calls; calls && calls != guard.calls; calls = calls->outer) sites.push_back(calls);
+  while (!sites.empty() && by_another_name(record, *sites.back())) sites.pop_back();
+  if (sites.empty()) return {event.place, event.calls};
+  return {sites.back()->place, sites.back()->outer};
 }
 
 class Check {
@@ -231,7 +249,7 @@ private:
 
   void tell(const Seen& seen) {
     const OperationEvent& event = *seen.guarded.event;
-    const auto [place, calls] = seen_from(event, *seen.guarded.guard);
+    const auto [place, calls] = seen_from(record_, event, *seen.guarded.guard);
     if (!told_.insert({place.chunk, place.span.begin}).second) return;
     const bool forward = event.row->operation == Operation::parallel_forward;
     const bool hangs = !forward || sends_buffers(event.self);
@@ -263,6 +281,7 @@ private:
     const auto& guard = *seen.guarded.guard;
     report_.relate(*finding, guard.place,
                    (seen.guarded.on_yes ? "" : "the other side of ") + std::string(seen.guarded.on_yes ? who + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " goes" : " go") + " on from here" : "this condition: " + who));
+    if (calls != guard.calls) report_.relate_calls(*finding, calls);
     if (!(place == event.place)) report_.relate(*finding, event.place, call_text(name) + " is entered here");
     if (seen.next_of_others) report_.relate(*finding, seen.next_of_others->place, "the other ranks are in " + call_text(collective_name(*seen.next_of_others)) + " here");
     // What each rank gives to a call of any arguments is its own: the others may have to give something else.
