@@ -249,7 +249,8 @@ Value open_file(const BuiltinCall& call) {
     const values::Slot* slot = path.as<values::Instance>()->attributes.find(Name(values::FileState::path));
     path = slot ? call.run.resolve(slot->value) : Value{};
   }
-  if (path.is(Kind::string)) {
+  const bool of_rank = path.is(Kind::unknown) && !call.heap().is_external(path) && call.heap().sharing(path) == Sharing::divergent;
+  if (path.is(Kind::string) || of_rank) {
     values::Table& attributes = file.as<values::Unknown>()->attributes;
     call.heap().slot_of(attributes, Name(values::FileState::path)).value = path;
     auto* read = call.heap().make<values::Bound>();

@@ -55,7 +55,7 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
   std::vector<Value> items, keys;
   bool open = false;
   Value rest, rest_key;
-  Int length = nullptr, share = nullptr;
+  Int length = nullptr, share = nullptr, whole = nullptr;
   Sharing filtered = Sharing::uniform;  // by conditions that are not known
   Sharing dealt = Sharing::uniform;     // how many there are to go through
 
@@ -137,7 +137,10 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     LoopShape shape;
     shape.place = here(expr);
     shape.trips = trips_of(iterable);
-    if (level == 0) dealt = shape.trips;
+    if (level == 0) {
+      dealt = shape.trips;
+      whole = known_length(iterable);
+    }
     run_generic_loop(shape, [&] {
       if (level == 0) rest = {};
       round(for_a_round(heap(), element(iterable, here(*generator.iterable))), false);
@@ -176,6 +179,11 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     state->length = !state->items.empty() ? nullptr : length ? length : share;
     if (dealt == Sharing::local) filtered = dealt;
     if (!state->length && state->items.empty() && filtered == Sharing::local) state->length = symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
+    // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks have.
+    bool shared_out = false;
+    if (whole) symbols().atoms(whole, [&](Int atom) { shared_out = shared_out || atom != whole; });
+    if (!state->length && state->items.empty() && limits_.as_rank && dealt != Sharing::local && filtered != Sharing::local && expr.generators.size() == 1 && expr.comprehension == ComprehensionKind::list)
+      state->length = shared_out ? whole : symbols().fresh({.name = "len(" + std::string(record_.text(here(expr))) + ")", .lower = 0, .upper = {}, .sharing = Sharing::uniform});
   }
   return list;
 }

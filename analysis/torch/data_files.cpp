@@ -94,10 +94,22 @@ Value same_path(Call& call) {
   return path && path.text().starts_with('/') ? path : unknown_of(call);
 }
 
+// What a file holds that is another one on each rank; absent if it is not known to be.
+Value data_of_rank(Call& call, Value file) {
+  file = call.run.resolve(file);
+  const auto* attributes = file.is(Kind::unknown) ? &file.as<values::Unknown>()->attributes : file.is(Kind::instance) ? &file.as<Instance>()->attributes : nullptr;
+  const values::Slot* slot = attributes ? attributes->find(Name(values::FileState::path)) : nullptr;
+  const Value path = slot ? call.run.resolve(slot->value) : file;
+  if (path.is(Kind::string) || !(path.is(Kind::unknown) || path.is(Kind::string)) || call.run.heap().is_external(path) || call.run.heap().sharing(path) != Sharing::divergent) return {};
+  const Value made = call.run.heap().unknown("", Sharing::local, call.place);
+  made.as<values::Unknown>()->external = true;
+  call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
+  return made;
+}
 // What is read of a file, as one text.
 Value text_of_file(Call& call) {
-  const Value own = call.self.is(Kind::instance) ? kept(call, values::FileState::path) : Value{};
-  const Value made = own && !own.is(Kind::string) ? call.run.heap().unknown("", symbolic::mix(call.run.heap().sharing(own), Sharing::local), call.place) : not_seen(call);
+  const Value own = data_of_rank(call, call.self);
+  const Value made = own ? own : not_seen(call);
   if (const Value path = path_text(call.run, call.self); path && made.is(Kind::unknown))
     call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
   return made;
@@ -126,7 +138,10 @@ template <DataFormat format> Value loaded(Call& call) {
   const Value hook = format == DataFormat::json && call.options.size() == 1 ? option(call, "object_hook") : Value{};
   const bool usual = format == DataFormat::yaml ? call.options.empty() || (loader && call.options.size() == 1) : call.options.empty() || hook;
   const Value data = path && usual ? call.run.data_of_file(path.text(), format) : Value{};
-  if (!data) return not_seen(call);
+  if (!data) {
+    const Value own = data_of_rank(call, source);
+    return own ? own : not_seen(call);
+  }
   return hook && !call.run.resolve(hook).is(Kind::none) ? hooked(call, data, hook) : data;
 }
 

@@ -16,12 +16,16 @@ Value save(Call& call) {
   }
   return Value::none();
 }
+// A file of each rank holds what is its own.
+bool is_of_rank(Call& call, Value path) { return call.run.heap().sharing(path) == Sharing::divergent && !call.run.heap().is_external(path); }
+Value load_array(Call& call) {
+  const Value made = call.run.heap().external("", call.place);
+  if (is_of_rank(call, call.run.resolve(call.at(0)))) made.as<values::Unknown>()->sharing = Sharing::local;
+  return made;
+}
 // Reading parts of it is recorded.
 Value load(Call& call) {
-  // A file of each rank holds what is its own.
-  const Value path = call.run.resolve(call.at(0));
-  const bool own = call.run.heap().sharing(path) == Sharing::divergent && !call.run.heap().is_external(path);
-  const Value made = call.run.heap().unknown("", own ? Sharing::local : Sharing::uniform, call.place);
+  const Value made = call.run.heap().unknown("", is_of_rank(call, call.run.resolve(call.at(0))) ? Sharing::local : Sharing::uniform, call.place);
   made.as<values::Unknown>()->loaded = true;
   return made;
 }
@@ -60,7 +64,7 @@ std::vector<Row> file_rows() {
       row("PIL.Image.open", function, "fp, mode='r', formats=None", nullptr, {}, Operation::file_read),
       row("cv2.imread", function, "filename, flags=1", nullptr, {}, Operation::file_read),
       row("cv2.VideoCapture", function, "*arguments", nullptr, {}, Operation::file_read),
-      row("numpy.load", function, "file, *more, **options", nullptr, {}, Operation::file_read),
+      row("numpy.load", function, "file, *more, **options", load_array, {}, Operation::file_read),
 
       row("sklearn.model_selection.train_test_split", function, "*arrays, **options", parts, {}, Operation::split),
       row("sklearn.$Estimator", class_, "*arguments, **options", nullptr),
