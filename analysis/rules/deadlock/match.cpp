@@ -5,6 +5,7 @@
 #include "rules/deadlock/causes.hpp"
 #include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/job_size.hpp"
+#include "rules/deadlock/missing_gradients.hpp"
 #include "rules/deadlock/point_to_point.hpp"
 #include "rules/deadlock/requests.hpp"
 #include "rules/deadlock/rounds.hpp"
@@ -113,6 +114,7 @@ public:
         }
       }
     pair_up();
+    for (Mismatch& mismatch : missing_gradients(record_, *into_.worlds)) into_.found.push_back(std::move(mismatch));
   }
 
 private:

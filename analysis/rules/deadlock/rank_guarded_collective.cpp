@@ -126,7 +126,10 @@ public:
         seen.supposed = mismatch.supposed;
         tell(seen);
       } else if (mismatch.place && told_.insert({mismatch.place.chunk, mismatch.place.span.begin}).second) {
-        if (Finding* finding = report_.add(mismatch.certain ? Severity::error : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text)) report_.relate_calls(*finding, mismatch.calls);
+        if (Finding* finding = report_.add(mismatch.certain ? Severity::error : Severity::warning, mismatch.place, mismatch.calls, mismatch.jobs + mismatch.text)) {
+          for (const auto& [place, text] : mismatch.related) report_.relate(*finding, place, text);
+          report_.relate_calls(*finding, mismatch.calls);
+        }
       }
     }
     for (auto& [event, seen] : found_)

@@ -1,0 +1,82 @@
+#include "rules/deadlock/missing_gradients.hpp"
+
+#include "rules/deadlock/story.hpp"
+#include "rules/noted.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace stepzero::rules {
+
+using namespace interpreter;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// The layers and tensors that the losses of a rank are computed from, by where they are made; nothing where not all of it is known.
+using Sources = std::set<std::pair<std::string, std::uint32_t>>;
+std::optional<Sources> sources_of_losses(const Record& own) {
+  Sources sources;
+  bool known = !own.out_of_budget && !own.cancelled, any = false;
+  visit_roots(own, [&](const Event& event) {
+    if (!known || event.kind != EventKind::operation || static_cast<const OperationEvent&>(event).row->operation != Operation::backward) return;
+    const values::TensorState* loss = static_cast<const OperationEvent&>(event).self_state();
+    known = loss && loss->graph_complete && !loss->external;
+    any = true;
+    if (!known) return;
+    for (const values::Object* source : loss->graph)
+      if (source->born.chunk) sources.emplace(own.chunks[source->born.chunk].path, own.span(source->born).begin);
+  });
+  return known && any ? std::optional(sources) : std::nullopt;
+}
+
+// The collectives of the block that have a gradient to send.
+const OperationEvent* reduces_gradient(const Block& block) {
+  const OperationEvent* found = nullptr;
+  visit(block, [&](const Event& event) {
+    if (found || event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    const int tensor = operation.row->operation == Operation::collective && operation.row->collective ? operation.row->collective->tensor : -1;
+    if (tensor >= 0 && static_cast<std::size_t>(tensor) < operation.arguments.size()) found = &operation;
+  });
+  return found;
+}
+
+} // namespace
+
+std::vector<Mismatch> missing_gradients(const Record& record, Worlds& worlds) {
+  const auto& gradients = Noted::of(record).gradients;
+  std::vector<const OperationEvent*> reduced;
+  std::vector<Place> asked;
+  if (!gradients.empty())
+    visit_roots(record, [&](const Event& event) {
+      if (event.kind != EventKind::branch) return;
+      const auto& branch = static_cast<const BranchEvent&>(event);
+      const auto in_condition = [&](const Fact* fact) { return fact->place.chunk == event.place.chunk && fact->place.span.begin >= event.place.span.begin && fact->place.span.end <= event.place.span.end; };
+      if (std::none_of(gradients.begin(), gradients.end(), in_condition)) return;
+      for (const Block* side : {&branch.yes, &branch.no})
+        if (const OperationEvent* collective = reduces_gradient(*side)) {
+          reduced.push_back(collective);
+          asked.push_back(event.place);
+        }
+    });
+  if (reduced.empty()) return {};
+  const auto first = sources_of_losses(worlds.of(0, 2)), second = first ? sources_of_losses(worlds.of(1, 2)) : std::nullopt;
+  if (!first || !second || *first == *second) return {};
+  const bool first_lacks = !std::ranges::includes(*first, *second);
+  const int lacking = first_lacks ? 0 : 1;
+  Mismatch made;
+  made.cause = Cause::guard;
+  made.certain = false;
+  made.world = 2;
+  made.name = std::string(reduced.front()->row->collective->name);
+  made.place = reduced.front()->place;
+  made.calls = reduced.front()->calls;
+  made.text = "Rank " + std::to_string(lacking) + " computes its loss without parameters that rank " + std::to_string(1 - lacking) + " uses: their gradient is None there, so it skips this " + call_text(made.name) +
+              ", and rank " + std::to_string(1 - lacking) + " waits or reduces another gradient with it. Give every rank a gradient, zeros where there is none.";
+  made.related.push_back({asked.front(), "a rank without a gradient goes past here"});
+  return {made};
+}
+
+} // namespace stepzero::rules

@@ -1,0 +1,10 @@
+// Ranks whose losses use other parameters, and who reduce only the gradients that there are.
+#pragma once
+
+#include "rules/deadlock/match.hpp"
+
+namespace stepzero::rules {
+
+std::vector<Mismatch> missing_gradients(const Record& record, Worlds& worlds);
+
+} // namespace stepzero::rules
