@@ -84,6 +84,19 @@ Value run_command(Call& call) {
   return call.run.heap().external("", call.place);
 }
 
+// signal.signal(signal.SIGTERM, handler): which processes get the signal, and when, nobody knows. What the handler does is done on some of them.
+Value handler_set(Call& call) {
+  const Value handler = call.run.resolve(call.at(1));
+  if (!handler.is(Kind::function) && !handler.is(Kind::bound)) return uniform(call);
+  const Value comes = call.run.heap().choose(call.run.symbols().opaque("a signal comes", symbolic::Sharing::local), handler, Value::none());
+  call.run.over_choices(comes, [&](Value one) {
+    if (!one.is(Kind::none)) call.run.call(one, {{uniform(call), uniform(call)}, {}, false}, call.place);
+    return Value::none();
+  }, call.place);
+  // What the handler was before; and each process is on its own from here.
+  return call.run.heap().unknown("", symbolic::Sharing::local, call.place);
+}
+
 Value store_made(Call& call) {
   const Value port = call.run.resolve(call.at(1));
   if (const auto number = port.is(Kind::integer) ? call.run.symbols().value(port.integer()) : std::nullopt; number && (*number > last_port || *number < 0))
@@ -128,10 +141,13 @@ std::vector<Row> process_rows() {
       row("os.environ.__setitem__", function, "key, value", set_variable),
       row("os.environ.update", function, "*arguments, **options", set_variables),
       row("os.putenv", function, "key, value", set_variable),
+      row("signal.signal", function, "signalnum, handler", handler_set),
       row("torch.distributed.TCPStore", class_, "host_name, port, world_size=None, is_master=False, *more, **options", store_made),
   };
   for (const std::string_view name : {"subprocess.run", "subprocess.Popen", "subprocess.call", "subprocess.check_call", "subprocess.check_output"})
     rows.push_back(row(name, function, "args, *more, **options", run_command));
+  for (const std::string_view name : {"signal.SIGTERM", "signal.SIGINT", "signal.SIGUSR1", "signal.SIGUSR2", "signal.SIGHUP", "signal.SIGQUIT", "signal.SIGCONT", "signal.SIGALRM"})
+    rows.push_back(row(name, constant, "", uniform));
   return rows;
 }
 
