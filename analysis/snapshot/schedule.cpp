@@ -1,5 +1,6 @@
 #include "snapshot/schedule.hpp"
 
+#include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
 #include "snapshot/schedule_rows.hpp"
@@ -267,13 +268,37 @@ Schedule schedule_of(const Record& record, int world) {
     run_world(record, comparison, world, made);
     return made;
   }
+  // The size that the program gives, where it gives one.
+  constexpr int largest = 16;
+  std::set<int> given;
+  for (const auto& root : record.roots)
+    if (worth_telling(*root)) given.insert(rules::size_of_job(record, *root));
+  given.erase(0);
+  if (given.size() == 1 && *given.begin() <= largest) {
+    run_world(record, comparison, *given.begin(), made);
+    return made;
+  }
   Fit fit = Fit::too_few;
+  int fitting = 2;
   for (const int size : {2, 3, 4, 8}) {
     if (size > 4 && fit != Fit::too_few) break;
     fit = run_world(record, comparison, size, made);
-    if (fit == Fit::yes) return made;
+    if (fit == Fit::yes) {
+      fitting = size;
+      break;
+    }
   }
-  run_world(record, comparison, 2, made);
+  // What hangs in larger jobs alone is shown in one of those.
+  const auto hangs = [](const Schedule& one) { return std::any_of(one.parts.begin(), one.parts.end(), [](const SchedulePart& part) { return part.hangs; }); };
+  int proven = 0;
+  for (const rules::Mismatch& mismatch : comparison.found) proven = std::max(proven, mismatch.certain && mismatch.world <= largest ? mismatch.world : 0);
+  if (fit == Fit::yes && !hangs(made))
+    for (const int size : {3, 4, 8, 16}) {
+      if (size <= fitting || size > proven) continue;
+      Schedule larger;
+      if (run_world(record, comparison, size, larger) == Fit::yes && hangs(larger)) return larger;
+    }
+  if (fit != Fit::yes) run_world(record, comparison, 2, made);
   return made;
 }
 

@@ -295,11 +295,15 @@ private:
 
 std::string ranks_text(const std::vector<int>& ranks) {
   if (ranks.size() == 1) return "rank " + std::to_string(ranks.front());
-  bool row = ranks.size() > 2;
-  for (std::size_t i = 1; i < ranks.size(); ++i) row = row && ranks[i] == ranks[i - 1] + 1;
-  if (row) return "ranks " + std::to_string(ranks.front()) + "-" + std::to_string(ranks.back());
+  // Three in a row and more as "1-3".
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; begin < ranks.size(); begin = end) {
+    for (end = begin + 1; end < ranks.size() && ranks[end] == ranks[end - 1] + 1;) ++end;
+    if (end - begin < 3) end = begin + 1;
+    parts.push_back(std::to_string(ranks[begin]) + (end - begin > 1 ? "-" + std::to_string(ranks[end - 1]) : ""));
+  }
   std::string text = "ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : i + 1 == ranks.size() ? " and " : ", ") + std::to_string(ranks[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
   return text;
 }
 

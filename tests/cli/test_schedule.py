@@ -263,3 +263,52 @@ def test_each_launch_that_communicates_in_another_way_is_a_job(write, stepzero):
     assert [file.get("launch") for file in files] == [None, "run.sh:1"]
     assert files[1]["world"] == 3
     assert "train.py, as launched by run.sh:1, 3 ranks" in stepzero("schedule", "train.py").text
+
+
+OF_SIXTEEN = """\
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+
+def work(rank, world_size):
+    dist.init_process_group("gloo", rank=rank, world_size=world_size)
+    x = torch.zeros(1)
+    for step in range(6):
+        dist.all_reduce(x)
+    if rank == 9:
+        dist.all_reduce(x)
+
+
+if __name__ == "__main__":
+    mp.spawn(work, args=(16,), nprocs=16)
+"""
+
+OF_THREE = """\
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+x = torch.zeros(1)
+if dist.get_rank() == 2:
+    dist.barrier()
+dist.broadcast(x, 0)
+"""
+
+
+def test_as_many_ranks_as_the_program_asks_for(schedule):
+    assert schedule(OF_SIXTEEN).text == """\
+train.py, 16 ranks, as it runs
+  line  ranks 0-8 and 10-15 | rank 9
+     9  for step in range(6):  (6 rounds alike)
+    10    all_reduce float32[1]
+    12  -                   | all_reduce float32[1]
+        >> hangs: rank 9 waits in all_reduce (line 12); ranks 0-8 and 10-15 have ended or gone on without it
+"""
+
+
+def test_a_hang_of_larger_jobs_is_shown_in_one(schedule):
+    text = schedule(OF_THREE).text
+    assert "train.py, 3 ranks, as it runs" in text
+    assert ">> hangs: ranks 0 and 1 wait in broadcast (line 8); rank 2 waits in barrier (line 7)" in text
+    assert "hangs" not in schedule(OF_THREE, "--world", "2").text
