@@ -1,4 +1,5 @@
 // What goes to files and comes from them: checkpoints, and the samples of data sets; and what learns from data outside PyTorch.
+#include "interpreter/noted_at.hpp"
 #include "torch/native.hpp"
 
 namespace stepzero::torch {
@@ -31,7 +32,7 @@ Value load(Call& call) {
 }
 // The program names classes that may be made.
 Value allow_classes(Call& call) {
-  call.run.named_condition("torch.serialization.safe_globals", Sharing::uniform);
+  call.run.named_condition(interpreter::noted_at("torch.serialization.safe_globals", call.place), Sharing::uniform);
   return context(call);
 }
 // Of each array the training part and the test part.

@@ -14,9 +14,9 @@ Value unknown_of(Call& call);      // computed from the arguments in a way that 
 Value context(Call& call);         // a context manager that changes nothing that is followed
 template <symbolic::Role role> Value role_value(Call& call) { return Value::of(call.run.role(role)); }
 // The same as a variable of the environment has it: as text, which is taken for the number that it names.
-std::string role_read(symbolic::Role role);
+void note_role_read(Call& call, symbolic::Role role);
 template <symbolic::Role role> Value role_text(Call& call) {
-  call.run.named_condition(role_read(role), symbolic::Sharing::uniform);
+  note_role_read(call, role);
   return role_value<role>(call);
 }
 

@@ -1,6 +1,7 @@
 // What a program hands to other processes is text: variables of the environment, the words of a command, the port that ranks meet at.
 #include "torch/processes.hpp"
 
+#include "interpreter/noted_at.hpp"
 #include "torch/native.hpp"
 #include "values/numbers.hpp"
 
@@ -16,9 +17,9 @@ constexpr std::int64_t last_port = 65535;
 std::string_view type_name(Interpreter& run, Value value) {
   switch (value.kind) {
   case Kind::integer: {
-    // By its name alone a parameter is taken for a rank: it may be the text of one. What a variable of the environment was read for is text.
+    // By its name alone a parameter is taken for a rank: it may be the text of one.
     for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank, symbolic::Role::node_rank, symbolic::Role::world_size, symbolic::Role::local_world_size})
-      if ((run.in_roots() || run.record().conditions.contains(role_read(role))) && value.integer() == run.role(role)) return {};
+      if (run.in_roots() && value.integer() == run.role(role)) return {};
     return "int";
   }
   case Kind::real: return "float";
@@ -74,7 +75,7 @@ Value run_command(Call& call) {
     const Value word = call.run.resolve((*handed)[i]);
     if (const std::string_view type = type_name(call.run, word); !type.empty()) {
       refuse(call, "Part " + std::to_string(i) + " of the command is " + (type == "int" || type == "float" || type == "bool" ? "of type " : "") + std::string(type) +
-                       ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Write str(…) around it");
+                       ", and a command takes text alone: \"expected str, bytes or os.PathLike object\". Write str(…) around it").operands = {word};
       break;
     }
   }
@@ -106,7 +107,7 @@ Value store_made(Call& call) {
 
 } // namespace
 
-std::string role_read(symbolic::Role role) { return "$read " + std::to_string(static_cast<int>(role)); }
+void note_role_read(Call& call, symbolic::Role role) { call.run.named_condition(interpreter::noted_at("$read " + std::to_string(static_cast<int>(role)), call.place), symbolic::Sharing::uniform); }
 
 Value role_or_else(Call& call, Value role, std::string_view given, Value otherwise) {
   return otherwise && is_no_rank(call.run, otherwise) ? call.run.heap().choose(call.run.named_condition(given, symbolic::Sharing::uniform), role, otherwise) : role;
@@ -126,7 +127,7 @@ void judge_variable(Call& call, std::string_view key, Value value) {
   if (const std::string_view type = type_name(call.run, value); !type.empty()) {
     const bool of_type = type == "int" || type == "float" || type == "bool";
     refuse(call, (key.empty() ? std::string("The variable") : "`" + std::string(key) + "`") + " is set to " + (of_type ? "a value of type " : "") + std::string(type) +
-                     ", and a variable of the environment is text: \"str expected, not " + (of_type ? std::string(type) : type == "None" ? std::string("NoneType") : std::string(type.substr(type.find(' ') + 1))) + "\". Write str(…) around it");
+                     ", and a variable of the environment is text: \"str expected, not " + (of_type ? std::string(type) : type == "None" ? std::string("NoneType") : std::string(type.substr(type.find(' ') + 1))) + "\". Write str(…) around it").operands = {value};
     return;
   }
   if (key == "MASTER_PORT" && value.is(Kind::string))

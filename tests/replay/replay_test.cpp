@@ -289,6 +289,33 @@ TEST_CASE("an analysis that goes on from the last one says the same as one from 
   }
 }
 
+TEST_CASE("what a statement let pass is told once an edit takes the statement away") {
+  constexpr std::string_view programs[] = {
+      "import os\nimport torch\ntext = os.environ[\"RANK\"]\nimport torch.distributed as dist\nos.environ[\"OTHER\"] = dist.get_rank()\n",
+      "from torch import nn\nimport torch\ntorch.serialization.add_safe_globals([nn.Linear])\ntorch.save({\"model\": nn.Linear(4, 2)}, \"m.pt\")\nsame = torch.load(\"m.pt\", weights_only=True)\n",
+  };
+  for (const std::string_view program : programs)
+    for (const bool put_back : {false, true}) {
+      OneFile file("/work.py", std::string(program));
+      snapshot::Memory memory;
+      snapshot::Options warm, cold;
+      warm.memory = &memory;
+      snapshot::analyze(file, "/work.py", warm);
+      const auto begin = static_cast<std::uint32_t>(program.find('\n', program.find("import torch")) + 1);
+      const auto end = static_cast<std::uint32_t>(program.find('\n', begin) + 1);
+      REQUIRE(snapshot::analyze(file, "/work.py", cold).findings.empty());
+      file.edit(begin, end, "");
+      REQUIRE(snapshot::analyze(file, "/work.py", cold).findings.size() == 1);
+      if (put_back) {
+        snapshot::analyze(file, "/work.py", warm);
+        file.replace_all(std::string(program));
+      }
+      const std::string again = told(snapshot::analyze(file, "/work.py", warm)), fresh = told(snapshot::analyze(file, "/work.py", cold));
+      INFO(difference(again, fresh) << "\n" << file.bytes());
+      CHECK((again == fresh));
+    }
+}
+
 TEST_CASE("going on says the same for real files") {
   constexpr int edits = 24;
   std::mt19937 random(22);

@@ -1,12 +1,32 @@
 // launch/environment: what another process is handed is no text, or no port.
+#include "interpreter/noted_at.hpp"
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
+
+#include <algorithm>
 
 namespace stepzero::rules {
 
 namespace {
 
-void check(const Record& record, Report& report) { report_problems(record, report, values::ProblemKind::process_text, Severity::error); }
+// Is it a rank that the program reads from the environment, where it is text?
+bool is_read_as_text(const Record& record, const ProblemEvent& problem) {
+  using symbolic::Role;
+  if (problem.operands.empty() || !problem.operands[0].is(values::Kind::integer)) return false;
+  return std::ranges::any_of(std::initializer_list<Role>{Role::rank, Role::local_rank, Role::node_rank, Role::world_size, Role::local_world_size}, [&](Role role) {
+    const auto n = static_cast<int>(role);
+    return problem.operands[0].integer() == record.roles[n] && interpreter::is_noted(record, "$read " + std::to_string(n));
+  });
+}
+
+void check(const Record& record, Report& report) {
+  visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
+    if (problem.problem != values::ProblemKind::process_text || is_read_as_text(record, problem)) return;
+    std::string message = problem.text;
+    const auto given = qualify(record, problem, root, Severity::error, message);
+    if (Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr) report.relate_calls(*finding, problem.calls);
+  });
+}
 
 } // namespace
 
