@@ -129,6 +129,7 @@ void hand_out_arguments(Call& call) {
 }
 } // namespace
 Value trains(Call& call) {
+  moves_modules(call);
   hand_out_arguments(call);
   return nothing(call);
 }

@@ -243,6 +243,8 @@ Value parameter(Call& call) {
   const Value wanted = call.run.resolve(call.at(1));
   state.requires_grad = !wanted ? Known::yes : call.run.to_constant(wanted) == 1 ? Known::yes : call.run.to_constant(wanted) == 0 ? Known::no : Known::unknown;
   if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
+  // Of a class that nobody constructs here, somebody else may move the module.
+  if (call.run.in_roots()) state.device = nullptr;
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::parameter;
   TensorState with_source = state;
@@ -254,6 +256,7 @@ Value parameter(Call& call) {
 Value buffer(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
+  if (call.run.in_roots()) state.device = nullptr;
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::buffer;
   return made;
@@ -263,6 +266,11 @@ Value register_buffer(Call& call) {
   const Value value = call.run.resolve(call.at(1));
   if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
   if (value.is(Kind::tensor)) value.as<Tensor>()->role = values::TensorRole::buffer;
+  if (const TensorState* state = call.run.in_roots() ? tensor_state(call.run, value) : nullptr; state && state->device) {
+    TensorState moved = *state;
+    moved.device = nullptr;
+    set_state(call.run, value, moved);
+  }
   keep(call, "$has_buffers", call.run.heap().boolean(true));
   return Value::none();
 }

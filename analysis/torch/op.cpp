@@ -400,11 +400,13 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   for (const Dim& d : shape.dims)
     if (d.size) state.sharing = symbolic::mix(state.sharing, s.sharing(d.size));
   const Value device = argument("device");
-  if (!device) state.device = run.knows_default_device() ? run.heap().device("cpu").as<values::Device>() : device_around(run);
-  else state.device = values::device_named(run.heap(), device);
+  if (!device) state.device = default_device(run);
+  else state.device = device_meant(run, device);
   state.strides = strides_in_order(shape);
   run.heap().set_no_grad(state);
   state.requires_grad = flag("requires_grad");
+  if (state.requires_grad == Known::yes && dtype != Dtype::unknown && category(dtype) < 2)
+    return fail(ProblemKind::dtype, "Only tensors of floating point and complex numbers can require gradients, but this one is " + code(values::name(dtype)) + ": give it a `dtype`, or write its numbers as floats");
   return torch::result(call, std::move(state));
 }
 

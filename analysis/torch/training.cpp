@@ -129,8 +129,16 @@ Value grad_mode(Call& call) {
   if (call.row.path == "torch.set_grad_enabled") call.run.note_gradient_switch(made);
   return Value::of(Kind::instance, made);
 }
+// Of one cycle it has to be told how long it is.
+constexpr std::string_view one_cycle = "torch.optim.lr_scheduler.OneCycleLR";
+void judge_cycle(Call& call) {
+  const auto given = [&](std::size_t i) { return call.given[i] && !call.run.resolve(call.at(i)).is(Kind::none); };
+  if (call.spread || given(2) || (given(3) && given(4))) return;
+  call.run.problem(values::ProblemKind::argument, call)->text = "`OneCycleLR` has to be told how many steps its cycle has: pass `total_steps`, or `epochs` and `steps_per_epoch`";
+}
 Value scheduler_init(Call& call) {
   keep(call, "$optimizer", call.at(0));
+  if (call.row.path == one_cycle) judge_cycle(call);
   // The program's own function of the step: it runs for any of them, which is kept beside.
   for (std::size_t i = 0; i < call.row.parameters.size() && call.self.is(Kind::instance); ++i) {
     if (call.row.parameters[i].text() != "lr_lambda") continue;

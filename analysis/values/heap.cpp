@@ -340,7 +340,8 @@ TensorState* Heap::state(TensorState content) {
 
 Value Heap::device(std::string_view text) {
   auto* made = make<Device>();
-  made->text = keep(std::string(text));
+  // A program's own text is never taken for one of devices.hpp.
+  made->text = keep(is_reserved(text) ? " " + std::string(text) : std::string(text));
   return Value::of(Kind::device, made);
 }
 

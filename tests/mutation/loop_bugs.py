@@ -282,6 +282,25 @@ def module_dropped(source):
                 yield Mutant(".module dropped", node.lineno, source.said(source.parents[node]), [source.replaced(node, source.said(node.value))])
 
 
+DEVICE = re.compile(r"device|cuda|gpu|rank", re.I)
+
+
+def not_moved(source):
+    """A model, a batch or a tensor that stays where it was made. Where it is used then names the mistake."""
+    for call in source.methods("to") + source.methods("cuda"):
+        if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
+            continue
+        parent = source.parents.get(call)
+        named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}
+        attributes = {node.attr for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Attribute)}
+        if source.alone(call):
+            named |= {node.id for node in ast.walk(call.func.value) if isinstance(node, ast.Name)} - {"self"}
+            attributes |= {node.attr for node in ast.walk(call.func.value) if isinstance(node, ast.Attribute)}
+        around = source.tree if attributes else source.function(call)
+        lines = [node.lineno for node in ast.walk(around) if isinstance(node, ast.Name) and node.id in named or isinstance(node, ast.Attribute) and node.attr in attributes]
+        yield Mutant("not moved", call.lineno, source.said(call), [source.replaced(call, source.receiver(call))], lines)
+
+
 FAMILIES = {
     # family: (operator, the rules that speak of such a bug, what a file says that can have it)
     "zero_grad deleted": (zero_grad, ["loop/missing-zero-grad", "loop/accumulation-step", "loop/zero-grad-order"], "zero_grad"),
@@ -299,5 +318,6 @@ FAMILIES = {
     "backward deleted": (backward_deleted, ["loop/missing-backward", "loop/*", "amp/*"], "backward"),
     "clip late": (clip_late, ["loop/clip-after-step"], "clip_grad"),
     "loss arguments swapped": (loss_swapped, ["shape/*", "loop/*"], "Loss|cross_entropy|nll_loss"),
+    "not moved": (not_moved, ["shape/device"], r"\.to\(|\.cuda\("),
     ".module dropped": (module_dropped, ["checkpoint/keys", "call/*", "parallel/wrapped-attribute"], "DDP|DistributedDataParallel"),
 }
