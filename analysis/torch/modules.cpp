@@ -244,7 +244,7 @@ Value parameter(Call& call) {
   state.requires_grad = !wanted ? Known::yes : call.run.to_constant(wanted) == 1 ? Known::yes : call.run.to_constant(wanted) == 0 ? Known::no : Known::unknown;
   if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   // Of a class that nobody constructs here, somebody else may move the module.
-  if (call.run.in_roots()) state.device = nullptr;
+  if (call.run.of_any_use()) state.device = nullptr;
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::parameter;
   TensorState with_source = state;
@@ -256,7 +256,7 @@ Value parameter(Call& call) {
 Value buffer(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
-  if (call.run.in_roots()) state.device = nullptr;
+  if (call.run.of_any_use()) state.device = nullptr;
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::buffer;
   return made;
@@ -266,7 +266,7 @@ Value register_buffer(Call& call) {
   const Value value = call.run.resolve(call.at(1));
   if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
   if (value.is(Kind::tensor)) value.as<Tensor>()->role = values::TensorRole::buffer;
-  if (const TensorState* state = call.run.in_roots() ? tensor_state(call.run, value) : nullptr; state && state->device) {
+  if (const TensorState* state = call.run.of_any_use() ? tensor_state(call.run, value) : nullptr; state && state->device) {
     TensorState moved = *state;
     moved.device = nullptr;
     set_state(call.run, value, moved);

@@ -114,7 +114,7 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   else op.run.heap().set_no_grad(state);
   state.graph_complete = true;
   if (const Value device = op.argument("device")) state.device = device_meant(op.run, device);
-  else if (!op.run.in_roots() || device_around(op.run)) state.device = default_device(op.run);
+  else if (!op.run.of_any_use() || device_around(op.run)) state.device = default_device(op.run);
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
   tensor->role = role;

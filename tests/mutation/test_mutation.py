@@ -87,6 +87,13 @@ def shrink(model):
 
 def experts(x):
     return route(x, num_experts=8, top_k=2)
+
+
+def sample():
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    net = Net().to(device)
+    x = torch.randn(8, 16).to(device)
+    return net(x)
 '''
 
 # family: the texts that each of its bugs leaves on the line of its place
@@ -106,6 +113,7 @@ EXPECTED = {
     "backward deleted": ["pass", "pass"],
     "clip late": ["pass"],
     "loss arguments swapped": ["loss = criterion(y, model(x))", "nn.functional.cross_entropy(y, model(x)).backward()"],
+    "not moved": ["net = Net()", "x = torch.randn(8, 16)"],
     ".module dropped": ["print(model.layers)"],
     "collective guarded": ["if dist.get_rank() == 0: dist.all_reduce(hits)", "if dist.get_rank() == 0: dist.broadcast(hits, 0)",
                            "if dist.get_rank() == 0: dist.barrier()"],
