@@ -1,5 +1,5 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
-#include "torch/devices.hpp"
+#include "values/devices.hpp"
 #include "torch/generators.hpp"
 #include "torch/arrays.hpp"
 #include "torch/operators.hpp"
@@ -385,7 +385,7 @@ Value as_tensor(Op& op) {
   TensorState same_state = *state;
   same_state.dtype = op.dtype("dtype", state->dtype);
   const Value device = op.argument("device");
-  if (device) same_state.device = device_meant(op.run, device);
+  if (device) same_state.device = values::device_named(op.run.heap(), device);
   return result(op.call, std::move(same_state));
 }
 Value from_array(Op& op) {

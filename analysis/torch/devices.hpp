@@ -11,10 +11,6 @@ const values::Device* device_around(Interpreter& run);
 // Where a tensor is made whose call names no device. Of a function that nobody calls here: on the CPU, when the default device is that.
 const values::Device* default_device(Interpreter& run);
 
-// What `device=value` means, and `.to(value)` of what is known to be a device; null: not known. Of one that only has a name, a message says "when it
-// is not the CPU".
-const values::Device* device_meant(Interpreter& run, Value value);
-
 // The device that holds shapes and dtypes alone. What lies there has no numbers to copy.
 bool is_meta(const values::Device& device);
 

@@ -401,7 +401,7 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
     if (d.size) state.sharing = symbolic::mix(state.sharing, s.sharing(d.size));
   const Value device = argument("device");
   if (!device) state.device = default_device(run);
-  else state.device = device_meant(run, device);
+  else state.device = values::device_named(run.heap(), device);
   state.strides = strides_in_order(shape);
   run.heap().set_no_grad(state);
   state.requires_grad = flag("requires_grad");

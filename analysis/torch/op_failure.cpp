@@ -49,18 +49,7 @@ Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> be
 // Two devices that the operands lie on, if they are not the same, and when that is so. Null: whatever the program chooses.
 Op::Apart Op::devices_apart(const values::Device& one, const values::Device& other) {
   Apart apart;
-  // What the program only names may be what it has chosen elsewhere: it is not where the CPU is for certain, or by default.
-  const auto name_of = [](const values::Device& device) {
-    const values::ChosenDevice* choice = values::chosen(&device);
-    return values::named(choice ? choice->yes : &device);
-  };
-  const auto is_host = [](const values::Device& device) {
-    const values::ChosenDevice* choice = values::chosen(&device);
-    return values::is_cpu(&device) || (choice && choice->no->text == values::any_device);
-  };
-  if (one.text == other.text || (name_of(one) && !is_host(other)) || (name_of(other) && !is_host(one))) return apart;
-  // On one of several ways the CPU may be the choice that was also given.
-  if ((name_of(one) || name_of(other)) && run.assumption()) return apart;
+  if (one.text == other.text) return apart;
   const auto mine = values::possible_devices(s, one), theirs = values::possible_devices(s, other);
   bool always = true;
   for (const auto& a : mine)
@@ -102,7 +91,7 @@ bool Op::on_one_device() {
     }
     const Apart apart = devices_apart(*first->device, *here.device);
     if (apart.one.empty()) return true;
-    const std::string told = first->text + " is on " + values::device_text(apart.one) + " and " + here.text + " is on " + values::device_text(apart.other);
+    const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " + code(apart.other);
     if (apart.when) {
       fail_when(apart.when, ProblemKind::device, told);
       return true;

@@ -113,7 +113,7 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
   if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
   else op.run.heap().set_no_grad(state);
   state.graph_complete = true;
-  if (const Value device = op.argument("device")) state.device = device_meant(op.run, device);
+  if (const Value device = op.argument("device")) state.device = values::device_named(op.run.heap(), device);
   else if (!op.run.of_any_use() || device_around(op.run)) state.device = default_device(op.run);
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
@@ -331,7 +331,6 @@ template <bool copies> Value to(Call& call) {
       if (wanted.device) return;
       if (value.is(Kind::unknown)) {
         const std::string_view name = value.as<values::Unknown>()->name;
-        if (name.find("device") != std::string_view::npos) wanted.device = device_meant(call.run, value);
         if (counted || name.find("dev") != std::string_view::npos || name.find("rank") != std::string_view::npos) return;
       }
       wanted.changes_dtype = true;

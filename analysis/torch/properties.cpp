@@ -119,7 +119,7 @@ TensorState copy_of(Op& op) {
   const TensorState* from = op.expect("input");
   return from ? *from : *op.tensor(op.unknown());
 }
-const values::Device* device_of(Op& op, Value value) { return device_meant(op.run, value); }
+const values::Device* device_of(Op& op, Value value) { return values::device_named(op.run.heap(), value); }
 // A tensor of another type or device: a new one, as it is computed, or the same where nothing is changed.
 Value converted(Op& op, TensorState state) {
   values::Heap& heap = op.run.heap();
@@ -163,9 +163,7 @@ void convert(Op& op, TensorState& state, Value value) {
     convert_one_of(op, state, value);
   } else if (const values::Device* chosen = values::device_named(op.run.heap(), value)) {
     state.device = chosen;
-  } else if (called(value, "device")) {
-    state.device = device_meant(op.run, value);
-  } else if (op.run.record().conditions.contains("$counted")) {
+  } else if (called(value, "device") || op.run.record().conditions.contains("$counted")) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {
     state.dtype = Dtype::unknown;

@@ -5,7 +5,8 @@
 namespace stepzero::values {
 
 namespace {
-constexpr char mark = '?', name_mark = '=';
+constexpr char mark = '?';
+constexpr std::string_view any_device = "=";  // no device's name
 constexpr std::size_t most_devices = 6;  // that one may be: more choices are taken for unknown
 
 std::size_t count(const Device& device) {
@@ -25,23 +26,16 @@ const ChosenDevice* chosen(const Device* device) {
   return device && device->text.starts_with(mark) ? static_cast<const ChosenDevice*>(device) : nullptr;
 }
 
-bool is_reserved(std::string_view text) { return text.starts_with(mark) || text.starts_with(name_mark); }
+bool is_reserved(std::string_view text) { return text.starts_with(mark) || text == any_device; }
 
-const NamedDevice* named(const Device* device) { return device && device->text.starts_with(name_mark) ? static_cast<const NamedDevice*>(device) : nullptr; }
-
-const Device* unknown_device(Heap& heap, std::string_view name, Value value, Cond elsewhere) {
-  auto* made = heap.make<NamedDevice>();
-  made->text = heap.keep(name_mark + std::string(name));
-  made->value = value;
-  return choose_device(heap, elsewhere, made, heap.device("cpu").as<Device>());
+const Device* default_device(Heap& heap, Cond is_cpu) {
+  auto* other = heap.make<Device>();
+  other->text = any_device;
+  return choose_device(heap, is_cpu, heap.device("cpu").as<Device>(), other);
 }
-
-std::string device_text(std::string_view text) { return "`" + std::string(text.starts_with(name_mark) ? text.substr(1) : text) + "`"; }
 
 bool may_be_one(std::string_view one, std::string_view other) {
   if (one == any_device || other == any_device) return true;
-  if (one.starts_with(name_mark)) return !other.starts_with("cpu");
-  if (other.starts_with(name_mark)) return !one.starts_with("cpu");
   const auto kind = [](std::string_view whole) { return whole.substr(0, whole.find(':')); };
   return one == other || (kind(one) == kind(other) && (kind(one) == one || kind(other) == other));
 }
@@ -61,7 +55,7 @@ const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const
 
 Value device_value(Heap& heap, const Device& device) {
   const ChosenDevice* choice = chosen(&device);
-  if (const NamedDevice* given = named(choice ? choice->yes : &device)) return given->value;
+  if (!choice && device.text == any_device) return heap.unknown("device", symbolic::Sharing::uniform);
   return choice ? heap.choose(choice->condition, device_value(heap, *choice->yes), device_value(heap, *choice->no)) : Value::of(Kind::device, &device);
 }
 

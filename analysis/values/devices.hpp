@@ -16,21 +16,12 @@ struct ChosenDevice : Device {
   Cond condition = nullptr;
   const Device *yes = nullptr, *no = nullptr;
 };
-// One of which only the program's name is known, `args.device`: any but the CPU.
-struct NamedDevice : Device {
-  Value value;  // that names it
-};
-const NamedDevice* named(const Device* device);
-// The device that a value of that name stands for, which is the CPU unless `elsewhere`.
-const Device* unknown_device(Heap& heap, std::string_view name, Value value, Cond elsewhere);
-// Of the default device, which is the CPU unless the program or its user chooses another: the text for the other.
-inline constexpr std::string_view any_device = "=";
-// How it is called in a message: "`cuda`".
-std::string device_text(std::string_view text);
-// May two texts of possible devices mean one? "cuda" may be any of "cuda:0", "cuda:1"…, and what the program only names any but the CPU.
+// The default device, of which nobody says that it is not the CPU. It is, when `is_cpu`; else it may be any.
+const Device* default_device(Heap& heap, Cond is_cpu);
+// May two texts of possible devices mean one? "cuda" may be any of "cuda:0", "cuda:1"…
 bool may_be_one(std::string_view one, std::string_view other);
 
-// Does the text begin as those of chosen and named devices do?
+// Does the text begin as those of chosen devices do?
 bool is_reserved(std::string_view text);
 // Null: it is one device, or none is known.
 const ChosenDevice* chosen(const Device* device);
