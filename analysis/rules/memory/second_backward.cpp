@@ -30,24 +30,12 @@ bool has_parameters(Value layer) {
     return value.is(Kind::tensor) && value.template as<values::Tensor>()->role == TensorRole::parameter;
   });
 }
-// Its backward needs what the forward saved, and fails where that was freed, as PyTorch 2.13 answers. A sum needs nothing.
+// Its backward needs what the forward saved, and fails where that was freed. A sum needs nothing.
 bool needs_saved(const Made& made) {
   if (has_parameters(made.self)) return true;
   switch (sense(made)) {
   case Sense::linear:
-  case Sense::mul:
-  case Sense::div:
   case Sense::product: return inputs(made).size() >= 2;
-  case Sense::power:
-  case Sense::square:
-  case Sense::sqrt:
-  case Sense::inverse_sqrt:
-  case Sense::log:
-  case Sense::not_negative:
-  case Sense::bounded:
-  case Sense::norm:
-  case Sense::normalized:
-  case Sense::largest:
   case Sense::softmax:
   case Sense::log_softmax:
   case Sense::sigmoid:
