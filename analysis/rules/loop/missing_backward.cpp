@@ -1,5 +1,6 @@
 // loop/missing-backward: an optimizer that clears and steps in a loop, and no backward feeds it.
 #include "rules/loop/absent.hpp"
+#include "rules/loop/alternatives.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/given_optimizer.hpp"
 #include "rules/loop/handed.hpp"
@@ -7,6 +8,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::rules {
 
@@ -25,38 +27,55 @@ bool feeds_any(const Scene& scene, const OperationEvent& backward) {
   return false;
 }
 
-// A loss of the loop that is computed by a model or a criterion, as programs call theirs, and is handed to nobody: whoever has it may run the
-// backward, and so may a function of another name that computes it.
-bool keeps_loss(const Record& record, const Happening& step) {
+// A loss of the loop, as its text has it: is it computed by a model or a criterion, as programs call theirs, and is it handed to somebody?
+// Whoever has it may run the backward, and so may a function of another name that computes it.
+struct OfLoss {
+  bool computed = false, handed = false;
+};
+OfLoss loss_in(const Record& record, const Happening& step) {
   const LoopEvent& loop = *step.loops.back();
   const std::uint32_t chunk = loop.place.chunk;
-  const auto is_loss = [&](const syntax::Expr& expr) { return expr.kind == syntax::ExprKind::name && record.text({chunk, expr.span}).ends_with("loss"); };
+  const auto is_loss = [&](const syntax::Expr& expr) {
+    const std::string_view name = expr.kind == syntax::ExprKind::name ? record.text({chunk, expr.span}) : std::string_view{};
+    return name.ends_with("loss") || name.starts_with("loss_");
+  };
   const auto computes = [&](const syntax::Expr& value) {
     bool found = false;
     for_each_expression(value, [&](const syntax::Expr& expr) {
-      if (expr.kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::name) return;
-      const std::string_view name = record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span});
-      found = found || name == "model" || name == "net" || name == "criterion" || name.ends_with("loss_fn");
+      if (expr.kind != syntax::ExprKind::call) return;
+      const std::string_view text = record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span});
+      std::string name(text.substr(text.rfind('.') + 1));
+      std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+      found = found || name == "model" || name == "net" || name.starts_with("criteri") || name.ends_with("cross_entropy") || name.find("loss") != std::string::npos;
     });
-    return found;
+    // What a model gives beside its outputs.
+    return found || (value.kind == syntax::ExprKind::attribute && syntax::as<syntax::AttributeExpr>(value).attribute.text() == "loss");
   };
-  constexpr std::string_view printing[] = {"print", "item", "update", "append", "float", "log", "info", "add_scalar", "isnan", "isfinite"};
-  bool computed = false, handed = false;
+  constexpr std::string_view printing[] = {"print", "item", "scale_loss", "update", "append", "float", "log", "info", "add_scalar", "isnan", "isfinite"};
+  auto [computed, handed] = OfLoss{};
   for_each_statement(*loop.stmt, [&](const syntax::Stmt& stmt) {
     if (stmt.kind != syntax::StmtKind::assign) return;
     const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
-    computed = computed || (assign.targets.size() == 1 && is_loss(*assign.targets[0]) && computes(*assign.value));
+    if (assign.targets.size() != 1) return;
+    bool of_loss = is_loss(*assign.targets[0]);
+    if (assign.targets[0]->kind == syntax::ExprKind::tuple)
+      for (const syntax::Expr* part : syntax::as<syntax::TupleExpr>(*assign.targets[0]).elements) of_loss = of_loss || is_loss(*part);
+    computed = computed || (of_loss && computes(*assign.value));
   });
   for_each_expression(*loop.stmt, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
     const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') + 1);
-    handed = handed || text.find("backward") != std::string_view::npos;
-    if (std::ranges::find(printing, name) != std::end(printing)) return;
+    handed = handed || name.starts_with("backward") || name.ends_with("backward");
+    if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") || name.starts_with("all_reduce")) return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_loss(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_loss(*keyword.value);
   });
-  return computed && !handed;
+  return {computed, handed};
+}
+bool keeps_loss(const Record& record, const Happening& step) {
+  const OfLoss loss = loss_in(record, step);
+  return loss.computed && !loss.handed;
 }
 
 // An optimizer that is given, cleared and stepped in each round without a backward.
@@ -72,15 +91,35 @@ void look_at_given(const Record& record, Report& report, const Scene& scene, Onc
   }
 }
 
+// Was it made by the program, or is it one of several of which one was?
+bool is_one_made(const Scene& scene, const Object* optimizer) {
+  return std::ranges::any_of(scene.all, [&](const Happening& each) { return each.event->row->operation == Operation::optimizer_made && scene.standing(each.event->self.object()) == optimizer; });
+}
+
+// Of two ways to train one lacks it.
+void look_at_alternatives(const Record& record, Report& report, const Scene& scene, Once& once) {
+  for (const Lacking& each : unfed(record, scene)) {
+    if (!once(each.event->place)) continue;
+    Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
+                                  "No backward pass computes gradients for " + code(each.optimizer) + " on this branch, though another has one, so this step trains nothing. Call `backward()` on the loss before the step.");
+    if (finding) report.relate(*finding, each.other->place, "the other branch");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Scene& scene : training.scenes()) {
     if (!trains_itself(scene) || scene.root->truncated) continue;
     look_at_given(record, report, scene, once);
+    if (!by_hand(scene, nullptr)) look_at_alternatives(record, report, scene, once);
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (!optimizer.is(Kind::instance) || step.loops.empty() || !repeats(*step.loops.back()) || !is_made(scene, optimizer.object()) || by_hand(scene, step.loops.back())) continue;
+      if (step.loops.empty() || !repeats(*step.loops.back()) || by_hand(scene, step.loops.back())) continue;
+      const bool made = optimizer.is(Kind::instance) && is_one_made(scene, optimizer.object());
+      // What unseen code made, or has given back, is an optimizer by what is done with it.
+      const bool meant = optimizer.is(Kind::unknown) && scene.optimizers.contains(optimizer.object()) && names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, step);
+      if (!made && !meant) continue;
       const LoopEvent* loop = step.loops.back();
       const auto& arguments = step.event->arguments;
       // step(closure)
@@ -94,7 +133,7 @@ void check(const Record& record, Report& report) {
         // What is handed the model, or anything else, may run a backward.
         unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) || each.event->row->operation == Operation::gradient_asked;
       }
-      if (!cleared || fed || unseen || escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place)) continue;
+      if (!cleared || fed || (unseen && !keeps_loss(record, step)) || loss_in(record, step).handed || escapes(record, scene, optimizer.object(), nullptr) || !once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
       report.add(Severity::warning, step.event->place, step.event->calls,
                  "No backward pass computes gradients for " + (name.empty() ? "this optimizer" : code(name)) + ", so its steps train nothing. Call `backward()` on the loss before the step.");

@@ -1,5 +1,6 @@
 // loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a step.
 #include "rules/loop/absent.hpp"
+#include "rules/loop/alternatives.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/given_optimizer.hpp"
 #include "rules/loop/handed.hpp"
@@ -28,12 +29,23 @@ void look_at_given(const Record& record, Report& report, const Scene& scene, Onc
   }
 }
 
+// Of two ways to train the one that is taken less often is the one where it lacks.
+void look_at_alternatives(const Record& record, Report& report, const Scene& scene, Once& once) {
+  for (const Lacking& each : unstepped(record, scene)) {
+    if (!once(each.event->place)) continue;
+    Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
+                                  "The gradients of this backward pass are cleared, and " + code(each.optimizer) + " steps only on another branch, so nothing is trained here. Call its `step()` after this backward pass.");
+    if (finding) report.relate(*finding, each.other->place, "the other branch");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Scene& scene : training.scenes()) {
     if (trains_itself(scene)) look_at_given(record, report, scene, once);
     if (!trains_itself(scene) || scene.root->truncated || by_hand(scene, nullptr)) continue;
+    look_at_alternatives(record, report, scene, once);
     // Who throws gradients away one by one may have used them one by one.
     if (std::any_of(scene.all.begin(), scene.all.end(), [](const Happening& each) { return each.event->row->operation == Operation::gradient_written; })) continue;
     for (const Object* optimizer : scene.optimizers) {
