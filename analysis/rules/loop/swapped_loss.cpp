@@ -4,6 +4,7 @@
 #include "rules/source.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <unordered_set>
 
 namespace stepzero::rules {
@@ -39,6 +40,32 @@ bool is_data(const OperationEvent& event) {
   return state ? is_data(*state) : is_data(event.arguments[0]);
 }
 
+// The variable that an argument begins with: `labels` in `labels.view(-1).long()`.
+std::string_view variable_of(const Record& record, std::uint32_t chunk, const syntax::Expr& argument) {
+  const syntax::Expr* at = &argument;
+  for (int depth = 0; depth < 8; ++depth) {
+    switch (at->kind) {
+    case syntax::ExprKind::call: at = syntax::as<syntax::CallExpr>(*at).function; continue;
+    case syntax::ExprKind::attribute: at = syntax::as<syntax::AttributeExpr>(*at).object; continue;
+    case syntax::ExprKind::subscript: at = syntax::as<syntax::SubscriptExpr>(*at).object; continue;
+    case syntax::ExprKind::name: return record.text({chunk, at->span});
+    default: return {};
+    }
+  }
+  return {};
+}
+enum class Named : std::uint8_t { neither, prediction, target };
+// What a variable holds, by its name; a name with words of both says nothing.
+Named named(std::string_view variable) {
+  std::string name(variable);
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  const auto has = [&](std::initializer_list<std::string_view> words) { return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != std::string::npos; }); };
+  const auto is = [&](std::initializer_list<std::string_view> words) { return std::ranges::find(words, name) != words.end(); };
+  const bool prediction = has({"logit", "output", "pred", "y_hat", "yhat"}) || is({"out", "scores", "probs"}), target = has({"label", "target"}) || is({"gt", "tgt", "y_true", "trues"});
+  return prediction == target ? Named::neither : prediction ? Named::prediction : Named::target;
+}
+bool has_history(const TensorState* state) { return state && (state->requires_grad == Known::yes || state->is_gradient); }
+
 void offer_swap(const Record& record, const Report& report, const OperationEvent& event, Finding& finding) {
   if (!event.expr || !record.in_file(event.place) || event.expr->arguments.size() < 2) return;
   const Place first{event.place.chunk, event.expr->arguments[0]->span}, second{event.place.chunk, event.expr->arguments[1]->span};
@@ -56,11 +83,13 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   const auto* second = event.expr->arguments[1];
   if (first->kind == syntax::ExprKind::starred || second->kind == syntax::ExprKind::starred) return;
   const TensorState* target = event.argument_state(1);
-  if (!target || !comes_from_module(*target) || !is_data(event)) return;
+  const bool by_graph = target && comes_from_module(*target) && is_data(event);
+  const bool by_name = named(variable_of(record, event.place.chunk, *first)) == Named::target && named(variable_of(record, event.place.chunk, *second)) == Named::prediction && !has_history(event.arguments.empty() ? nullptr : event.argument_state(0));
+  if (!by_graph && !by_name) return;
   const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})), other(record.text({event.place.chunk, second->span}));
   Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                name + " takes the prediction first and the target second. Here `" + given + "` is the first, which no module of the program has computed, and `" + other +
-                                    "` the second, which has the model's gradient. Swap them.");
+                                name + " takes the prediction first and the target second. Here `" + given + (by_graph ? "` is the first, which no module of the program has computed, and `" + other + "` the second, which has the model's gradient. Swap them."
+                                                                                                                           : "` is the first, a target by its name, and `" + other + "` the second, a prediction by its name. Swap them."));
   if (finding) offer_swap(record, report, event, *finding);
 }
 

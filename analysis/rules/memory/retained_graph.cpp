@@ -95,8 +95,13 @@ bool is_used(const Scene& scene, const Happening& kept, const TrainingLoop& loop
 }
 
 // What unseen code computed, of which the tensor was made; or that the value itself is, which need not be a tensor.
-std::vector<const values::Unknown*> unseen_sources(Value value, const values::TensorState* state) {
+std::vector<const values::Unknown*> unseen_sources(Value value, const values::TensorState* state, int depth = 0) {
   std::vector<const values::Unknown*> found;
+  if (value.is(Kind::choice) && depth < 4) {
+    for (const Value side : {value.as<values::Choice>()->yes, value.as<values::Choice>()->no})
+      for (const values::Unknown* source : unseen_sources(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1)) found.push_back(source);
+    return found;
+  }
   const auto add = [&](const Object* source) {
     if (const auto* unknown = dynamic_cast<const values::Unknown*>(source)) found.push_back(unknown);
   };
@@ -142,6 +147,20 @@ bool proven_by(const OperationEvent& backward, Value kept, const values::TensorS
   };
   return std::any_of(sources.begin(), sources.end(), [&](const values::Unknown* source) {
     return of_model(source) && std::any_of(losses.begin(), losses.end(), [&](const values::Unknown* loss) { return leads_to(source, loss); });
+  });
+}
+
+// Has it a history whatever way was taken?
+bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
+  if (!kept.is(Kind::choice) || depth > 4) return state && state->requires_grad == values::Known::yes;
+  const auto of = [&](Value side) { return has_history(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1); };
+  return of(kept.as<values::Choice>()->yes) && of(kept.as<values::Choice>()->no);
+}
+// Does the backward of a round prove that it has one? Of several the one does that stands behind the same decisions.
+bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent& event, const values::TensorState* state) {
+  if (event.arguments.empty()) return false;
+  return std::ranges::any_of(loop.scene->all, [&](const Happening& each) {
+    return each.event->row->operation == Operation::backward && each.in(loop.loop) && !each.in_handler && proven_by(*each.event, event.arguments[0], state, record.earlier);
   });
 }
 
@@ -228,8 +247,8 @@ void check(const Record& record, Report& report) {
       // A round for each of a few models that are named there.
       constexpr std::size_t few = 4;
       if (loop.loop->unrolled && loop.loop->rounds.size() <= few) continue;
-      const bool certain = state && state->requires_grad == values::Known::yes;
-      if (!certain && (event.arguments.empty() || !proven_by(*loop.backward->event, event.arguments[0], state, record.earlier))) continue;
+      const bool certain = has_history(event.arguments.empty() ? Value{} : event.arguments[0], state);
+      if (!certain && !proven(record, loop, event, state)) continue;
       // The backward is made of what is kept: of the sum so far.
       if (record.earlier && loop.backward->event->self_state()) {
         const auto& graph = loop.backward->event->self_state()->graph;
