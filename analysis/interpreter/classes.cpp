@@ -2,6 +2,7 @@
 #include "interpreter/alike.hpp"
 #include "interpreter/abstract.hpp"
 #include "interpreter/declared_arguments.hpp"
+#include "interpreter/lacking_attributes.hpp"
 #include "interpreter/hooks.hpp"
 #include "interpreter/interpreter.hpp"
 
@@ -292,6 +293,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
   }
   if (catching_ > 0 && has_attribute(self, name) == symbolic::Answer::no) return raise_builtin("AttributeError", where);
   judge_declared(*this, object, name, where);
+  judge_lacking(*this, object, name, where);
   // Not seen being set: one symbol for it from now on.
   const std::string base(object.name.empty() ? "self" : object.name);
   const bool uncertain = object.native && !object.symbolic;

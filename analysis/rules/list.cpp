@@ -41,6 +41,7 @@ std::span<const Rule> rules() {
       overwritten,
 
       call_arguments,
+      call_no_attribute,
 
       all_ranks,
       incomplete,

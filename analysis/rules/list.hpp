@@ -35,6 +35,7 @@ extern const Rule overwritten;
 
 // call
 extern const Rule call_arguments;
+extern const Rule call_no_attribute;
 
 // checkpoint
 extern const Rule all_ranks;

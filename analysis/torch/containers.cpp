@@ -134,28 +134,43 @@ Value list_change(Call& call) {
   const Value outcome = call.run.call(call.run.attribute(list, Name(method), call.place), std::move(arguments), call.place);
   return method == "pop" ? outcome : call.self;
 }
+// Parts may have been set that are not in the list, under names that are not known or as what is not known to be a module.
+bool may_have_more(const Instance& container) {
+  const auto& own = container.attributes.entries();
+  return container.symbolic || container.cls || std::any_of(own.begin(), own.end(), [](const auto& each) { return each.second->value && !each.first.text().starts_with('$'); });
+}
 // An index that lies outside whatever it is; nothing if that is not proven.
 bool is_outside(Call& call, Value list) {
   const values::ListState& state = *values::Heap::list_state(list);
   const auto index = call.run.to_constant(call.run.resolve(call.at(0)));
   const auto count = static_cast<std::int64_t>(state.items.size());
   if (state.open || !index || (*index >= -count && *index < count)) return false;
-  // Parts may have been set that are not in the list, under names that are not known or as what is not known to be a module.
-  const Instance& container = object(call);
-  const auto& own = container.attributes.entries();
-  if (container.symbolic || container.cls || std::any_of(own.begin(), own.end(), [](const auto& each) { return each.second->value && !each.first.text().starts_with('$'); }))
-    return false;
+  if (may_have_more(object(call))) return false;
   auto* problem = call.run.problem(ProblemKind::index, call);
   const auto class_path = call.run.is_a(call.self, "torch.nn.Sequential") ? "Sequential" : "ModuleList";
   problem->text = "Index " + std::to_string(*index) + " is out of range: the " + class_path + " has " + std::to_string(count) + (count == 1 ? " module" : " modules");
   if (call.self.object()->born) problem->evidence.emplace_back(call.self.object()->born, std::string("the ") + class_path + " is made here");
   return true;
 }
+// A number that was read from data, of which the greatest that it may be is no place in the list: argmax over 8 scores of 4 experts.
+void judge_greatest(Call& call, const Value& list) {
+  const Value index = call.run.resolve(call.at(0));
+  const auto* state = values::Heap::list_state(list);
+  auto& s = call.run.symbols();
+  if (!index.is(Kind::integer) || state->open || may_have_more(object(call)) || !s.is_atom(index.integer()) || s.sharing(index.integer()) < symbolic::Sharing::local) return;
+  const auto low = s.lower(index.integer()), high = s.upper(index.integer());
+  const auto count = static_cast<std::int64_t>(state->items.size());
+  if (!low || !high || *low != 0 || *high < count || s.compare(symbolic::Compare::lt, index.integer(), s.constant(count)) == Answer::yes) return;
+  interpreter::ProblemEvent* event = call.run.problem(ProblemKind::index, call);
+  event->text = "This index is any number up to " + std::to_string(*high) + ", and the list has " + std::to_string(count) + " modules: what is greater is out of range. Make as many modules as there are numbers";
+  event->overridable = true;
+}
 // A slice of a container is a container.
 Value list_item(Call& call) {
   const Value list = kept(call, values::ContainerState::items);
   if (!list.is(Kind::list)) return call.run.heap().external("", call.place);
   if (call.run.resolve(call.at(0)).is(Kind::integer) && is_outside(call, list)) return call.run.raise_builtin("IndexError", call.place);
+  judge_greatest(call, list);
   const Value found = call.run.subscript(list, call.at(0), call.node ? *call.node : nowhere);
   if (!call.run.resolve(call.at(0)).is(Kind::slice)) return found;
   Instance* part = call.run.make_native(call.run.is_a(call.self, "torch.nn.Sequential") ? "torch.nn.Sequential" : "torch.nn.ModuleList", call.place);

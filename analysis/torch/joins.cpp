@@ -169,6 +169,16 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
   return out;
 }
 
+// What every round of a loop has added to a list is joined: the sizes that differ with the batch have to be the same in all rounds.
+void watch_rounds(Op& op, const Parts& parts, std::optional<std::size_t> joined) {
+  if (!parts.open || parts.states.size() != 1 || !parts.states[0] || !parts.states[0]->shape.rank_known) return;
+  const auto& dims = parts.states[0]->shape.dims;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (i == joined || !dims[i].size || op.s.sharing(dims[i].size) < symbolic::Sharing::local) continue;
+    (void)op.run.call(op.run.library_symbol("$same_in_all"), {{Value::of(dims[i].size)}, {}, false}, op.call.place);
+  }
+}
+
 // The shape of all parts, which have to be alike, with a new dimension at `at`. Nullopt after fail().
 std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
   std::optional<Shape> all;
@@ -231,6 +241,7 @@ Value cat(Op& op) {
     return op.result(shape, dtype);
   }
   const auto shape = concatenated(op, *parts, *at);
+  if (shape && shape->rank_known) watch_rounds(op, *parts, static_cast<std::size_t>(*at < 0 ? *at + static_cast<std::int64_t>(shape->dims.size()) : *at));
   return shape ? op.result(*shape, dtype) : op.unknown();
 }
 
@@ -241,6 +252,7 @@ Value stack(Op& op) {
   const auto dtype = dtype_of(op, *parts);
   if (!at) return op.result({}, dtype);
   const auto shape = stacked(op, *parts, *at);
+  if (shape) watch_rounds(op, *parts, std::nullopt);
   return shape ? op.result(*shape, dtype) : op.unknown();
 }
 

@@ -187,6 +187,41 @@ void judge_captured(Call& call) {
   }
 }
 
+constexpr std::string_view state_on = "$state_on";  // where the parameters lay when the optimizer got its state; False: nothing says where
+
+const TensorState* first_parameter(Call& call) {
+  const Value taken = call.self.is(Kind::instance) ? call.run.resolve(kept(call, values::LoaderState::tensors)) : Value{};
+  return taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? tensor_state(call.run, taken.as<values::Tuple>()->items.front()) : nullptr;
+}
+void note_state(Call& call) {
+  if (const TensorState* parameter = first_parameter(call)) keep(call, state_on, parameter->device ? Value::of(Kind::device, parameter->device) : call.run.heap().boolean(false));
+}
+// load_state_dict(): its tensors go to where the parameters are. Plain descent keeps none.
+Value put_state(Call& call) {
+  if (!call.self.is(Kind::instance) || !object(call).native || object(call).cls) return Value::none();
+  const bool plain = object(call).native->path == "torch.optim.SGD" && !kept(call, "$momentum");
+  if (!plain) note_state(call);
+  return Value::none();
+}
+// A state that stayed where the parameters were is of no use to them where they are now.
+void judge_state(Call& call) {
+  const Value on = call.self.is(Kind::instance) ? kept(call, state_on) : Value{};
+  const TensorState* parameter = on ? first_parameter(call) : nullptr;
+  if (!parameter || !parameter->device || !parameter->device->text.starts_with("cuda")) return;
+  const bool known = on.is(Kind::device);
+  if (known && !on.as<values::Device>()->text.starts_with("cpu")) return;
+  interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::device, call);
+  event->text = "The optimizer got its state " + std::string(known ? "on the CPU" : "before its parameters were moved") + ", and they are on `" + std::string(parameter->device->text) +
+                "` now: \"Expected all tensors to be on the same device\". Move the model first, and give the optimizer its state after that";
+  event->overridable = !known;
+}
+
+Value argument_called(Call& call, std::string_view name) {
+  for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
+    if (call.row.parameters[i].text() == name) return call.at(i);
+  return {};
+}
+
 // `$parameters` is what it was given, as that is now; `$tensors` are those that it then took, if all are known.
 template <bool matrices> Value made(Call& call) {
   judge_names(call);
@@ -203,6 +238,9 @@ template <bool matrices> Value made(Call& call) {
   if (!tensors_in(call, call.at(0), taken)) return {};
   if (matrices) judge_matrices(call, taken);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
+  if (const auto momentum = number(call, argument_called(call, "momentum")); call.row.path == "torch.optim.SGD" && momentum && *momentum > 0) keep(call, "$momentum", call.run.heap().boolean(true));
+  // It makes its sums when it is made.
+  if (call.row.path == "torch.optim.Adagrad") note_state(call);
   return {};
 }
 // Nothing is known any more of what it steps.
@@ -282,6 +320,7 @@ constexpr Made optimizers[] = {
 Value optimizer_step(Call& call) {
   call.run.heap().note_write(nullptr);
   judge_captured(call);
+  judge_state(call);
   const Value closure = call.run.resolve(call.at(0));
   if (closure.is(Kind::function) || closure.is(Kind::bound)) return call.run.call(closure, {}, call.place);
   return Value::none();
@@ -302,7 +341,7 @@ std::vector<Row> optimizer_rows() {
       row("torch.optim.Optimizer.register_step_post_hook", method, "hook", register_step_hook<false>),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
       row("torch.optim.Optimizer.state_dict", method, "", nullptr, {}, Operation::state_taken),
-      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
+      row("torch.optim.Optimizer.load_state_dict", method, "state_dict", put_state, {}, Operation::state_put),
       row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
   };
   for (const Made& each : optimizers) rows.push_back(row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));

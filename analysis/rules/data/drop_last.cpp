@@ -1,5 +1,6 @@
 // data/drop-last: the last batch is smaller, and the program or a layer does not expect it.
 #include "rules/list.hpp"
+#include "rules/loop/absent.hpp"
 #include "rules/loop/loaders.hpp"
 
 #include <algorithm>
@@ -63,10 +64,47 @@ bool is_left_early(const Block& block, bool inner = false) {
   });
 }
 
+// Every loop, whether it trains or not.
+std::vector<TrainingLoop> all_loops(const Training& training) {
+  std::vector<TrainingLoop> found;
+  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
+    for (const Scene& scene : *scenes) {
+      std::set<const interpreter::LoopEvent*> seen;
+      for (const Happening& each : scene.all)
+        for (const interpreter::LoopEvent* loop : each.loops)
+          if (repeats(*loop) && seen.insert(loop).second) found.push_back({&scene, loop, nullptr, nullptr, {}});
+    }
+  return found;
+}
+
+// What the rounds of a loop have added to a list is stacked: the last is smaller.
+void look_at_stacks(const Record& record, const Training& training, Report& report, Once& once) {
+  const std::vector<TrainingLoop> loops = all_loops(training);
+  for (const Reading& reading : readings(loops)) {
+    const auto last = last_batch(record, reading);
+    const auto& rounds = reading.training->loop->rounds;
+    if (!last || std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round); })) continue;
+    for (const Happening& each : reading.training->scene->all) {
+      const OperationEvent& event = *each.event;
+      if (event.row->operation != Operation::has_to_fit || event.arguments.size() != 1 || each.in_attempt || each.in_handler || each.in(reading.training->loop)) continue;
+      const Int size = event.arguments[0].integer();
+      const auto of_others = size_for(record, *last, size, last->others), of_last = size_for(record, *last, size, last->size);
+      if (!holds_batch(record, *last, size) || !of_others || !of_last || *of_others == *of_last || !once(event.place)) continue;
+      Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                    "The last of these tensors has size " + std::to_string(*of_last) + " where the others have " + std::to_string(*of_others) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) + " leave " +
+                                        std::to_string(last->size) + " for the last one" + last->by_default + ", and tensors of different shapes are not joined so. Join them along the batch, `torch.cat(…, dim=0)`, or pass `drop_last=True` to the loader.");
+      if (!finding) continue;
+      report.relate(*finding, reading.made->place, "the loader");
+      add_drop_last(record, report, *finding, *reading.made);
+    }
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   const std::vector<TrainingLoop> loops = training_loops(training);
   Once once;
+  look_at_stacks(record, training, report, once);
   for (const Reading& reading : readings(loops)) {
     const auto last = last_batch(record, reading);
     if (!last) continue;
@@ -80,7 +118,7 @@ void check(const Record& record, Report& report) {
     for (const Happening& each : reading.training->scene->all) {
       const OperationEvent& event = *each.event;
       if (each.in_attempt || !in_every_round(record, *reading.training, each)) continue;
-      if (event.row->operation == Operation::has_to_fit) {
+      if (event.row->operation == Operation::has_to_fit && event.arguments.size() > 1) {
         // Equal for all batches but the last.
         const symbolic::Int size = event.arguments[0].integer(), against = event.arguments[1].integer();
         const auto of_others = size_for(record, *last, size, last->others), of_last = size_for(record, *last, size, last->size);

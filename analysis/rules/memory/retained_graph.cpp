@@ -57,6 +57,22 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
   return added;
 }
 
+// What the backward is made of, on each way that it may have been computed.
+std::vector<const values::TensorState*> states_of(const OperationEvent& backward) {
+  std::vector<const values::TensorState*> found;
+  const auto add = [&](Value value, const auto& again, int depth) -> void {
+    if (value.is(Kind::choice) && depth < 6) {
+      again(value.as<values::Choice>()->yes, again, depth + 1);
+      again(value.as<values::Choice>()->no, again, depth + 1);
+    } else if (value.is(Kind::tensor)) {
+      found.push_back(value.as<values::Tensor>()->now());
+    }
+  };
+  if (const values::TensorState* state = backward.self_state()) found.push_back(state);
+  else add(backward.self, add, 0);
+  return found;
+}
+
 // The loss of each round is computed from what the rounds before have left, with its history.
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
   std::size_t conditions = loop.backward->turns.size();
@@ -69,15 +85,20 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
   if (marks.empty()) return;
   for (const Happening& each : loop.scene->all) {
     const OperationEvent& backward = *each.event;
-    const values::TensorState* loss = backward.row->operation == Operation::backward && !each.loops.empty() && each.loops.back() == loop.loop ? backward.self_state() : nullptr;
+    if (backward.row->operation != Operation::backward || each.loops.empty() || each.loops.back() != loop.loop) continue;
+    // Nothing is left in the first round, so that there it may be computed otherwise.
+    const auto losses = states_of(backward);
+    const auto carried = std::ranges::find_if(losses, [&](const values::TensorState* loss) {
+      return loss->requires_grad == values::Known::yes && std::any_of(loss->graph.begin(), loss->graph.end(), [&](const Object* source) { return marks.contains(source); });
+    });
     // Behind a condition it may be of several rounds together.
-    if (!loss || loss->requires_grad != values::Known::yes || each.in_handler || each.turns.size() > conditions) continue;
+    if (carried == losses.end() || losses.size() > 2 || each.in_handler || each.turns.size() > conditions) continue;
     const auto keeps = [&](std::string_view flag) {
       const Value given = argument(backward, flag);
       return given && truth(record, given) != Answer::no;
     };
     if (keeps("retain_graph") || keeps("create_graph")) continue;
-    if (std::none_of(loss->graph.begin(), loss->graph.end(), [&](const Object* source) { return marks.contains(source); }) || !once(backward.place)) continue;
+    if (!once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
                                   "This loss is computed from what the round before has left with its history, and that round's backward has freed what the graph saved: PyTorch raises "
                                   "\"Trying to backward through the graph a second time\". Carry over the value alone, with .detach().");
