@@ -248,12 +248,17 @@ Dim batch_of(Call& call, const Loading& loading) {
   if (loading.size && loading.length && s.divides(loading.size, loading.length) == Answer::yes)
     return known_dim(call.run, loading.size, call.self.object()->born, "batch_size");
   if (length > 0 && length < size) return known_dim(call.run, loading.length, call.self.object()->born, "length of the data");
-  symbolic::AtomInfo info;
-  info.name = "batch";
-  info.lower = 1;
-  if (size > 0) info.upper = size;
-  info.sharing = Sharing::local;
-  return known_dim(call.run, s.fresh(info), call.self.object()->born, "batch_size");
+  // One symbol for all that it gives: what is kept of one round meets what is kept of the next.
+  values::Slot& any = call.run.heap().slot_of(object(call).attributes, Name("$any_batch"));
+  if (!any.value) {
+    symbolic::AtomInfo info;
+    info.name = "batch";
+    info.lower = 1;
+    if (size > 0) info.upper = size;
+    info.sharing = Sharing::local;
+    any.value = Value::of(s.fresh(info));  // it was always there: no write
+  }
+  return known_dim(call.run, any.value.integer(), call.self.object()->born, "batch_size");
 }
 // ---------------------------------------------------------------- samples at the ends
 
