@@ -142,7 +142,9 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   if (row->op) {
     if (self.is(Kind::choice))
       return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
-    for (std::size_t i = 0; i < arguments.positional.size(); ++i)
+    // More of them than it takes are refused whatever they are.
+    const bool too_many = !arguments.spread && !row->takes_rest && arguments.positional.size() + (self && row->self_first) > row->positional;
+    for (std::size_t i = 0; i < arguments.positional.size() && !too_many; ++i)
       if (const Value argument = resolve(arguments.positional[i]); argument.is(Kind::choice))
         return over_choices(
             argument,
