@@ -81,13 +81,18 @@ bool may_be_another(const Record& record, const values::Instance& object) {
   });
 }
 
+// Two names that differ by capitals alone are mostly two.
+bool differ_by_case(std::string_view one, std::string_view other) {
+  return one.size() == other.size() && std::ranges::equal(one, other, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+}
+
 // The name that looks meant: one that the object or its class has.
 std::string meant(const values::Instance& object, std::string_view wanted) {
   std::string found;
   std::size_t least = wanted.size() > 4 ? 3 : 2;
   const auto look = [&](const values::Table& names) {
     for (const auto& [name, slot] : names.entries()) {
-      if (!slot->value || name.text() == wanted || name.text().starts_with("$") || name.text().size() < 3) continue;
+      if (!slot->value || name.text() == wanted || name.text().starts_with("$") || name.text().size() < 3 || differ_by_case(name.text(), wanted)) continue;
       if (const std::size_t letters = syntax::letters_between(wanted, name.text()); letters < least) {
         least = letters;
         found = name.text();
@@ -113,7 +118,10 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   owner.remove_suffix(wanted.size() + 1);
   const std::string near = meant(object, wanted);
   const bool certain = !object.symbolic && !object.of_many && !object.attributes.find(handed_out) && !object.attributes.find(syntax::Name("$in_hands")) && !may_be_another(run.record(), object);
-  if (!certain && near.empty()) return;
+  // Of an object that nobody makes here a derived class may have it: netE beside netG.
+  constexpr std::size_t short_name = 5, long_name = 8;
+  const bool likely = !near.empty() && wanted.size() >= short_name && (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);
+  if (!certain && !likely) return;
   const Texts texts = texts_of(run.record(), object, wanted);
   if (texts.names || texts.computes_here || (texts.computes && near.empty())) return;
   const bool open = !certain || texts.computes;
