@@ -208,8 +208,9 @@ void judge_state(Call& call) {
   const Value on = call.self.is(Kind::instance) ? kept(call, state_on) : Value{};
   const TensorState* parameter = on ? first_parameter(call) : nullptr;
   if (!parameter || !parameter->device || !parameter->device->text.starts_with("cuda")) return;
-  const bool known = on.is(Kind::device);
-  if (known && !on.as<values::Device>()->text.starts_with("cpu")) return;
+  const std::string_view text = on.is(Kind::device) ? on.as<values::Device>()->text : std::string_view{};
+  if (text.starts_with("cuda")) return;
+  const bool known = text == "cpu";  // else it is the default device, whatever that is
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::device, call);
   event->text = "The optimizer got its state " + std::string(known ? "on the CPU" : "before its parameters were moved") + ", and they are on `" + std::string(parameter->device->text) +
                 "` now: \"Expected all tensors to be on the same device\". Move the model first, and give the optimizer its state after that";
