@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 namespace stepzero::interpreter {
 
@@ -42,12 +41,12 @@ struct Texts {
 };
 Texts texts_of(const Record& record, const values::Instance& object, std::string_view name) {
   Texts found;
-  std::set<const void*> seen;
-  for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.module || !seen.insert(chunk.module.get()).second) continue;
-    const std::string_view text = chunk.module->text->bytes();
-    const bool of_class = std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].module == chunk.module; });
+    if (!chunk.chunk || !chunk.chunk->stmt) continue;
+    // As it is now: the module may be older than an edit.
+    const std::string_view text = record.text({i, chunk.chunk->stmt->span});
+    const bool of_class = std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].path == chunk.path; });
     for (const std::string_view way : {"setattr(", "__dict__", "vars(", "locals()", "__slots__", "__getattr", "__new__", "metaclass", "copyreg", "__setstate__", "__set_name__"})
       if (text.find(way) != std::string_view::npos) {
         found.computes = true;
