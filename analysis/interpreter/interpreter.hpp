@@ -14,6 +14,7 @@
 #include "interpreter/replay.hpp"
 #include "program/imports.hpp"
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -228,8 +229,10 @@ public:
   Int stand_in(std::string_view name);
   // The program writes the gradient of the value, or takes it away.
   void note_gradient_written(Value of, Place place);
-  // Random numbers are drawn from here on as this seed has it.
-  void note_seed(Value seed);
+  // Python, NumPy and PyTorch draw their random numbers from streams of their own.
+  enum class Stream : std::uint8_t { python, numpy, torch };
+  // Random numbers are drawn from here on as this seed has it, of all streams or of one; `partly`: of some devices only.
+  void note_seed(Value seed, std::optional<Stream> stream = {}, bool partly = false);
   // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not known.
   void note_fit(Int a, Int b, bool broadcasts, Place where);
   // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
@@ -238,7 +241,10 @@ public:
   void note_gradients(std::optional<Sharing> own) { gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own; }
   void lose_gradients() { gradients_.lost = true; }
   std::optional<Sharing> own_gradients() const { return gradients_.lost ? std::nullopt : gradients_.own; }
-  Sharing drawn_sharing() const { return limits_.as_rank || seeds_ == Seeds::never || seeds_ == Seeds::by_rank ? Sharing::local : Sharing::uniform; }
+  Sharing drawn_sharing(Stream stream) const {
+    const Seeds seeds = seeds_[static_cast<std::size_t>(stream)];
+    return limits_.as_rank || seeds == Seeds::never || seeds == Seeds::by_rank ? Sharing::local : Sharing::uniform;
+  }
   bool casting() const { return casts_ > 0; }  // inside a `with` that may have operators choose their results' types
   Place place(syntax::Span span) const { return {chunk_, span}; }
   Place place(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
@@ -577,7 +583,7 @@ private:
   struct Switched {
     int switches;
     const values::Instance* unentered;
-    Seeds seeds;
+    std::array<Seeds, 3> seeds;
     Gradients gradients;
     std::set<std::string, std::less<>> resized;
   };
@@ -711,7 +717,7 @@ private:
   int expected_ = 0;                // with bodies around whose failure is expected: a test of it
   std::set<std::string, std::less<>> resized_;  // "len(files)" of what the program appends to without that being seen
   Gradients gradients_;
-  Seeds seeds_ = Seeds::never;
+  std::array<Seeds, 3> seeds_{};    // of each stream
   int catching_ = 0;                // try bodies with handlers around, in this module
   bool any_use_ = false;            // see of_any_use()
   std::uint64_t may_raise_ = 0;     // calls so far that may fail

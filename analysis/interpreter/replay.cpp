@@ -46,7 +46,9 @@ Moments Interpreter::moments() const {
   now.steps = record_.steps;
   now.writes = record_.heap.writes();
   now.default_device = default_device_set_;
-  now.switched = static_cast<std::uint64_t>(switches_) * 64 + static_cast<std::uint64_t>(seeds_) * 8 + (unentered_ ? 4u : 0u) + (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
+  std::uint64_t seeds = 0;
+  for (const Seeds each : seeds_) seeds = seeds * 4 + static_cast<std::uint64_t>(each);
+  now.switched = static_cast<std::uint64_t>(switches_) * 512 + seeds * 8 + (unentered_ ? 4u : 0u) + (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
   now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ && record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
   return now;
 }

@@ -143,7 +143,7 @@ bool Interpreter::run_statements_again(ModuleRun& run_of, const std::shared_ptr<
   replay_.meddled = record_.open_to_defaults = false;
   switches_ = 0;
   unentered_ = nullptr;
-  seeds_ = Seeds::never;
+  seeds_ = {};
   gradients_ = {};
   resized_.clear();
   stand_ins_.clear();

@@ -272,11 +272,14 @@ void Interpreter::note_gradient_written(Value of, Place where) {
   append(event);
 }
 
-void Interpreter::note_seed(Value seed) {
+void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partly) {
   Seeds seeds = Seeds::unknown;
   seed = resolve(seed);
   if (seed && !heap().is_external(seed)) seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
-  seeds_ = seeds_ == Seeds::never || seeds_ == seeds ? seeds : Seeds::unknown;
+  // The last seed holds, where it is set for certain.
+  const bool certain = !partly && path_.empty() && generic_depth_ == 0;
+  for (std::size_t i = 0; i < seeds_.size(); ++i)
+    if (Seeds& own = seeds_[i]; !stream || i == static_cast<std::size_t>(*stream)) own = certain || own == Seeds::never || own == seeds ? seeds : Seeds::unknown;
 }
 
 namespace {

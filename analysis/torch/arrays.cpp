@@ -35,7 +35,7 @@ Value array_of(Call& call, const Shape& shape, Dtype dtype, std::initializer_lis
   state.requires_grad = Known::no;
   state.graph_complete = true;
   state.device = run.heap().device("cpu").as<values::Device>();
-  state.sharing = random ? run.drawn_sharing() : Sharing::uniform;
+  state.sharing = random ? run.drawn_sharing(Interpreter::Stream::numpy) : Sharing::uniform;
   for (const Dim& dim : shape.dims)
     if (dim.size) state.sharing = symbolic::mix(state.sharing, run.symbols().sharing(dim.size));
   for (const Value& source : sources) {
@@ -242,7 +242,7 @@ Value generator(Call& call) {
 }
 Value drawn(Call& call, const std::optional<Shape>& shape, Dtype dtype) {
   const bool own = call.self.is(Kind::instance);
-  const auto sharing = own ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing());
+  const auto sharing = own ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing(Interpreter::Stream::numpy));
   const Value by = sharing ? call.run.heap().unknown("", *sharing, call.place) : call.run.heap().external("", call.place);
   if (shape) return array_of(call, *shape, dtype, {own ? by : Value{}}, !own);
   // A single number, unless what it is drawn by may be an array.
@@ -443,7 +443,7 @@ std::vector<Row> array_rows() {
       row("numpy.float32", function, "x=0", typed<Dtype::float32>),
       row("numpy.float64", function, "x=0", typed<Dtype::float64>),
       row("numpy.int64", function, "x=0", typed<Dtype::int64>),
-      row("numpy.random.seed", function, "seed=None", [](Call& call) { return call.run.note_seed(call.at(0)), Value::none(); }),
+      row("numpy.random.seed", function, "seed=None", [](Call& call) { return call.run.note_seed(call.at(0), Interpreter::Stream::numpy), Value::none(); }),
       row("numpy.random.default_rng", function, "seed=None", generator),
       row("numpy.random.RandomState", class_, "seed=None", seeded),
       row("numpy.random.Generator", class_, "*arguments", nullptr),

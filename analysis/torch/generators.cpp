@@ -56,7 +56,7 @@ Value element_drawn(Call& call) {
 }
 // The list as before, in an order that is drawn.
 Value shuffled(Call& call) {
-  const auto sharing = call.self.is(Kind::instance) ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing());
+  const auto sharing = call.self.is(Kind::instance) ? drawn_by(call.run, call.self) : std::optional(call.run.drawn_sharing(Interpreter::Stream::python));
   const Value list = call.run.resolve(call.at(0));
   if (!list.is(Kind::list)) return Value::none();
   values::ListState state = *values::Heap::list_state(list);
@@ -86,7 +86,7 @@ std::optional<Sharing> drawn_by(Interpreter& run, Value generator) {
 
 Sharing drawn_with(Interpreter& run, Value generator) {
   generator = generator ? run.resolve(generator) : generator;
-  if (!generator || generator.is(Kind::none)) return run.drawn_sharing();
+  if (!generator || generator.is(Kind::none)) return run.drawn_sharing(Interpreter::Stream::torch);
   return drawn_by(run, generator).value_or(Sharing::unseen);
 }
 

@@ -60,12 +60,12 @@ Value end_process(Call& call) {
 template <bool with_end> Value random_integer(Call& call) {
   auto& s = call.run.symbols();
   const Value first = call.run.resolve(call.at(0)), second = call.run.resolve(call.at(1)), step = call.run.resolve(call.at(2));
-  if (call.spread || (step && !step.is(Kind::none))) return call.run.heap().unknown("", call.run.drawn_sharing(), call.place);
+  if (call.spread || (step && !step.is(Kind::none))) return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
   const bool alone = !second || second.is(Kind::none);
   const Int low = alone ? s.constant(0) : call.run.to_int(first), high = call.run.to_int(alone ? first : second);
-  if (!low || !high) return call.run.heap().unknown("", call.run.drawn_sharing(), call.place);
+  if (!low || !high) return call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
   const auto most = s.upper(high);
-  const Int drawn = s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = call.run.drawn_sharing()});
+  const Int drawn = s.fresh({.name = "", .lower = s.lower(low), .upper = most ? std::optional(*most - !with_end) : std::nullopt, .sharing = call.run.drawn_sharing(Interpreter::Stream::python)});
   if (!call.run.guarded()) {
     s.assume(s.compared(symbolic::Compare::ge, drawn, low));
     s.assume(s.compared(with_end ? symbolic::Compare::le : symbolic::Compare::lt, drawn, high));
@@ -73,7 +73,7 @@ template <bool with_end> Value random_integer(Call& call) {
   return Value::of(drawn);
 }
 Value random_real(Call& call) {
-  const Value made = call.run.heap().unknown("", call.run.drawn_sharing(), call.place);
+  const Value made = call.run.heap().unknown("", call.run.drawn_sharing(Interpreter::Stream::python), call.place);
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
@@ -100,7 +100,7 @@ Value time_span(Call& call) {
   return {};
 }
 Value seeded(Call& call) {
-  call.run.note_seed(call.at(0));
+  call.run.note_seed(call.at(0), Interpreter::Stream::python);
   return Value::none();
 }
 
