@@ -466,7 +466,12 @@ private:
       // Where ranks decide differently by what only they have, another run may get past.
       if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key);
       if (told && mismatch.certain) presume(world, stop, mismatch);
-      if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) here.push_back(std::move(mismatch));
+      if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) {
+        here.push_back(std::move(mismatch));
+      } else if (Mismatch left; told && left_by_rank(story, left)) {
+        left.world = story.size();
+        here.push_back(std::move(left));
+      }
       return;
     }
     if (unequal(story, mismatch, false) || mixed(story, mismatch) || other_size(story, player, mismatch) || uneven(story, mismatch) || unordered(story, mismatch)) {

@@ -245,7 +245,8 @@ bool is_endless(const interpreter::LoopEvent& loop) {
 // Does the loop go on as long as it would on any rank, whatever the ranks tell each other in it?
 bool goes_on_by_itself(const Story& story, const Round& round) {
   const interpreter::LoopEvent& loop = *round.loop;
-  if (loop.unrolled || !loop.stmt || loop.rounds.size() != 1 || loop.trips == symbolic::Sharing::local || loop.trips == symbolic::Sharing::divergent) return false;
+  if (loop.unrolled && (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_)) return false;
+  if (!loop.stmt || (!loop.unrolled && loop.rounds.size() != 1) || loop.trips == symbolic::Sharing::local || loop.trips == symbolic::Sharing::divergent) return false;
   if (loop.stmt->kind == syntax::StmtKind::for_ || is_endless(loop)) return true;
   // What a `while` asks may have been received; numbers that are counted were not.
   const syntax::Expr& test = *syntax::as<syntax::WhileStmt>(*loop.stmt).test;
@@ -267,6 +268,14 @@ bool only_what_both_enter(const Trace& mine, const Trace& theirs, std::size_t fr
   return true;
 }
 
+// What the other enters with the rank in a round that comes after this one, of those that are followed one by one.
+const Act* in_later_round(const Trace& theirs, const Round& round, int rank) {
+  const auto later = [&](const Round& of) { return same_loop(of, round) && of.round > round.round; };
+  for (const Act& act : theirs.acts)
+    if (act.what == Act::What::collective && std::ranges::any_of(act.rounds, later) && std::ranges::find(act.members, rank) != act.members.end()) return &act;
+  return nullptr;
+}
+
 // The decision of the round by which only the rank's number has it leave, and the other not.
 const Decision* parting(const Trace& mine, const Trace& theirs, const Leaving& exit, const Round& round) {
   for (std::size_t i = round.turns; i < exit.turns.size(); ++i) {
@@ -286,14 +295,14 @@ bool left_by_rank(const Story& story, Mismatch& mismatch) {
     for (const Leaving& exit : mine.exits)
       for (const Round& round : exit.rounds) {
         const LoopRun* loop = run_of(mine, round);
-        if (!loop || !loop->stands_for_many || (loop->count && *loop->count < 2) || !round.loop || exit.kind == ExitKind::raise || !leaves(mine, exit, round)) continue;
+        if (!loop || (loop->stands_for_many && loop->count && *loop->count < 2) || !round.loop || exit.kind == ExitKind::raise || !leaves(mine, exit, round)) continue;
         for (int other = 0; other < story.size(); ++other) {
           const Trace& theirs = story.trace(other);
           const Decision* const by = other == rank ? nullptr : parting(mine, theirs, exit, round);
-          const Act* const waits = by ? next_in_loop(theirs, round, rank, other) : nullptr;
+          const Act* const waits = !by ? nullptr : loop->stands_for_many ? next_in_loop(theirs, round, rank, other) : in_later_round(theirs, round, rank);
           if (!waits) continue;
           const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(), [&](const Round& of) { return same_loop(of, round); });
-          if (!going.loop || !goes_on_by_itself(story, going) || may_leave(going.loop->rounds.front())) continue;
+          if (!going.loop || !goes_on_by_itself(story, going) || std::ranges::any_of(going.loop->rounds, [](const Block& each) { return may_leave(each); })) continue;
           if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
           std::vector<int> waiting;
           for (const int member : waits->members)
@@ -301,7 +310,7 @@ bool left_by_rank(const Story& story, Mismatch& mismatch) {
           const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(round.turns), exit.turns.end(), [&](std::size_t turn) { return mine.decisions[turn].open; });
           mismatch.cause = Cause::exit;
           mismatch.by_surprise = true;
-          mismatch.certain = is_endless(*going.loop) || (going.loop->length && loop->count && !whenever);
+          mismatch.certain = is_endless(*going.loop) || (loop->stands_for_many && going.loop->length && loop->count && !whenever);
           story.place(mismatch, *waits);
           mismatch.key = exit.site;
           mismatch.place = exit.place;
