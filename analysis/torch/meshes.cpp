@@ -18,6 +18,8 @@ constexpr std::string_view sizes_of_root = "$sizes";  // of the mesh that it is 
 constexpr std::string_view names_of_dims = "$names";  // its own; None where it has none
 constexpr std::string_view own_dims = "$dims";        // for each of its dimensions those of the root that it runs over, as a tuple
 constexpr std::string_view is_part = "$part";
+constexpr std::string_view root_of_part = "$root";          // of a part: the mesh that it is a part of
+constexpr std::string_view has_flattened = "$flattened";    // dimensions of it were made one, under a name that it knows
 
 // What is known of a mesh. A dimension that was flattened runs over several of the root.
 struct Mesh {
@@ -219,22 +221,22 @@ Value part_of_mesh(Call& call) {
       continue;
     }
     // One that was flattened is known to its root by its new name.
-    if (!whole || kept(call, "$flattened")) return call.run.heap().external("mesh", call.place);
+    if (!whole || kept(call, has_flattened)) return call.run.heap().external("mesh", call.place);
     std::string known;
     for (const std::string& each : mesh->names) known += (known.empty() ? "`" : ", `") + each + "`";
     return refuse(call, "The mesh has no dimension `" + name + "`: it has " + known);
   }
   const Value part = made_mesh(call, mesh->sizes, dims, tuple_of(call, *wanted), true);
-  const Value root = kept(call, "$root");
-  keep(call.run, *part.as<Instance>(), "$root", root ? root : call.self);
+  const Value root = kept(call, root_of_part);
+  keep(call.run, *part.as<Instance>(), root_of_part, root ? root : call.self);
   return part;
 }
 // Its dimensions as one, which the mesh that it is a part of then knows by that name.
 Value flattened(Call& call) {
   const auto mesh = known_mesh(call.run, call.self);
   call.run.heap().note_write(nullptr);
-  if (call.self.is(Kind::instance)) keep(call, "$flattened", call.run.heap().boolean(true));
-  if (const Value root = call.self.is(Kind::instance) ? kept(call, "$root") : Value{}; root.is(Kind::instance)) keep(call.run, *root.as<Instance>(), "$flattened", call.run.heap().boolean(true));
+  if (call.self.is(Kind::instance)) keep(call, has_flattened, call.run.heap().boolean(true));
+  if (const Value root = call.self.is(Kind::instance) ? kept(call, root_of_part) : Value{}; root.is(Kind::instance)) keep(call.run, *root.as<Instance>(), has_flattened, call.run.heap().boolean(true));
   if (!mesh) return call.run.heap().external("mesh", call.place);
   const auto name = texts(call, call.at(0));
   return made_mesh(call, mesh->sizes, {all_dims(*mesh)}, name ? tuple_of(call, *name) : Value{}, true);
