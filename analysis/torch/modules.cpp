@@ -133,6 +133,7 @@ template <bool with_names> Value modules(Call& call) {
   return listed(call, tree.list, tree.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
 Value parts_dict(Call& call) {
+  lose_dtypes(call.run, call.self);  // other parts may be put into it
   const Parts parts = parts_of(call.run, object(call));
   std::vector<std::pair<Value, Value>> items;
   for (const Part& part : parts.list) items.push_back({call.run.heap().string(part.name), part.module});
@@ -402,14 +403,13 @@ Value module_call(Call& call) {
 namespace {
 // What modules have besides, in any version of PyTorch: a name that is none of these, and was not given by the program, is missing.
 constexpr std::string_view other_names[] = {
-    "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._buffers",
-    "torch.nn.Module._call_impl", "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks",
+    "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._call_impl", "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks",
     "torch.nn.Module._forward_hooks_always_called", "torch.nn.Module._forward_hooks_with_kwargs", "torch.nn.Module._forward_pre_hooks",
     "torch.nn.Module._forward_pre_hooks_with_kwargs", "torch.nn.Module._get_abs_string_index", "torch.nn.Module._get_backward_hooks",
     "torch.nn.Module._get_backward_pre_hooks", "torch.nn.Module._get_item_by_idx", "torch.nn.Module._get_name",
     "torch.nn.Module._is_full_backward_hook", "torch.nn.Module._load_from_state_dict", "torch.nn.Module._load_state_dict_post_hooks",
     "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._maybe_warn_non_full_backward_hook", "torch.nn.Module._named_members",
-    "torch.nn.Module._non_persistent_buffers_set", "torch.nn.Module._parameters", "torch.nn.Module._register_load_state_dict_pre_hook",
+    "torch.nn.Module._non_persistent_buffers_set", "torch.nn.Module._register_load_state_dict_pre_hook",
     "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._replicate_for_data_parallel", "torch.nn.Module._save_to_state_dict",
     "torch.nn.Module._slow_forward", "torch.nn.Module._state_dict_hooks", "torch.nn.Module._state_dict_pre_hooks",
     "torch.nn.Module._version", "torch.nn.Module._wrapped_call_impl", "torch.nn.Module.T_destination", "torch.nn.Module.call_super_init",
@@ -516,6 +516,14 @@ Value within_compiled(Call& call) {
   return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
 }
 
+// Whoever asks for the module's own tables may put other tensors and parts into them.
+namespace {
+Value own_table(Call& call) {
+  lose_dtypes(call.run, call.self);
+  return hidden(call);
+}
+} // namespace
+
 std::vector<Row> module_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
@@ -589,6 +597,7 @@ std::vector<Row> module_rows() {
       row("$parameters.__iter__", method, "", parameters_list),
   };
   rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
+  for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"}) rows.push_back(row(name, property, "", own_table));
   for (const std::string_view name : other_names) rows.push_back(row(name, property, "", hidden));
   for (const std::string_view name : names_of_layers) rows.push_back(row(name, property, "", hidden));
   rows.front().whole = true;

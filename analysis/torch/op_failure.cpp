@@ -50,12 +50,15 @@ Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> be
 Op::Apart Op::devices_apart(const values::Device& one, const values::Device& other) {
   Apart apart;
   if (one.text == other.text) return apart;
+  // Where there is no GPU nothing lies on one.
+  const symbolic::Cond has_gpu = run.named_condition("torch.cuda.is_available", Sharing::uniform);
   const auto mine = values::possible_devices(s, one), theirs = values::possible_devices(s, other);
   bool always = true;
   for (const auto& a : mine)
     for (const auto& b : theirs) {
       const symbolic::Cond both = !a.when ? b.when : !b.when ? a.when : s.logical_and(a.when, b.when);
-      const symbolic::Answer answer = both ? s.decide(both) : symbolic::Answer::yes;
+      const bool on_gpu = a.text.starts_with("cuda") || b.text.starts_with("cuda");
+      const symbolic::Answer answer = both ? s.decide(on_gpu ? s.logical_and(both, has_gpu) : both) : symbolic::Answer::yes;
       if (answer == symbolic::Answer::no) continue;
       if (values::may_be_one(a.text, b.text)) {
         always = false;

@@ -226,7 +226,8 @@ bool outsiders(const Story& story, const Player& player, Mismatch& mismatch) {
   if (act.makes_group || act.info->hidden || act.members.empty()) return false;
   std::vector<int> outside;
   for (const auto& [rank, place] : player.foreign())
-    if (story.trace(rank).acts[place].site == act.site && (outside.empty() || outside.back() != rank)) outside.push_back(rank);
+    if (story.trace(rank).acts[place].site == act.site && std::ranges::find(outside, rank) == outside.end()) outside.push_back(rank);
+  std::ranges::sort(outside);
   mismatch.cause = Cause::outsider;
   mismatch.severity = Severity::information;
   mismatch.by_surprise = true;
