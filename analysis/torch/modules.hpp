@@ -26,6 +26,9 @@ constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
 // are not known any more. Of a module that was converted in sight they are kept.
 // Somebody may have converted and moved the module.
 void lose_dtypes(Interpreter& run, Value module);
+// Methods of a module: unseen code is handed it; who has it may freeze what it holds.
+Value out_of_sight(Call& call);
+Value may_be_frozen(Call& call);
 // Somebody has moved it, and it is not known where to.
 void lose_devices(Interpreter& run, Value module);
 
