@@ -454,6 +454,8 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     inherited = each != &cls;
     each_method(*each, not_known_of);
   }
+  // What the library class sees to itself, whatever the methods change.
+  if (const Row* row = cls.native ? method_row(cls.native->path, "$seen_to") : nullptr) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
   // An empty tensor holds the place of one that somebody else puts there.
   const auto placeholder = [&](Value value) {
     value = resolve(value);

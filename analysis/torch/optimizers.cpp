@@ -187,6 +187,12 @@ void judge_captured(Call& call) {
   }
 }
 
+// Its methods may put settings into the groups; what the groups hold of parameters stays.
+Value seen_to(Call& call) {
+  if (call.self.is(Kind::instance) && object(call).cls && object(call).attributes.find(Name("param_groups"))) give_groups(call);
+  return Value::none();
+}
+
 constexpr std::string_view state_on = "$state_on";  // where the parameters lay when the optimizer got its state; False: nothing says where
 
 const TensorState* first_parameter(Call& call) {
@@ -340,6 +346,7 @@ std::vector<Row> optimizer_rows() {
       row("torch.optim.$hooked_step", function, "optimizer, closure=None", hooked_step),
       row("torch.optim.Optimizer.register_step_pre_hook", method, "hook", register_step_hook<true>),
       row("torch.optim.Optimizer.register_step_post_hook", method, "hook", register_step_hook<false>),
+      row("torch.optim.Optimizer.$seen_to", method, "", seen_to),
       row("torch.optim.Optimizer.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
       row("torch.optim.Optimizer.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("torch.optim.Optimizer.load_state_dict", method, "state_dict", put_state, {}, Operation::state_put),

@@ -171,6 +171,8 @@ bool may_be_written(Op& op, Value target) {
   op.fail(ProblemKind::leaf_written, name + " is a leaf that requires a gradient, and is written in place while gradients are recorded" + (called == Caller::steps ? ", unless the caller of `step` turns them off" : "") + ": \"a " + (is_part ? "view of a " : "") +
                                          "leaf Variable that requires grad is being used in an in-place operation\". Write it under `torch.no_grad()`, or create a new tensor", {});
   op.told()->overridable = op.told()->overridable || called == Caller::steps;
+  // Of the parameters of an optimizer it fails whatever the settings of the group are, by which the other operand was computed.
+  if (!state->shape.rank_known) op.told()->guarded = op.run.guarded();
   if (state->made && state->made->born) op.told()->evidence.emplace_back(state->made->born, "it requires a gradient since here");
   return false;
 }

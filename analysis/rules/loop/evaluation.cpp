@@ -1,6 +1,7 @@
 #include "rules/loop/evaluation.hpp"
 
 #include "rules/loop/absent.hpp"
+#include "rules/loop/handed.hpp"
 #include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
 
@@ -143,7 +144,7 @@ std::vector<Evaluation> evaluations(const Record& record, const Training& traini
   std::vector<Evaluation> found;
   for (const auto* scenes : {&training.scenes(), &training.evaluating()})
     for (const Scene& scene : *scenes)
-      if (!scene.handed_over && !scene.root->truncated) look_at(record, scene, found);
+      if (trains_itself(scene) && !scene.root->truncated) look_at(record, scene, found);
   return found;
 }
 

@@ -51,8 +51,10 @@ OfLoss loss_in(const Record& record, const Happening& step) {
     // What a model gives beside its outputs.
     return found || (value.kind == syntax::ExprKind::attribute && syntax::as<syntax::AttributeExpr>(value).attribute.text() == "loss");
   };
-  constexpr std::string_view printing[] = {"print", "item", "scale_loss", "update", "append", "float", "log", "info", "add_scalar", "isnan", "isfinite"};
+  constexpr std::string_view printing[] = {"print", "format", "str", "item", "scale_loss", "update", "append", "float", "log", "info", "add_scalar", "isnan", "isfinite",
+                                           "sum", "zip", "len", "max", "min", "abs", "list", "isinstance", "enumerate"};
   auto [computed, handed] = OfLoss{};
+  std::set<std::string_view> losses;  // the loop's own: `loss_meter` is none
   for_each_statement(*loop.stmt, [&](const syntax::Stmt& stmt) {
     if (stmt.kind != syntax::StmtKind::assign) return;
     const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
@@ -61,15 +63,19 @@ OfLoss loss_in(const Record& record, const Happening& step) {
     if (assign.targets[0]->kind == syntax::ExprKind::tuple)
       for (const syntax::Expr* part : syntax::as<syntax::TupleExpr>(*assign.targets[0]).elements) of_loss = of_loss || is_loss(*part);
     computed = computed || (of_loss && computes(*assign.value));
+    for_each_expression(*assign.targets[0], [&](const syntax::Expr& part) {
+      if (is_loss(part)) losses.insert(record.text({chunk, part.span}));
+    });
   });
+  const auto is_own = [&](const syntax::Expr& expr) { return is_loss(expr) && losses.contains(record.text({chunk, expr.span})); };
   for_each_expression(*loop.stmt, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
     const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') + 1);
     handed = handed || name.starts_with("backward") || name.ends_with("backward");
     if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") || name.starts_with("all_reduce")) return;
-    for (const syntax::Expr* argument : call.arguments) handed = handed || is_loss(*argument);
-    for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_loss(*keyword.value);
+    for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
+    for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
   });
   return {computed, handed};
 }
