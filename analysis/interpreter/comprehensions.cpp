@@ -182,8 +182,8 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
     // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks have.
     bool shared_out = false;
     if (whole) symbols().atoms(whole, [&](Int atom) { shared_out = shared_out || atom != whole; });
-    if (!state->length && state->items.empty() && limits_.as_rank && dealt != Sharing::local && filtered != Sharing::local && expr.generators.size() == 1 && expr.comprehension == ComprehensionKind::list)
-      state->length = shared_out ? whole : symbols().fresh({.name = "len(" + std::string(record_.text(here(expr))) + ")", .lower = 0, .upper = {}, .sharing = Sharing::uniform});
+    if (!state->length && state->items.empty() && limits_.as_rank && dealt != Sharing::local && filtered != Sharing::local && expr.generators.size() == 1 && !expr.generators[0].conditions.empty() && expr.comprehension == ComprehensionKind::list)
+      state->length = shared_out ? whole : symbols().fresh({.name = "len(" + std::string(record_.text(here(expr))) + ")", .lower = 0, .upper = {}, .sharing = symbolic::mix(dealt, filtered)});
   }
   return list;
 }
