@@ -49,7 +49,7 @@ constexpr Rule unwaited = complete({
     .right = "work = dist.all_reduce(total, async_op=True)\n"
              "work.wait()\n"
              "mean = total.item() / world_size\n",
-    .silent = "Requests that are waited for anywhere, also in a list; functions whose callers are not seen; programs with a wait() whose "
+    .silent = "Requests that are waited for anywhere, also in a list; functions whose callers are not seen and may get the request; programs with a wait() whose "
               "request is not known, and those that poll.",
     .fix = "Waits right behind the call. Where to wait is yours to decide: the later, the more work overlaps with the communication.",
     .fix_kind = FixKind::needs_decision,
