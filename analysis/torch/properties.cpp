@@ -478,6 +478,21 @@ constexpr Operator operators[] = {
 
 namespace {
 // x.data = y: x becomes what y is, and shares its memory.
+// torch.utils.swap_tensors(a, b): each is what the other was.
+Value swap_tensors(Call& call) {
+  const Value one = call.run.resolve(call.at(0)), other = call.run.resolve(call.at(1));
+  const TensorState *first = tensor_state(call.run, one), *second = tensor_state(call.run, other);
+  if (!first || !second) {
+    call.run.heap().note_write(nullptr);
+    return Value::none();
+  }
+  const TensorState mine = *first, theirs = *second;
+  call.run.heap().note_write(first);
+  call.run.heap().note_write(second);
+  set_state(call.run, one, theirs);
+  set_state(call.run, other, mine);
+  return Value::none();
+}
 Value set_data(Call& call) {
   const TensorState* into = tensor_state(call.run, call.self);
   if (!into) return Value::none();
@@ -520,6 +535,7 @@ template <int which> Value constant(Call&) {
 
 std::vector<Row> property_rows() {
   std::vector<Row> rows = operator_rows(operators);
+  rows.push_back(row("torch.utils.swap_tensors", RowKind::function, "t1, t2", swap_tensors));
   rows.push_back(row("torch.Tensor.data.__set__", RowKind::method, "value", set_data));
   rows.push_back(row("torch.Tensor.register_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
   rows.push_back(row("torch.Tensor.register_post_accumulate_grad_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
