@@ -1,5 +1,6 @@
 #include "interpreter/lacking_attributes.hpp"
 
+#include "interpreter/abstract.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -80,6 +81,17 @@ bool may_be_another(const Record& record, const values::Instance& object) {
   });
 }
 
+// There are other classes that its objects are of: what these have is not seen here.
+bool is_abstract_class(const values::Class& of) {
+  return std::ranges::any_of(of.order, [](const values::Class* cls) {
+    return cls->body && std::ranges::any_of(cls->body->names.entries(), [](const auto& entry) {
+      const values::Value member = entry.second->value;
+      const auto* function = member.is(Kind::function) ? member.as<values::Function>() : nullptr;
+      return function && function->stmt && is_abstract(*function->stmt);
+    });
+  });
+}
+
 // Two names that differ by capitals alone are mostly two.
 bool differ_by_case(std::string_view one, std::string_view other) {
   return one.size() == other.size() && std::ranges::equal(one, other, [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
@@ -120,7 +132,7 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   // Of an object that nobody makes here a derived class may have it: netE beside netG.
   constexpr std::size_t short_name = 5, long_name = 8;
   const bool likely = !near.empty() && wanted.size() >= short_name && (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);
-  if (!certain && !likely) return;
+  if (!certain && (!likely || is_abstract_class(*object.cls))) return;
   const Texts texts = texts_of(run.record(), object, wanted);
   if (texts.names || texts.computes_here || (texts.computes && near.empty())) return;
   const bool open = !certain || texts.computes;
