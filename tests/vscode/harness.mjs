@@ -201,6 +201,17 @@ export class Workbench {
     await this.context.close();
   }
 
+  // The widget that the pointer over `target` brings up. Whatever is drawn anew under the pointer takes it away: then the pointer comes again.
+  async hover(target, text) {
+    const widget = this.page.locator(".monaco-hover:visible").filter({ hasText: text });
+    await until(`hover with "${text}"`, async () => {
+      await this.page.mouse.move(0, 0);
+      await target.hover({ timeout: 3_000 });
+      return widget.waitFor({ timeout: 3_000 }).then(() => true, () => false);
+    });
+    return widget;
+  }
+
   async screenshot(name) {
     const path = join(output, "screenshots", `${name}.png`);
     mkdirSync(dirname(path), { recursive: true });

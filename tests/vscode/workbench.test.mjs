@@ -33,9 +33,7 @@ describe("the workbench", { timeout: 500_000 }, () => {
   });
 
   test("tells in the hover what is wrong, without raw Markdown", async () => {
-    await workbench.line("dist.broadcast").locator("span", { hasText: "broadcast" }).last().hover();
-    const hover = page.locator(".monaco-hover:visible").filter({ hasText: "Only rank 0 enters `broadcast`" });
-    await hover.waitFor();
+    const hover = await workbench.hover(workbench.line("dist.broadcast").locator("span", { hasText: "broadcast" }).last(), "Only rank 0 enters `broadcast`");
     const text = await hover.innerText();
     assert.match(text, /deadlock\/rank-guarded-collective/);
     assert.doesNotMatch(text, /\*\*|\\_|\]\(/); // backticks are the messages' own: VS Code shows a diagnostic as it is
