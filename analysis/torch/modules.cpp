@@ -346,18 +346,7 @@ Value on_shards(Call& call) { return call.run.policy().operands_fit ? seen_throu
 
 // ---------------------------------------------------------------- calls and hooks
 
-template <bool before> Value register_hook(Call& call) {
-  const std::string_view name = before ? values::ModuleState::pre_hooks : values::ModuleState::hooks;
-  Value hooks = kept(call, name);
-  if (!hooks.is(Kind::list)) keep(call, name, hooks = call.run.heap().list({}));
-  values::ListState state = *values::Heap::list_state(hooks);
-  state.items.push_back(call.at(0));
-  call.run.heap().set_list(hooks, std::move(state));
-  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
-  keep(call.run, *handle, values::ModuleState::hooks, hooks);
-  keep(call.run, *handle, "$hook", call.at(0));
-  return Value::of(Kind::instance, handle);
-}
+template <bool before> Value register_hook(Call& call) { return add_hook(call, before ? values::ModuleState::pre_hooks : values::ModuleState::hooks); }
 Value remove_hook(Call& call) {
   const Value hooks = kept(call, values::ModuleState::hooks), hook = kept(call, "$hook");
   if (!hooks.is(Kind::list)) return Value::none();
@@ -509,6 +498,18 @@ Value apply_to_tensors(Call& call) {
 }
 Value hidden(Call& call) { return call.run.heap().external("", call.place); }
 } // namespace
+
+Value add_hook(Call& call, std::string_view which) {
+  Value hooks = kept(call, which);
+  if (!hooks.is(Kind::list)) keep(call, which, hooks = call.run.heap().list({}));
+  values::ListState state = *values::Heap::list_state(hooks);
+  state.items.push_back(call.at(0));
+  call.run.heap().set_list(hooks, std::move(state));
+  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
+  keep(call.run, *handle, values::ModuleState::hooks, hooks);
+  keep(call.run, *handle, "$hook", call.at(0));
+  return Value::of(Kind::instance, handle);
+}
 
 Value within_compiled(Call& call) {
   const Value name = call.run.resolve(call.at(0));

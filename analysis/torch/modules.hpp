@@ -24,6 +24,8 @@ Parts parts_of(Interpreter& run, const Instance& module);
 constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
 // What code that is not seen has, or what is done to some part that is not known, may have been converted: the dtypes of its weights
 // are not known any more. Of a module that was converted in sight they are kept.
+// Keeps the call's first argument among the hooks of that key, and gives the handle that removes it.
+Value add_hook(Call& call, std::string_view which);
 // Somebody may have converted and moved the module.
 void lose_dtypes(Interpreter& run, Value module);
 // Methods of a module: unseen code is handed it; who has it may freeze what it holds.

@@ -262,20 +262,11 @@ Value add_param_group(Call& call) {
 // hook(optimizer, args, kwargs) runs before or after each step(): the optimizer's own `step` is one from here on that runs them, too.
 template <bool before> Value register_step_hook(Call& call) {
   if (!call.self.is(Kind::instance)) return unknown_of(call);
-  const std::string_view name = before ? values::ModuleState::pre_hooks : values::ModuleState::hooks;
-  Value hooks = kept(call, name);
-  if (!hooks.is(Kind::list)) keep(call, name, hooks = call.run.heap().list({}));
-  values::ListState state = *values::Heap::list_state(hooks);
-  state.items.push_back(call.at(0));
-  call.run.heap().set_list(hooks, std::move(state));
   auto* step = call.run.heap().make<values::Partial>();
   step->function = call.run.library_symbol("torch.optim.$hooked_step");
   step->arguments = {call.self};
   call.run.set_attribute(call.self, Name("step"), Value::of(Kind::partial, step));
-  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
-  keep(call.run, *handle, values::ModuleState::hooks, hooks);
-  keep(call.run, *handle, "$hook", call.at(0));
-  return Value::of(Kind::instance, handle);
+  return add_hook(call, before ? values::ModuleState::pre_hooks : values::ModuleState::hooks);
 }
 void run_step_hooks(Call& call, const Instance& optimizer, std::string_view which) {
   const Value hooks = kept(call.run, optimizer, which);
