@@ -116,6 +116,7 @@ private:
 
     // Is there a branch around it of which the other took the other side?
     const Decision* guard = nullptr;
+    bool by_rank = false;
     for (const std::size_t turn : act.turns) {
       const Decision& mine = story_.trace(owner).decisions[turn];
       const Decision* theirs = decided(story_.trace(other), mine);
@@ -124,10 +125,11 @@ private:
       if (mine.attempt && !mine.yes && extra.act < mine.handled_from) continue;
       if (theirs->yes != mine.yes) {
         guard = &mine;
+        by_rank = story_.parted_by_rank(mine, *theirs);
         break;
       }
     }
-    if (guard && (guard->local || guard->unseen)) {
+    if (guard && !by_rank && (guard->local || guard->unseen)) {
       if (!guard->local || guard->unseen) return refuse();
       if (!story_.of_own_data(guard->place)) return refuse();
       mismatch.cause = Cause::local;
@@ -357,8 +359,9 @@ private:
         const Decision& theirs = story_.trace(other).decisions[*turn];
         const Decision* mine = decided(story_.trace(owner), theirs);
         if (mine && mine->yes != theirs.yes) {
-          if (theirs.unseen) return {};
-          found = {&exit, theirs.place, theirs.local};
+          const bool by_rank = story_.parted_by_rank(theirs, *mine);
+          if (theirs.unseen && !by_rank) return {};
+          found = {&exit, theirs.place, theirs.local && !by_rank};
           break;
         }
       }

@@ -88,7 +88,7 @@ public:
     for (Mismatch& mismatch : dropped_requests(record_)) into_.found.push_back(std::move(mismatch));
     for (const auto& root : record_.roots)
       visit(root->block, [&](const Event& event) {
-        if (event.kind != EventKind::branch || record_.symbols.sharing(static_cast<const BranchEvent&>(event).condition) != symbolic::Sharing::divergent) return;
+        if (event.kind != EventKind::branch || !depends_on_rank(record_.symbols, static_cast<const BranchEvent&>(event).condition)) return;
         about_ranks_.insert({event.place.chunk, event.place.span.begin});
         for (const Block* side : {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no})
           for (const Event* inner : side->events)
@@ -130,6 +130,7 @@ private:
     undefined_.clear();
     requests_ = {};
     slow_.clear();
+    left_.clear();
     doubtful_.clear();
     got_past_ = false;
     bool complete = true;
@@ -210,6 +211,8 @@ private:
         }
         into_.found.push_back(mismatch);
         if (root.function) of_functions_.push_back({into_.found.size() - 1, &root});
+      } else if (const auto left = left_.find(mismatch.key); mismatch.cause == Cause::exit && left != left_.end()) {
+        into_.found.push_back(left->second);
       } else {
         got_past_ = true;
       }
@@ -466,6 +469,10 @@ private:
       // Where ranks decide differently by what only they have, another run may get past.
       if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key);
       if (told && mismatch.certain) presume(world, stop, mismatch);
+      if (Mismatch left; told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted && left_by_rank(story, left)) {
+        left.world = story.size();
+        left_.try_emplace(left.key, std::move(left));
+      }
       if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) {
         here.push_back(std::move(mismatch));
       } else if (Mismatch left; told && left_by_rank(story, left)) {
@@ -633,6 +640,7 @@ private:
   std::vector<Mismatch> undefined_;
   Requests requests_;
   std::map<int, Mismatch> slow_;  // by site
+  std::map<int, Mismatch> left_;  // by the site of a way out of a loop that some run gets past: the leader leaves it in one of its rounds
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_exits_;  // ways out in them
   std::optional<int> highest_named_;
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past

@@ -107,6 +107,7 @@ private:
     // Which operand is about ranks is read from the operands of the recorded condition, by their texts.
     for (const Expr* operand : as<BooleanOpExpr>(test).operands) {
       const std::string text(source_.text(*operand));
+      if (!about_ranks(*operand) && of_own_data(*operand)) return false;  // who is left would part by that
       std::string& part = about_ranks(*operand) ? rank_test_ : uniform_test_;
       part += (part.empty() ? "" : " and ") + text;
     }
@@ -120,6 +121,14 @@ private:
       if (fact.place.chunk == guarded_.guard->place.chunk && place.begin <= fact.place.span.begin && fact.place.span.end <= place.end)
         divergent = divergent || record_.heap.sharing(fact.value) == symbolic::Sharing::divergent;
     return divergent;
+  }
+
+  // Does each rank answer it by what only it has: its clock, what its tensors hold?
+  bool of_own_data(const Expr& operand) const {
+    return std::any_of(record_.facts.begin(), record_.facts.end(), [&](const Fact& fact) {
+      if (fact.place.chunk != guarded_.guard->place.chunk || !operand.span.holds(fact.place.span)) return false;
+      return (fact.tensor ? fact.tensor->sharing : record_.heap.sharing(fact.value)) == symbolic::Sharing::local;
+    });
   }
 
   std::string block_text(Block block, std::size_t from, std::size_t to) const {

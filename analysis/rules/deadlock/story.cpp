@@ -59,6 +59,12 @@ bool Story::of_own_data(Place condition) const {
   return own;
 }
 
+bool Story::parted_by_rank(const Decision& mine, const Decision& theirs) const {
+  if (theirs.open || mine.yes == theirs.yes || !mine.branch) return false;
+  const BranchEvent* branch = of_main(*mine.branch, mine.place);
+  return branch && depends_on_rank(record.symbols, branch->condition);
+}
+
 bool Story::may_read_tensors(Place condition) const {
   if (!record.in_file(condition)) return true;  // values are noted of one file only
   const auto measured = [](values::Value value) { return value.is(values::Kind::tensor) || (value.is(values::Kind::unknown) && value.as<values::Unknown>()->is_number); };
@@ -86,6 +92,16 @@ std::string Story::doing(int rank, const std::vector<std::size_t>& at) const {
 }
 
 std::string call_text(std::string_view name) { return name.find(' ') == std::string_view::npos ? "`" + std::string(name) + "`" : std::string(name); }
+
+bool depends_on_rank(const symbolic::Context& symbols, values::Cond condition) {
+  using Form = symbolic::Context::Form;
+  switch (symbols.form(condition)) {
+  case Form::negation:
+  case Form::conjunction:
+  case Form::disjunction: return std::ranges::any_of(symbols.operands(condition), [&](values::Cond part) { return depends_on_rank(symbols, part); });
+  default: return symbols.sharing(condition) == symbolic::Sharing::divergent;
+  }
+}
 
 std::string plural(std::size_t count) { return count == 1 ? "" : "s"; }
 

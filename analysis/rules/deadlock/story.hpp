@@ -20,6 +20,8 @@ struct Story {
   const interpreter::BranchEvent* of_main(const interpreter::BranchEvent& branch, Place place) const;
   // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
   bool of_own_data(Place condition) const;
+  // Does another rank take the other side by its number alone, whatever else is asked there?
+  bool parted_by_rank(const Decision& mine, const Decision& theirs) const;
   // May the condition at a place read a tensor, or numbers that were read from one?
   bool may_read_tensors(Place condition) const;
   // " (line 7)"; empty for nowhere.
@@ -30,6 +32,8 @@ struct Story {
 
 // Does the process come to the act by this decision about a branch: is it around the act, or leads the other side out?
 bool leads_to(const Trace& trace, std::size_t decision, const Act& act);
+// Does a condition, or one that it is made of, depend on the rank alone, as in `rank == 0 and cfg.log`?
+bool depends_on_rank(const symbolic::Context& symbols, values::Cond condition);
 std::string plural(std::size_t count);  // "s", or nothing
 // A call that ranks meet in, as messages write it: "`all_reduce`", "the backward of a DDP module".
 std::string call_text(std::string_view name);
