@@ -29,13 +29,13 @@ Value path_of_text(Call& call, std::string text) {
   keep(call.run, *made, values::FileState::path, call.run.heap().string(text));
   return Value::of(Kind::instance, made);
 }
-// A path of which only is known that it is another one on each rank.
-Value path_of_rank(Call& call, std::vector<Value> parts) {
+// A path of which only is known whether the ranks share it.
+Value path_of_parts(Call& call, std::vector<Value> parts) {
   parts.push_back(call.self);
   for (Value& part : parts)
     if (part = call.run.resolve(part); part.is(Kind::instance)) part = kept(call.run, *part.as<Instance>(), values::FileState::path);
   const Value text = call.run.heap().unknown_from(parts, call.place);
-  if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::uniform || call.run.heap().sharing(text) == Sharing::unseen) return not_seen(call);
+  if (call.run.heap().is_external(text) || call.run.heap().sharing(text) == Sharing::unseen) return not_seen(call);
   Instance* made = call.run.make_native("pathlib.Path", call.place);
   keep(call.run, *made, values::FileState::path, text);
   return Value::of(Kind::instance, made);
@@ -43,26 +43,25 @@ Value path_of_rank(Call& call, std::vector<Value> parts) {
 Value joined(Call& call, std::string path, const std::vector<Value>& parts) {
   for (const Value& raw : parts) {
     const Value part = path_text(call.run, raw);
-    if (!part) return path_of_rank(call, parts);
+    if (!part) return path_of_parts(call, parts);
     if (part.text().starts_with('/') || path.empty()) path = part.text();
     else path += (path.ends_with('/') ? "" : "/") + std::string(part.text());
   }
   return path_of_text(call, std::move(path));
 }
-// Only of parts that are known: of another path not even is known whether the ranks share it.
 Value new_path(Call& call) { return call.spread ? not_seen(call) : joined(call, "", call.rest); }
 Value joined_path(Call& call) {
   const Value own = path_text(call.run, call.self);
   if (call.spread) return not_seen(call);
-  return own ? joined(call, std::string(own.text()), call.rest) : path_of_rank(call, call.rest);
+  return own ? joined(call, std::string(own.text()), call.rest) : path_of_parts(call, call.rest);
 }
 Value divided_path(Call& call) {
   const Value own = path_text(call.run, call.self);
-  return own ? joined(call, std::string(own.text()), {call.at(0)}) : path_of_rank(call, {call.at(0)});
+  return own ? joined(call, std::string(own.text()), {call.at(0)}) : path_of_parts(call, {call.at(0)});
 }
 Value parent_path(Call& call) {
   const Value own = path_text(call.run, call.self);
-  if (!own) return path_of_rank(call, {});
+  if (!own) return path_of_parts(call, {});
   const auto slash = own.text().rfind('/');
   return path_of_text(call, slash == std::string_view::npos ? "." : std::string(own.text().substr(0, std::max<std::size_t>(slash, 1))));
 }

@@ -258,6 +258,7 @@ private:
       if (next) mismatch.next_of_others = story_.of_main(*next);
       mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + call_text(mismatch.name) + " and wait" + (entering.size() == 1 ? "s" : "") + " forever: " +
                       (next && next->place == act.place ? other_words + " enters it one time fewer"
+                       : !next && times_entered(other, act) > 0 ? other_words + " enters it " + (times_entered(owner, act) == times_entered(other, act) + 1 ? "one time fewer" : "fewer times")
                        : next ? other_words + " goes on to " + (next->name == act.name ? "another " + call_text(without_article(act.name)) : call_text(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
       break;
     case Cause::order: {
@@ -347,6 +348,9 @@ private:
     }
     return false;
   }
+
+  // How often the rank makes this call, in whatever round.
+  std::ptrdiff_t times_entered(int rank, const Act& call) const { return std::ranges::count(story_.trace(rank).acts, call.site, &Act::site); }
 
   // The way out by which `other` missed what `owner` did next.
   Exit exit_of(int owner, int other, const Extra& extra) const {

@@ -176,6 +176,8 @@ private:
     if (!complete && granted_ != Granted::nothing) return;
     if (!complete) {
       for (const auto& key : order) into_.found.push_back(found.at(key));
+      for (const auto& [site, left] : left_)
+        if (!found.contains({static_cast<int>(left.cause), site})) into_.found.push_back(left);
       return;
     }
     if (granted_ != Granted::nothing) {
@@ -289,9 +291,11 @@ private:
   bool fails_where_it_counts(const Mismatch& mismatch, const std::set<int>& worlds) {
     if (mismatch.by_surprise || !fine_.contains(mismatch.key)) return false;
     const auto never_fine = [&](int world) { return worlds.contains(world) && !fine_in_[world].contains(mismatch.key); };
-    if (mismatch.cause == Cause::rounds && mismatch.world == 4 && never_fine(2) && never_fine(4)) return true;
+    const bool of_four_ranks = mismatch.world == 4 && never_fine(4);
+    const bool of_numbers = mismatch.cause == Cause::rounds || ((mismatch.cause == Cause::guard || mismatch.exit == ExitKind::continue_) && highest_named() < 2);
+    if (of_numbers && of_four_ranks && never_fine(2)) return true;
     // Where two ranks are one group, only four show what becomes of several.
-    if (mismatch.cause == Cause::making_groups && mismatch.world == 4 && never_fine(4)) return true;
+    if ((mismatch.cause == Cause::making_groups || mismatch.cause == Cause::root) && of_four_ranks) return true;
     if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit && mismatch.cause != Cause::guard && mismatch.cause != Cause::other_group) return false;
     const int named = highest_named();
     if (named < 2 || named >= 4 || mismatch.world != 4) return false;

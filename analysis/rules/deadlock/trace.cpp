@@ -85,6 +85,14 @@ public:
     }
   }
 
+  // The one in which every answer is no, where that is possible: what is counted there comes to its end soonest.
+  void denying() {
+    std::uint64_t never = 0;
+    std::size_t asked = 0;
+    walked_ = 0;
+    draw(never, asked);
+  }
+
 private:
   // A run that came to a condition without an answer.
   struct Asked {
@@ -200,7 +208,7 @@ bool Worlds::explore(const Root& root, int world, std::size_t limit, const std::
   if (granted != granted_agreement && exploration.all()) return true;
   exploration.leave_out_balanced();
   if (exploration.all()) return true;
-  if (granted != granted_agreement) return false;
+  if (granted != granted_agreement) return exploration.denying(), false;
   exploration.some(drawn);
   return true;
 }
