@@ -103,11 +103,16 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
 }
 
 namespace {
-// A number of each rank's own data, or one that is 0 for certain.
+// A number of each rank's own data, or one that is 0 for certain. Of a count not every rank may have some: in the run of one rank
+// nothing tells that it is a part of something.
 bool may_be_zero(Interpreter& run, Value value) {
   if (!value.is(Kind::integer) && !(value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value)) return false;
   if (const auto known = run.to_constant(value)) return *known == 0;
-  return run.heap().sharing(value) == Sharing::local && !run.heap().is_external(value);
+  if (run.heap().is_external(value)) return false;
+  const Sharing sharing = run.heap().sharing(value);
+  if (sharing == Sharing::local) return true;
+  const bool counts = value.is(Kind::integer) && run.symbols().lower(value.integer()).value_or(-1) == 0;
+  return counts && (run.as_rank() || sharing == Sharing::divergent);
 }
 } // namespace
 

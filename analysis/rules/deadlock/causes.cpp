@@ -172,7 +172,11 @@ private:
         for (auto turn = inside; turn != exit.turns.end(); ++turn) {
           const Decision& by = failing.decisions[*turn];
           if (!by.open || by.attempt) continue;
-          if (!by.local || by.unseen || !story_.of_own_data(by.place)) return refuse();
+          const auto* branch = by.branch ? story_.of_main(*by.branch, by.place) : nullptr;
+          // Of what is dealt out the first ranks have most.
+          const bool first = (guard->yes ? owner : other) < (guard->yes ? other : owner);
+          const bool of_parts = first && branch && !branch->stmt && story_.record.symbols.sharing(branch->condition) == symbolic::Sharing::divergent;
+          if (!by.local || by.unseen || !(of_parts || story_.of_own_data(by.place))) return refuse();
           by_own_data = true;
         }
       }

@@ -23,6 +23,11 @@ bool measures(const symbolic::Context& symbols, values::Cond condition) {
       [&](values::Cond part) { any = any || symbols.sharing(part) == symbolic::Sharing::divergent; });
   return any;
 }
+
+// Does an operation fail on one side, as a division by how many of the rank's parts there are?
+bool is_failure(const BranchEvent& branch) {
+  return !branch.stmt && !branch.yes.events.empty() && branch.yes.events.back()->kind == EventKind::exit && static_cast<const ExitEvent*>(branch.yes.events.back())->exit == ExitKind::raise;
+}
 } // namespace
 
 Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(by_defaults), main_files_(files(whole)) {
@@ -123,7 +128,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       const auto sharing = main_.symbols.sharing(branch.condition);
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch)) about_gradients_.insert(spot(event->place));
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));
-      if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && measures(main_.symbols, branch.condition))))
+      if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && (measures(main_.symbols, branch.condition) || is_failure(branch)))))
         differing_.insert(spot(event->place));
       break;
     }
