@@ -130,7 +130,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
   if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
   // By a number of each rank's own: where it is 0, somebody may catch that.
-  if (!frame_->tries.empty() && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right))
+  if (catching_ > 0 && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right))
     if (const Cond is_zero = truth(compare(CompareOp::eq, right, heap().integer(0))); symbols().decide(is_zero) != symbolic::Answer::no) {
       const auto fail = [&] {
         (void)raise_builtin("ZeroDivisionError", here(node));

@@ -2,8 +2,10 @@
 
 #include "rules/deadlock/story.hpp"
 #include "rules/noted.hpp"
+#include "rules/shape/blocks.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 namespace stepzero::rules {
@@ -43,24 +45,51 @@ const OperationEvent* reduces_gradient(const Block& block) {
   return found;
 }
 
+// … of the events behind a branch, where one side of it leaves them out.
+const OperationEvent* reduces_gradient_behind(const Block& block, std::size_t branch) {
+  for (std::size_t i = branch + 1; i < block.events.size(); ++i) {
+    Block one;
+    one.events = {block.events[i]};
+    if (const OperationEvent* found = reduces_gradient(one)) return found;
+  }
+  return nullptr;
+}
+
+bool leaves(const Block& block) {
+  const Event* last = block.events.empty() ? nullptr : block.events.back();
+  return last && last->kind == EventKind::exit && static_cast<const ExitEvent*>(last)->exit != ExitKind::raise;
+}
+
+// Every block with all blocks in it.
+void each_block(const Block& block, const std::function<void(const Block&)>& see) {
+  see(block);
+  for (const Event* event : block.events)
+    for (const Block* inner : blocks_of(*event)) each_block(*inner, see);
+}
+
 } // namespace
 
 std::vector<Mismatch> missing_gradients(const Record& record, Worlds& worlds) {
   const auto& gradients = Noted::of(record).gradients;
   std::vector<const OperationEvent*> reduced;
   std::vector<Place> asked;
-  if (!gradients.empty())
-    visit_roots(record, [&](const Event& event) {
-      if (event.kind != EventKind::branch) return;
-      const auto& branch = static_cast<const BranchEvent&>(event);
-      const auto in_condition = [&](const Fact* fact) { return fact->place.chunk == event.place.chunk && fact->place.span.begin >= event.place.span.begin && fact->place.span.end <= event.place.span.end; };
-      if (std::none_of(gradients.begin(), gradients.end(), in_condition)) return;
-      for (const Block* side : {&branch.yes, &branch.no})
-        if (const OperationEvent* collective = reduces_gradient(*side)) {
+  const auto about_gradients = [&](const Event& branch) {
+    return std::ranges::any_of(gradients, [&](const Fact* fact) { return fact->place.chunk == branch.place.chunk && branch.place.span.holds(fact->place.span); });
+  };
+  const auto look = [&](const Block& block) {
+    for (std::size_t i = 0; i < block.events.size(); ++i) {
+      if (block.events[i]->kind != EventKind::branch || !about_gradients(*block.events[i])) continue;
+      const auto& branch = static_cast<const BranchEvent&>(*block.events[i]);
+      const OperationEvent* const behind = leaves(branch.yes) != leaves(branch.no) ? reduces_gradient_behind(block, i) : nullptr;
+      for (const OperationEvent* collective : {reduces_gradient(branch.yes), reduces_gradient(branch.no), behind})
+        if (collective) {
           reduced.push_back(collective);
-          asked.push_back(event.place);
+          asked.push_back(branch.place);
         }
-    });
+    }
+  };
+  if (!gradients.empty())
+    for (const auto& root : record.roots) each_block(root->block, look);
   if (reduced.empty()) return {};
   const auto first = sources_of_losses(worlds.of(0, 2)), second = first ? sources_of_losses(worlds.of(1, 2)) : std::nullopt;
   if (!first || !second || *first == *second) return {};

@@ -170,6 +170,9 @@ private:
     }
     return false;
   }
+  static bool ends_in_exception(const Block& block) {
+    return !block.events.empty() && block.events.back()->kind == EventKind::exit && static_cast<const ExitEvent*>(block.events.back())->exit == ExitKind::raise;
+  }
   // Anything that matters to who compares: communication, or a way out that skips some.
   bool matters(const Block& block) {
     if (const auto it = own_.matters.find(&block); it != own_.matters.end()) return it->second;
@@ -384,7 +387,7 @@ private:
         if (answer == Answer::unknown) {
           if (!matters(branch.yes) && !matters(branch.no)) continue;
           // Somebody takes what the rank raises by its own data: it goes on otherwise than the others.
-          if (tries_ == 0 || !runs_.differs(own_, branch) || dies(branch.yes) == dies(branch.no)) return Left::no;
+          if (tries_ == 0 || !runs_.differs(own_, branch) || ends_in_exception(branch.yes) == ends_in_exception(branch.no)) return Left::no;
           if (const Left left = walk_branch(branch); left != Left::no) return left == Left::call ? Left::no : left;
           continue;
         }
