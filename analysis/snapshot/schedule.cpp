@@ -1,5 +1,6 @@
 #include "snapshot/schedule.hpp"
 
+#include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
@@ -23,8 +24,8 @@ bool communicates(const Root& root) {
   bool any = false;
   rules::visit(root.block, [&](const interpreter::Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
-    const Operation operation = static_cast<const interpreter::OperationEvent&>(event).row->operation;
-    any = any || operation == Operation::collective || operation == Operation::parallel_forward || operation == Operation::message;
+    const auto& operation = static_cast<const interpreter::OperationEvent&>(event);
+    any = any || operation.row->operation == Operation::parallel_forward || rules::Acts::communicates(operation);
   });
   return any;
 }
@@ -278,10 +279,12 @@ Schedule schedule_of(const Record& record, int world) {
     run_world(record, comparison, *given.begin(), made);
     return made;
   }
+  int proven = 0;
+  for (const rules::Mismatch& mismatch : comparison.found) proven = std::max(proven, mismatch.certain && mismatch.world <= largest ? mismatch.world : 0);
   Fit fit = Fit::too_few;
   int fitting = 2;
-  for (const int size : {2, 3, 4, 8}) {
-    if (size > 4 && fit != Fit::too_few) break;
+  for (const int size : {2, 3, 4, 8, largest}) {
+    if (size > 4 && size > proven && (size > 8 || fit != Fit::too_few)) break;
     fit = run_world(record, comparison, size, made);
     if (fit == Fit::yes) {
       fitting = size;
@@ -290,8 +293,6 @@ Schedule schedule_of(const Record& record, int world) {
   }
   // What hangs in larger jobs alone is shown in one of those.
   const auto hangs = [](const Schedule& one) { return std::any_of(one.parts.begin(), one.parts.end(), [](const SchedulePart& part) { return part.hangs; }); };
-  int proven = 0;
-  for (const rules::Mismatch& mismatch : comparison.found) proven = std::max(proven, mismatch.certain && mismatch.world <= largest ? mismatch.world : 0);
   if (fit == Fit::yes && !hangs(made))
     for (const int size : {3, 4, 8, 16}) {
       if (size <= fitting || size > proven) continue;

@@ -1,6 +1,7 @@
 #include "snapshot/schedule_rows.hpp"
 
 #include "footprint/ranks.hpp"
+#include "rules/deadlock/player.hpp"
 #include "snapshot/shown.hpp"
 
 #include <algorithm>
@@ -216,12 +217,13 @@ bool Rows::explained(const rules::World& run) const {
 }
 
 // All come, and what they bring does not fit together.
-std::string Rows::problem_of(const rules::World& run, const std::vector<Head>& heads) const {
+std::string Rows::problem_of(const rules::World& run, const std::vector<Head>& heads, bool stuck) const {
   for (const auto& [rank, at] : heads) {
     const auto wrong = wrong_.find(run[static_cast<std::size_t>(rank)].acts[at].site);
     if (wrong == wrong_.end()) continue;
     const rules::Cause cause = wrong->second->cause;
     if (cause == rules::Cause::root || cause == rules::Cause::size || cause == rules::Cause::order || cause == rules::Cause::making_groups) return wrong->second->text;
+    if (cause == rules::Cause::rounds && wrong->second->certain && !stuck) return wrong->second->text;  // of rounds that are told as one
   }
   return {};
 }
@@ -241,7 +243,7 @@ bool Rows::parted(const rules::World& run) {
 // A rank whose communication is not known from some point on proves nothing of what comes behind it.
 bool Rows::known_until(const rules::World& run, const std::vector<std::size_t>& at) {
   for (std::size_t rank = 0; rank < run.size(); ++rank)
-    if (run[rank].unsettled && at[rank] >= run[rank].settled) return false;
+    if (run[rank].unsettled && at[rank] >= run[rank].settled && !rules::waits_for_who_has_ended(run, at, rank)) return false;
   return true;
 }
 
@@ -283,7 +285,7 @@ void Rows::add(const rules::World& run) {
     for (std::size_t rank = 0; rank < run.size(); ++rank)
       if (run[rank].unsettled && done[rank] >= run[rank].settled && std::none_of(heads.begin(), heads.end(), [&](const Head& head) { return head.first == static_cast<int>(rank); }))
         made.back().open.push_back(static_cast<int>(rank));
-    made.back().problem = problem_of(run, heads);
+    made.back().problem = problem_of(run, heads, stuck);
   }
   std::vector<Head> waiting;
   std::vector<int> ended;

@@ -56,7 +56,7 @@ private:
   Row row_of(const rules::World& run, const std::vector<Head>& heads);
   std::vector<Frame> frames_of(const rules::Trace& trace, const rules::Act& act) const;
   Communication describe(int rank, const rules::Act& act) const;
-  std::string problem_of(const rules::World& run, const std::vector<Head>& heads) const;
+  std::string problem_of(const rules::World& run, const std::vector<Head>& heads, bool stuck) const;
   bool explained(const rules::World& run) const;
   static bool parted(const rules::World& run);
   static bool known_until(const rules::World& run, const std::vector<std::size_t>& at);

@@ -2,6 +2,7 @@
 
 #include "documents/document.hpp"
 #include "footprint/text.hpp"
+#include "snapshot/schedule.hpp"
 #include "snapshot/snapshot.hpp"
 #include "workspace.hpp"
 
@@ -95,11 +96,31 @@ private:
     return found;
   }
 
+  // Does a piece of a schedule say that something goes wrong?
+  static bool tells(const snapshot::ScheduleNode& node) {
+    using enum snapshot::ScheduleNode::Kind;
+    if (node.kind == hang || node.kind == unmatched || (node.kind == step && !node.text.empty())) return true;
+    return std::any_of(node.body.begin(), node.body.end(), tells);
+  }
+  // What is proven to hang stands in the schedule, in a job of the size that shows it. Calls of ranks that do not exist fail, and are in none.
+  void check_schedule(const Workspace& workspace, const File& file, const std::vector<Found>& found) {
+    const auto hangs = [](const Found& each) {
+      return each.finding.severity == rules::Severity::error && each.finding.rule.starts_with("deadlock/") && each.finding.message.find("does not exist") == std::string::npos;
+    };
+    if (std::none_of(found.begin(), found.end(), hangs)) return;
+    snapshot::Options options;
+    options.want_schedule = true;
+    const Result result = snapshot::analyze(workspace, Workspace::path_of(file.title), options);
+    const bool is_told = result.schedule && std::any_of(result.schedule->parts.begin(), result.schedule->parts.end(), [](const auto& part) { return std::any_of(part.nodes.begin(), part.nodes.end(), tells); });
+    if (!is_told) complain(program_.line, file.title + ": the schedule does not show what hangs");
+  }
+
   // Findings and shown values of one file against its expectations.
   std::vector<Found> look(const Workspace& workspace, const File& file) {
     const bool reveals = std::any_of(file.expected.begin(), file.expected.end(), [](const auto& expected) { return expected.reveal; });
     Result result;
     std::vector<Found> found = analyze(workspace, file.title, &result, reveals);
+    check_schedule(workspace, file, found);
     std::vector<bool> met(found.size(), false);
     for (const Expectation& expected : file.expected) {
       if (expected.reveal) {

@@ -461,7 +461,7 @@ private:
       // Only what comes before is known.
       bool before = stop.kind != Stop::Kind::none;
       for (std::size_t rank = 0; rank < world.size(); ++rank)
-        before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
+        before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop.at, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
       if (!before) return passed(world);
     }
     if (met_across_loops(world, player) && !never_as_often(world)) return passed(world);
@@ -502,17 +502,6 @@ private:
     }
     if (uneven_for_some(story, mismatch) || by_own_data(story, mismatch) || left_by_own_data(story, mismatch) || left_by_rank(story, mismatch) || root_of_own_data(story, mismatch) || outsiders(story, player, mismatch)) here.push_back(std::move(mismatch));
     passed(world);
-  }
-
-  // Does the rank wait in a collective for one of which all is known, and which has ended? What else the rank may do does not help it.
-  static bool waits_for_who_has_ended(const World& world, const Stop& stop, std::size_t rank) {
-    const Trace& own = world[rank];
-    if (stop.at[rank] >= own.acts.size() || own.acts[stop.at[rank]].what != Act::What::collective || own.acts[stop.at[rank]].starts) return false;
-    const auto& members = own.acts[stop.at[rank]].members;
-    return std::any_of(members.begin(), members.end(), [&](int member) {
-      const auto other = static_cast<std::size_t>(member);
-      return other < world.size() && other != rank && !world[other].unsettled && !world[other].raised && stop.at[other] >= world[other].acts.size();
-    });
   }
 
   // What is asked of an object that only its name describes may be another's: then what the ranks wait in is none of it.

@@ -13,6 +13,15 @@ constexpr std::int64_t not_buffered = 262'144;  // elements of a message that no
 bool same_kind(const Act& a, const Act& b) { return a.name == b.name; }
 bool is_member(const Act& act, int rank) { return std::find(act.members.begin(), act.members.end(), rank) != act.members.end(); }
 
+bool waits_for_who_has_ended(const World& world, const std::vector<std::size_t>& at, std::size_t rank) {
+  const Trace& own = world[rank];
+  if (at[rank] >= own.acts.size() || own.acts[at[rank]].what != Act::What::collective || own.acts[at[rank]].starts) return false;
+  return std::ranges::any_of(own.acts[at[rank]].members, [&](int member) {
+    const auto other = static_cast<std::size_t>(member);
+    return other < world.size() && other != rank && !world[other].unsettled && !world[other].raised && at[other] >= world[other].acts.size();
+  });
+}
+
 Stop Player::play() {
   bool progress = true;
   while (progress && stop_.kind == Stop::Kind::none) {

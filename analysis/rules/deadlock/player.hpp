@@ -13,6 +13,9 @@ namespace stepzero::rules {
 bool same_kind(const Act& a, const Act& b);
 bool is_member(const Act& act, int rank);
 
+// Does the rank wait in a collective for one of which all is known, and which has ended? What else the rank may do does not help it.
+bool waits_for_who_has_ended(const World& world, const std::vector<std::size_t>& at, std::size_t rank);
+
 // Where a run stops.
 struct Stop {
   enum class Kind : std::uint8_t { none, different, incomplete, blocked } kind = Kind::none;
