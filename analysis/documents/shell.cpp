@@ -75,6 +75,10 @@ private:
       functions_.push_back(ts_node_child_by_field_name(node, "body", 4));
     } else if (type == "list") {
       list(node, depth);
+    } else if (type == "ERROR") {
+      ++errors_;
+      statements(node, depth + 1);
+      --errors_;
     } else if (type != "test_command" && type != "command_substitution" && type != "file_redirect" && type != "heredoc_redirect") {
       statements(node, depth + 1);
     }
@@ -216,23 +220,34 @@ private:
     return made;
   }
 
-  void words(TSNode node, ShellCommand& into) {
+  void words(Span span, ShellCommand& into) {
     Expansion expansion(text_, variables_);
-    expansion.add(span_of(node));
+    expansion.add(span);
     std::vector<Chars> made = expansion.take();
+    // Nothing by default: there may be words.
+    if (made.empty() && expansion.by_default()) made.emplace_back().add(Chars::words, span.begin);
     for (const Chars& chars : made) {
-      into.words.push_back(word(chars, span_of(node)));
+      into.words.push_back(word(chars, span));
       into.words.back().by_default = expansion.by_default();
     }
+  }
+
+  // The grammar makes two of "$a/$b/c" at times: what no blank parts is one.
+  void add_word(Span span, std::vector<Span>& all) const {
+    const bool parted = all.empty() || text_.substr(all.back().end, span.begin - all.back().end).find_first_of(" \t\r\n") != std::string_view::npos;
+    if (parted) all.push_back(span);
+    else all.back().end = span.end;
   }
 
   void command(TSNode node) {
     ShellCommand made;
     made.span = span_of(node);
     made.is_conditional = branches_ > 0;
+    made.is_broken = errors_ > 0 || ts_node_has_error(node) || is_cut_off(node);
     made.folder = folder_;
     for (const auto& [name, variable] : variables_)
       if (variable.is_exported) made.environment.push_back(setting(name, variable));
+    std::vector<Span> written_words;
     for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
       const TSNode child = ts_node_named_child(node, i);
       const std::string_view type = type_of(child);
@@ -242,17 +257,23 @@ private:
         Variable value = valued(ts_node_child_by_field_name(child, "value", 5), appendable);
         value.name_span = span_of(name);
         made.environment.push_back(setting(std::string(written(name)), value));
-      } else if (type == "command_name") {
-        words(child, made);
       } else if (type != "comment" && !type.ends_with("redirect")) {
-        words(child, made);
+        add_word(span_of(child), written_words);
       } else if (type == "comment") {
         comments_.push_back(span_of(child));
       }
     }
+    for (const Span span : written_words) words(span, made);
     if (made.words.empty()) return;
     builtin(made);
     script_.commands.push_back(std::move(made));
+  }
+
+  // Does what cannot be read follow right behind it?
+  static bool is_cut_off(TSNode node) {
+    for (; !ts_node_is_null(node); node = ts_node_parent(node))
+      if (const TSNode next = ts_node_next_sibling(node); !ts_node_is_null(next)) return ts_node_is_error(next) || ts_node_is_missing(next);
+    return false;
   }
 
   void builtin(const ShellCommand& command) {
@@ -373,14 +394,30 @@ private:
   std::map<std::string, int> times_set_;
   std::vector<TSNode> functions_;
   std::string folder_;
-  int branches_ = 0;
+  int branches_ = 0, errors_ = 0;
   bool ended_ = false;  // the way ends the script
 };
+
+// `# a comment` in backticks is a command of nothing, which keeps a continued line going. The grammar lets the comment take the second
+// backtick, and the script with it: the parser sees blanks.
+std::string without_backtick_comments(std::string_view text) {
+  std::string made(text);
+  for (std::size_t at = 0; (at = made.find('`', at)) != std::string::npos; ++at) {
+    if (at > 0 && made[at - 1] != ' ' && made[at - 1] != '\t' && made[at - 1] != '\n') continue;
+    const std::size_t inner = made.find_first_not_of(" \t", at + 1);
+    if (inner == std::string::npos || made[inner] != '#') continue;
+    const std::size_t end = made.find_first_of("`\n", inner);
+    if (end == std::string::npos || made[end] != '`') continue;
+    std::fill(made.begin() + static_cast<std::ptrdiff_t>(at), made.begin() + static_cast<std::ptrdiff_t>(end) + 1, ' ');
+  }
+  return made;
+}
 
 } // namespace
 
 bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments) {
-  const GrammarTree tree = tree_of(tree_sitter_bash(), text);
+  const std::string readable = without_backtick_comments(text);
+  const GrammarTree tree = tree_of(tree_sitter_bash(), readable);
   if (!tree) return false;
   const TSNode root = ts_tree_root_node(tree.get());
   Walk(text, into, comments).run(root);

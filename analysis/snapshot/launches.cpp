@@ -3,7 +3,7 @@
 #include "interpreter/launch.hpp"
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
-#include "rules/launch/parsers.hpp"
+#include "rules/launch/scripts.hpp"
 
 #include <algorithm>
 #include <set>

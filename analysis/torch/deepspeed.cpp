@@ -57,7 +57,10 @@ Value deepspeed_initialize(Call& call) {
   if (stage) keep(call.run, *engine, "$stage", Value::of(call.run.symbols().constant(*stage)));
   if (saves_whole) keep(call.run, *engine, "$saves_whole", call.run.heap().boolean(*saves_whole));
   if (has_no_optimizer(call, configured)) keep(call.run, *engine, "$no_optimizer", call.run.heap().boolean(true));
-  if (const Value model = option(call, "model"); model.is(Kind::instance)) keep(call.run, *engine, "$model", model);
+  if (const Value model = option(call, "model"); model.is(Kind::instance)) {
+    keep(call.run, *engine, "$model", model);
+    keep(call.run, *model.as<Instance>(), "$engine", Value::of(Kind::instance, engine));
+  }
   Value optimizer = option(call, "optimizer");
   if (!optimizer || optimizer.is(Kind::none)) {
     interpreter::Arguments given;
@@ -65,7 +68,10 @@ Value deepspeed_initialize(Call& call) {
     given.positional.push_back(parameters ? parameters : call.run.heap().external("", call.place));
     optimizer = call.run.call(call.run.library_symbol("deepspeed.$Optimizer"), std::move(given), call.place);
   }
-  if (optimizer.is(Kind::instance) && call.run.is_a(optimizer, "torch.optim.Optimizer")) keep(call.run, *engine, "$optimizer", optimizer);
+  if (optimizer.is(Kind::instance) && call.run.is_a(optimizer, "torch.optim.Optimizer")) {
+    keep(call.run, *engine, "$optimizer", optimizer);
+    keep(call.run, *optimizer.as<Instance>(), "$engine", Value::of(Kind::instance, engine));
+  }
   return call.run.heap().tuple({Value::of(Kind::instance, engine), optimizer, call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
 }
 // Does the engine shard the parameters? Open where its configuration is not seen.
@@ -79,6 +85,7 @@ Value sharded_module(Call& call) {
   Instance* module = call.run.make_native("deepspeed.$ZeroThreeModule", call.place);
   module->open = true;
   keep(call, "$module", Value::of(Kind::instance, module));
+  keep(call.run, *module, "$engine", call.self);
   return Value::of(Kind::instance, module);
 }
 Value engine_loads(Call& call) {

@@ -74,6 +74,10 @@ private:
 
 constexpr std::uintmax_t largest_document = 256 << 10;  // larger ones are data
 
+// Hidden folders that hold launches, and no program.
+bool holds_launches(std::string_view path) {
+  return file_name(path) == ".vscode" || file_name(path) == ".github" || (file_name(path) == "workflows" && file_name(parent_folder(std::string(path))) == ".github");
+}
 bool is_never_entered(std::string_view name) {
   return name.starts_with('.') || name == "node_modules" || name == "__pycache__";
 }
@@ -113,13 +117,17 @@ private:
     std::error_code error;
     const bool is_link = entry.is_symlink(error);
     if (entry.is_directory(error)) {
-      if (is_link || is_never_entered(name) || exists(join(path, "pyvenv.cfg")) ||
+      const bool only_launches = documents_ && holds_launches(path);
+      if (is_link || (is_never_entered(name) && !only_launches) || (in_hidden_ && !only_launches) || exists(join(path, "pyvenv.cfg")) ||
           ignore_.ignores(path, true))
         return;
       const std::size_t before = ignore_.enter(path);
+      const bool was_hidden = in_hidden_;
+      in_hidden_ = in_hidden_ || is_never_entered(name);
       enter(path);
+      in_hidden_ = was_hidden;
       ignore_.leave(before);
-    } else if ((name.ends_with(".py") || (notebooks_ && is_notebook(name))) && !name.starts_with("._") && entry.is_regular_file(error)) {
+    } else if (!in_hidden_ && (name.ends_with(".py") || (notebooks_ && is_notebook(name))) && !name.starts_with("._") && entry.is_regular_file(error)) {
       if (ignore_.ignores(path, false)) return;
       if (is_link) links_.insert(path);
       found.files.push_back(path);
@@ -149,6 +157,7 @@ private:
   const std::atomic<bool>* cancelled_;
   const bool notebooks_;
   const bool documents_;
+  bool in_hidden_ = false;
   std::set<std::string> links_;
 };
 
@@ -161,10 +170,13 @@ Discovery find_python_files(const std::string& folder, const std::atomic<bool>* 
 bool is_left_out(const std::string& file, const std::string& folder) {
   IgnoreFiles ignore = IgnoreFiles::above(folder);
   const std::string_view relative = relative_to(file, folder);
+  bool in_hidden = false;
   for (std::size_t slash = relative.find('/'); slash != std::string_view::npos;
        slash = relative.find('/', slash + 1)) {
     const std::string parent = join(folder, relative.substr(0, slash));
-    if (is_never_entered(file_name(parent)) || exists(join(parent, "pyvenv.cfg")) ||
+    const bool only_launches = holds_launches(parent) && !file.ends_with(".py") && !is_notebook(file_name(file));
+    in_hidden = in_hidden || is_never_entered(file_name(parent));
+    if ((in_hidden && !only_launches) || exists(join(parent, "pyvenv.cfg")) ||
         ignore.ignores(parent, true)) {
       return true;
     }

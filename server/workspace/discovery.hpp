@@ -22,7 +22,7 @@ enum class NotebookFiles { left_out, included };
 enum class Documents { left_out, included };
 
 // All *.py, and *.ipynb if they are wanted, below `folder` (a normal path). Not entered: hidden folders, node_modules, __pycache__, virtual
-// environments, symbolic links to folders. A symbolic link to a file counts, unless its target is found as
+// environments, symbolic links to folders; `.vscode` and `.github/workflows` for their documents alone. A symbolic link to a file counts, unless its target is found as
 // well.
 Discovery find_python_files(const std::string& folder, const std::atomic<bool>* cancelled = nullptr,
                             NotebookFiles notebooks = NotebookFiles::left_out, Documents documents = Documents::left_out);

@@ -109,7 +109,7 @@ def test_deepspeed_reads_the_configurations_as_the_cases_say(tmp_path):
 
 def launches():
     """The scripts of the shell that stand with a script of Python, line by line."""
-    for path in sorted((CASES / "launch").glob("arguments.md")):
+    for path in sorted((CASES / "launch").glob("arg*.md")):
         files = []
         for block in blocks(path):
             if block["after"]:

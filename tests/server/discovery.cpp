@@ -35,6 +35,19 @@ TEST_CASE("Python files of a folder, sorted, and nothing else") {
   CHECK(is_left_out(folder / ".hidden/x.py", folder.path));
 }
 
+TEST_CASE("launches of an editor and of workflows are documents of the folder") {
+  const Folder folder;
+  for (const char* name : {"train.py", ".vscode/launch.json", ".vscode/tool.py", ".vscode/deep/launch.json", ".github/workflows/train.yml", ".github/workflows/help.py",
+                           ".github/scripts/run.sh", ".github/labels.yml", ".hidden/run.sh", "run.sh"}) {
+    folder.write(name, "");
+  }
+  const Discovery discovery = find_python_files(folder.path, nullptr, NotebookFiles::left_out, Documents::included);
+  CHECK(discovery.files == Names{folder / "train.py"});
+  CHECK(discovery.documents == Names{folder / ".github/labels.yml", folder / ".github/workflows/train.yml", folder / ".vscode/launch.json", folder / "run.sh"});
+  for (const std::string& path : discovery.documents) CHECK_FALSE(is_left_out(path, folder.path));
+  for (const char* name : {".vscode/tool.py", ".vscode/deep/launch.json", ".github/workflows/help.py", ".github/scripts/run.sh", ".hidden/run.sh"}) CHECK(is_left_out(folder / name, folder.path));
+}
+
 TEST_CASE("ignore files of the folder, below it and above it") {
   const Folder folder;
   folder.write(".git/info/exclude", "secret.py\n");

@@ -1,6 +1,7 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
 #include "rules/list.hpp"
 #include "rules/loop/parts.hpp"
+#include "rules/loop/training.hpp"
 #include "rules/report.hpp"
 
 #include <algorithm>
@@ -25,6 +26,48 @@ bool shares_gradients(const Record& record, Value engine) {
   return stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(1)) == symbolic::Answer::yes;
 }
 
+// A step of the optimizer that the program makes itself, beside those that the engine makes in `engine.step()`.
+void check_steps(const Record& record, Report& report) {
+  std::vector<values::Place> of_engine;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (operation.row && operation.row->path == engine_steps[1]) of_engine.push_back(event.place);
+  });
+  Once once;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (!operation.row || operation.row->operation != Operation::optimizer_step || !operation.self.is(Kind::instance) || !attribute(operation.self, "$engine")) return;
+    if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place)) return;
+    report.add(Severity::warning, event.place, event.calls,
+               std::string("this optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
+                   (of_engine.empty() ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`" : "This is a second step beside it: take it out"));
+  });
+}
+
+// Under ZeRO-3 each rank holds a part of every parameter, and the module itself only empty ones.
+void check_states(const Record& record, Report& report) {
+  bool gathers = false;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    gathers = gathers || (operation.row && operation.row->path == "deepspeed.zero.GatheredParameters");
+  });
+  if (gathers) return;
+  Once once;
+  visit_roots(record, [&](const Event& event) {
+    if (event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    if (!operation.row || operation.row->operation != Operation::state_taken || operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance)) return;
+    const Value engine = attribute(operation.self, "$engine"), stage = attribute(engine.is(Kind::instance) ? engine : operation.self, "$stage");
+    const bool is_sharded = stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) == symbolic::Answer::yes;
+    if (!is_sharded || !once(event.place)) return;
+    report.add(Severity::warning, event.place, event.calls,
+               "under ZeRO-3 the parameters of the module are empty outside of its forward: each rank holds a part of them, and this state holds tensors of size 0. Save with `engine.save_16bit_model` or `engine.save_checkpoint` on all ranks, or gather with `deepspeed.zero.GatheredParameters`");
+  });
+}
+
 void check(const Record& record, Report& report) {
   std::vector<Value> engines;
   const OperationEvent* told = nullptr;
@@ -38,6 +81,8 @@ void check(const Record& record, Report& report) {
     report.add(Severity::error, event.place, event.calls,
                "the engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
+  check_steps(record, report);
+  check_states(record, report);
   if (std::none_of(engines.begin(), engines.end(), [&](Value engine) { return shares_gradients(record, engine); })) return;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
@@ -60,10 +105,11 @@ void check(const Record& record, Report& report) {
 constexpr Rule deepspeed_engine = complete({
     .id = "deepspeed/engine",
     .severity = Severity::error,
-    .summary = "the engine of DeepSpeed is asked to train without an optimizer, or its gradients are clipped by hand",
+    .summary = "the engine of DeepSpeed is asked to train without an optimizer, or the program does by hand what the engine does",
     .why = "The engine makes backward, step and clipping itself. Without an optimizer it can only run forward: \"must provide optimizer during "
            "init in order to use backward\", or \"zero stage 1 requires an optimizer\". From stage 1 on the gradients lie in buffers of the "
-           "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0.",
+           "engine: `torch.nn.utils.clip_grad_norm_` finds none and returns 0, and `optimizer.step()` moves nothing. Under ZeRO-3 the parameters "
+           "are parted as well: `engine.module.state_dict()` holds tensors of size 0.",
     .wrong = "config = {\"train_batch_size\": 32, \"zero_optimization\": {\"stage\": 2}}\n"
              "engine, _, _, _ = deepspeed.initialize(model=model, config=config)\n"
              "loss = engine(x).mean()\n"

@@ -1,7 +1,7 @@
 // deepspeed/hf-mismatch: what the command line tells the Trainer of transformers is not what DeepSpeed's configuration says.
 #include "rules/deepspeed/sections.hpp"
 #include "rules/launch/line.hpp"
-#include "rules/launch/parsers.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/list.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // deepspeed/batch-size in scripts of the shell: the batch sizes of the configuration against the processes of the launch.
 #include "rules/deepspeed/sections.hpp"
 #include "rules/launch/line.hpp"
-#include "rules/launch/parsers.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/list.hpp"
 
 namespace stepzero::rules {

@@ -52,14 +52,14 @@ void add_field(const DataField& field, ScriptOptions& into) {
   }
   made.where = field.where;
   made.type = type == "int" || type == "float" ? type : "";
-  made.is_plain = type == "int" || type == "float" || type == "str";
-  made.is_required = !field.has_default && made.is_plain;
+  made.arity = type == "int" || type == "float" || type == "str" ? Arity::one : Arity::unknown;
+  made.has_default = field.has_default;
+  made.is_required = !field.has_default && made.takes_one();
   if (type != "bool" || !field.is_true) return;
   const std::string written = made.flags.front().substr(2);
   DeclaredOption& negated = into.options.emplace_back();
   negated.flags = {"--no_" + written, "--no-" + written};
-  negated.is_plain = false;
-  negated.is_flag = true;
+  negated.arity = Arity::none;
   negated.where = field.where;
 }
 
@@ -74,8 +74,7 @@ void add_training_arguments(bool of_sequences, ScriptOptions& into) {
       made.flags.push_back("--" + dashed);
     }
     made.type = each.type;
-    made.is_plain = each.takes == "one" && !each.type.empty();
-    made.is_flag = each.takes == "none";
+    made.arity = each.takes == "one" ? Arity::one : each.takes == "none" ? Arity::none : each.takes == "optional" ? Arity::optional : Arity::unknown;
   }
 }
 

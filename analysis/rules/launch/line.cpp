@@ -221,6 +221,7 @@ std::optional<std::int64_t> LaunchLine::nodes() const {
 std::vector<LaunchLine> launch_lines(const documents::Script& script) {
   std::vector<LaunchLine> lines;
   for (const ShellCommand& command : script.commands) {
+    if (command.is_broken) continue;
     std::size_t first = 0;
     std::string wrapper;
     if (!begins_launch(command.words, 0)) {

@@ -1,13 +1,11 @@
 // launch/unrecognized-argument: a launch hands an argument to a launcher or a script that does not take it.
 #include "rules/documents/check.hpp"
-#include "rules/launch/dataclasses.hpp"
+#include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
-#include "rules/launch/line.hpp"
-#include "rules/launch/parsers.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/list.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace stepzero::rules {
 
@@ -48,38 +46,6 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
     report.add(severity, given.value->written, launcher + " refuses \"" + given.value->text + "\" for `" + given.flag.text + "`");
 }
 
-std::string file_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// The options that the beginning of a name may stand for.
-std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag) {
-  std::vector<std::string_view> found;
-  for (const std::string_view name : options.names())
-    if (name.starts_with(flag) && std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
-  return found;
-}
-
-bool is_of_type(const std::string& type, const std::string& text) {
-  if (type == "int") return to_number(text).has_value();
-  if (type != "float") return true;
-  char* end = nullptr;
-  std::strtod(text.c_str(), &end);
-  return !text.empty() && *end == '\0';
-}
-
-void judge_value(const DeclaredOption& option, const Word& flag, const Word& value, DocumentReport& report) {
-  if (!option.is_plain || !value.is_known() || value.text.starts_with('-')) return;
-  std::string why;
-  if (!option.choices.empty() && std::find(option.choices.begin(), option.choices.end(), value.text) == option.choices.end() && (option.type.empty() || option.type == "str" || option.type == "int")) {
-    why = "is one of ";
-    for (const std::string& choice : option.choices) why += (&choice == &option.choices.front() ? "" : ", ") + choice;
-  } else if (!is_of_type(option.type, value.text)) {
-    why = option.type == "int" ? "takes an integer" : "takes a number";
-  }
-  if (why.empty()) return;
-  Finding& finding = report.add(value.by_default ? Severity::warning : Severity::error, value.written, "`" + flag.text + "` " + why + "; the script ends over \"" + value.text + "\"");
-  if (!option.where.path.empty()) report.relate(finding, option.where, "declared here");
-}
-
 // What the launcher itself hands the script.
 void judge_local_rank(const LaunchLine& line, const ScriptOptions& options, DocumentReport& report) {
   const bool hyphen = options.find("--local-rank"), underscore = options.find("--local_rank");
@@ -91,104 +57,36 @@ void judge_local_rank(const LaunchLine& line, const ScriptOptions& options, Docu
                           : "torch.distributed.launch hands every script its local rank as an argument; this one declares none and ends over it. Launch with torchrun");
 }
 
-// Arguments that the script requires and that the launch does not give.
-void judge_missing(const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) {
-  if (!options.one_parser) return;
-  std::size_t by_place = 0, wanted = 0;
-  bool places_known = true;
-  for (std::size_t i = 0; i < line.arguments.size(); ++i) {
-    const Word& word = line.arguments[i];
-    const std::size_t equals = std::min(word.text.find('='), word.text.size());
-    const std::string flag = word.text.substr(0, equals);
-    if (word.text.find(documents::Chars::words) != std::string::npos || flag.find(documents::Chars::hole) == 0 || flag == "-h" || flag == "--help" || flag == "--") return;
-    // A file that holds the arguments.
-    if (options.of_dataclasses && (word.text.ends_with(".json") || word.text.ends_with(".yaml") || word.text.ends_with(".yml")) && line.arguments.size() == 1) return;
-    if (!word.text.starts_with('-')) {
-      ++by_place;
-      continue;
-    }
-    const DeclaredOption* option = options.find(flag);
-    if (!option || (!option->is_plain && !option->is_flag)) places_known = false;
-    else if (option->is_plain && equals == word.text.size()) ++i;
-  }
-  std::string missing;
-  const DeclaredOption* first = nullptr;
-  for (const DeclaredOption& option : options.options) {
-    const bool placed = !option.flags.front().starts_with('-');
-    // What an imported module declares may belong to a program of its own.
-    if (option.is_conditional || (option.where.path != path && !options.of_dataclasses) || (!placed && !option.is_required) || (placed && (!option.is_plain || !places_known))) continue;
-    if (placed && ++wanted <= by_place) continue;
-    const auto gives = [&](const Word& word) {
-      const std::string flag = word.text.substr(0, word.text.find('='));
-      return std::any_of(option.flags.begin(), option.flags.end(), [&](const std::string& name) { return name == flag || (flag.size() > 3 && flag.starts_with("--") && name.starts_with(flag)) || (name.size() == 2 && word.text.starts_with(name)); });
-    };
-    if (!placed && std::any_of(line.arguments.begin(), line.arguments.end(), gives)) continue;
-    missing += (missing.empty() ? "`" : ", `") + option.flags.front() + "`";
-    if (!first) first = &option;
-  }
-  if (!first) return;
-  Finding& finding = report.add(Severity::error, line.script->written, "`" + file_of(path) + "` requires " + missing + ", and this launch does not give it: the script ends with \"the following arguments are required\"");
-  report.relate(finding, first->where, "declared here");
-}
-
-// Arguments of one launch that its script does not declare and that resemble none of those it does. argparse ends once, over all of them.
-void tell_unknown(const std::vector<Word>& unknown, const std::string& path, bool by_dataclasses, DocumentReport& report) {
-  if (unknown.empty()) return;
-  std::string names;
-  for (std::size_t i = 0; i < unknown.size(); ++i) names += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
-  const bool many = unknown.size() > 1;
-  Finding& finding = report.add(unknown.front().by_default ? Severity::warning : Severity::error, unknown.front().written,
-                                "`" + file_of(path) + "` declares no " + (many ? "arguments " : "argument ") + names + " and ends over " + (many ? "them" : "it") + (by_dataclasses ? "" : ": \"unrecognized arguments\""));
-  for (std::size_t i = 1; i < unknown.size(); ++i) report.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
-}
-
-// The options of the script that its text decides.
-void judge_script(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
-  if (!line.script || !line.script->is_known()) return;
-  const auto path = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
-  if (!path) return;
-  judge_overrides(input, line, *path, report);
-  const ScriptOptions options = options_of_script(input.sources, *path, input.read);
+// What one file of the name that is launched makes of its arguments.
+void judge_script(const DocumentInput& input, const LaunchLine& line, const std::string& path, DocumentReport& report) {
+  judge_overrides(input, line, path, report);
+  const ScriptOptions options = options_of_script(input.sources, path, input.read);
   if (!options.closed) return;
-  judge_local_rank(line, options, report);
-  judge_missing(line, options, *path, report);
-  const std::vector<Word>& words = line.arguments;
-  std::vector<Word> unknown, unknown_by_default;  // what a variable's default gives need not be given
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const Word& word = words[i];
-    if (word.text == "--") break;
-    if (!word.text.starts_with("--") || word.text.size() < 4) continue;
-    const std::size_t equals = std::min(word.text.find('='), word.text.size());
-    Word flag = word;
-    flag.text = word.text.substr(0, equals);
-    if (!flag.is_known() || flag.text == "--help") continue;
-    const DeclaredOption* option = options.find(flag.text);
-    if (option) {
-      const bool once = std::count_if(options.options.begin(), options.options.end(), [&](const DeclaredOption& each) { return std::find(each.flags.begin(), each.flags.end(), flag.text) != each.flags.end(); }) == 1;
-      if (!once) continue;
-      Word value = word;
-      value.text = word.text.substr(std::min(equals + 1, word.text.size()));
-      if (equals < word.text.size()) judge_value(*option, flag, value, report);
-      else if (i + 1 < words.size()) judge_value(*option, flag, words[i + 1], report);
+  if (!options.of_click) judge_local_rank(line, options, report);
+  judge_arguments(line, options, path, report);
+}
+
+// Which of several files of one name is launched depends on the folder: what each of them refuses is refused.
+void judge_scripts(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  if (!line.script || !line.script->is_known()) return;
+  const std::vector<std::string> paths = script_files(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  std::vector<Finding> told;
+  for (const std::string& path : paths) {
+    std::vector<Finding> of_this;
+    DocumentReport own(input, unrecognized_argument, of_this);
+    judge_script(input, line, path, own);
+    if (&path == &paths.front()) {
+      told = std::move(of_this);
       continue;
     }
-    if (options.abbreviations && !beginnings(options, flag.text).empty()) continue;
-    const std::string_view meant = documents::nearest(flag.text, options.names());
-    // The Trainer's arguments are those of one version of transformers.
-    if (options.of_dataclasses && (meant.empty() || is_former_training_argument(flag.text))) continue;
-    if (meant.empty()) {
-      (word.by_default ? unknown_by_default : unknown).push_back(flag);
-      continue;
-    }
-    const bool may_be_older = options.of_dataclasses && options.find(meant)->where.path.empty();
-    Finding& finding = report.add(word.by_default || may_be_older ? Severity::warning : Severity::error, word.written,
-                                  "`" + file_of(*path) + "` declares no argument `" + flag.text + "` and ends over it" + (options.of_dataclasses ? "" : ": \"unrecognized arguments\"") + ". Did you mean `" + std::string(meant) + "`?");
-    if (!options.find(meant)->where.path.empty()) report.relate(finding, options.find(meant)->where, "`" + std::string(meant) + "` is declared here");
-    if (word.written.end - word.written.begin == word.text.size())
-      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(flag.text, meant), {word.written.begin, word.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
+    const auto is_told = [&](const Finding& finding) {
+      return std::any_of(of_this.begin(), of_this.end(), [&](const Finding& other) { return other.where.span == finding.where.span && other.severity == finding.severity; });
+    };
+    std::erase_if(told, [&](const Finding& finding) { return !is_told(finding); });
+    // What mends one may break the other.
+    for (Finding& finding : told) finding.fixes.clear();
   }
-  tell_unknown(unknown, *path, options.of_dataclasses, report);
-  tell_unknown(unknown_by_default, *path, options.of_dataclasses, report);
+  for (Finding& finding : told) report.add(finding.severity, finding.where.span, "") = std::move(finding);
 }
 
 // A comment, or a backslash with a blank behind it, ends a command that was to go on: what follows is a command of its own.
@@ -224,7 +122,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   const std::vector<LaunchLine> lines = launch_lines(input.document.script);
   for (const LaunchLine& line : lines) {
     for (const GivenOption& given : line.options) judge_option(line, given, report);
-    judge_script(input, line, report);
+    judge_scripts(input, line, report);
   }
   judge_broken_lines(input, lines, report);
 }
@@ -240,9 +138,9 @@ constexpr Rule unrecognized_argument = complete({
     .wrong = "#!/bin/bash\ntorchrun --nproc_per_nodes 8 train.py\n",
     .right = "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py\n",
     .silent = "Beginnings of a name, which argparse completes; words that come from variables that the text does not decide; scripts that "
-              "read their arguments with something else than one closed parser of argparse: subparsers, `parse_known_args`, parsers that other "
+              "read their arguments with something else than one closed parser of argparse: `parse_known_args`, parsers that other "
               "packages add to.",
-    .fix = "Renames the option to the known one that is nearest.",
+    .fix = "Renames the option, or the command, to the known one that is nearest; takes away a value `true` that a switch does not read.",
     .fix_kind = FixKind::always_right,
     .check = check_no_run,
 });

@@ -1,6 +1,7 @@
 // launch/world-size: a launch asks for more processes than GPUs that they may see, or multiplies its processes.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
 #include "rules/list.hpp"
 
@@ -21,7 +22,13 @@ std::optional<std::int64_t> devices_in(const std::string& text) {
   return 1 + std::count(text.begin(), text.end(), ',');
 }
 
-void check_visible(const LaunchLine& line, DocumentReport& report) {
+// Does nothing that the script runs take a GPU? What trains with a framework takes them all.
+bool is_without_gpus(const DocumentInput& input, const LaunchLine& line) {
+  const auto script = line.script && line.script->is_known() ? script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read) : std::nullopt;
+  return script && !mentions(input.sources, *script, {"cuda", "nccl", "accelerat", "lightning", "Trainer", "deepspeed", "Fabric", "device_mesh"}, input.read);
+}
+
+void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
   const Setting* visible = set_for(*line.command, "CUDA_VISIBLE_DEVICES");
   const auto processes = line.processes_per_node();
   // DeepSpeed's launcher sets the variable on its own.
@@ -29,7 +36,7 @@ void check_visible(const LaunchLine& line, DocumentReport& report) {
   const auto devices = devices_in(visible->value.text);
   if (!devices || *processes <= *devices) return;
   const Word* given = line.value(line.launcher == Launcher::accelerate ? "num_processes" : line.launcher == Launcher::fabric ? "devices" : "nproc_per_node");
-  if (!given) return;
+  if (!given || is_without_gpus(input, line)) return;
   const bool sure = !visible->value.by_default && !given->by_default;
   Finding& finding = report.add(Severity::warning, given->written,
                                 std::to_string(*processes) + " processes on " + (*devices == 1 ? "1 visible GPU" : std::to_string(*devices) + " visible GPUs") + (sure ? "" : ", where nothing else is set") +
@@ -54,7 +61,7 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
 void check_document(const DocumentInput& input, DocumentReport& report) {
   const Slurm slurm = read_slurm(input.document);
   for (const LaunchLine& line : launch_lines(input.document.script)) {
-    check_visible(line, report);
+    check_visible(input, line, report);
     check_nodes(line, slurm, report);
   }
 }

@@ -26,6 +26,8 @@ void check(const Record& record, Report& report) {
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
+      // What an engine owns, it clears: the step beside it is what is wrong.
+      if (attribute(optimizer, "$engine")) continue;
       // The innermost loop that makes both the gradients and the step.
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;
