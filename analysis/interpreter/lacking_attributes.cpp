@@ -12,57 +12,23 @@ using values::Kind;
 
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-// Does the text set the name there, as an attribute, a variable of a class, a method, an argument or a text?
-bool is_set_at(std::string_view text, std::size_t at, std::size_t size) {
-  const char before = at > 0 ? text[at - 1] : ' ', next = at + size < text.size() ? text[at + size] : ' ';
-  if (before == '\'' || before == '"') return true;
-  std::size_t end = at + size;
-  while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
-  const char first = end < text.size() ? text[end] : ' ', second = end + 1 < text.size() ? text[end + 1] : ' ';
-  if ((first == '=' && second != '=') || (second == '=' && std::string_view("+-*/|@%&^").find(first) != std::string_view::npos)) return true;
-  // `name: annotation`, and not the end of a condition.
-  if (before != '.' && next == ':') return true;
-  const auto begin = text.rfind('\n', at) == std::string_view::npos ? 0 : text.rfind('\n', at) + 1;
-  const std::string_view line = text.substr(begin, std::min(text.find('\n', at), text.size()) - begin), lead = line.substr(0, at - begin);
-  if (before != '.') return lead.ends_with("def ") || lead.ends_with("class ");
-  // One of several targets: `self.a, self.b = …`, `for self.i in …`, `with open(path) as self.file`.
-  const auto word = lead.find_last_of(" \t(,[");
-  const std::string_view in_front = word == std::string_view::npos ? std::string_view{} : lead.substr(0, word + 1);
-  if (in_front.ends_with("as ") || in_front.ends_with("for ") || in_front.ends_with("del ")) return true;
-  const bool only_targets = std::ranges::all_of(lead, [](char c) { return is_word(c) || std::string_view(" \t.,*()[]").find(c) != std::string_view::npos; });
-  return only_targets && (first == ',' || first == ')' || first == ']') && line.find(" = ") != std::string_view::npos;
-}
-
-struct Texts {
-  bool names = false;     // the name is set somewhere
-  bool computes = false;  // attributes are set by names that are computed
-  bool computes_here = false;  // in the module of one of the classes
+// What the texts of the program say of a name.
+struct Writes {
+  bool names = false;          // it is set somewhere
+  bool computes = false;       // attributes are set by names that are computed
+  bool computes_here = false;  // for objects of this class, as far as can be told
 };
-Texts texts_of(const Record& record, const values::Instance& object, std::string_view name) {
-  Texts found;
-  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
-    const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.chunk || !chunk.chunk->stmt) continue;
-    // As it is now: the module may be older than an edit.
-    const std::string_view text = record.text({i, chunk.chunk->stmt->span});
-    const bool of_class = std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].path == chunk.path; });
-    for (const std::string_view way : {"setattr(", "__dict__", "vars(", "locals()", "__slots__", "__getattr", "__new__", "metaclass", "copyreg", "__setstate__", "__set_name__"})
-      if (text.find(way) != std::string_view::npos) {
-        found.computes = true;
-        found.computes_here = found.computes_here || of_class;
-      }
-    for (auto at = text.find(name); at != std::string_view::npos && !found.names; at = text.find(name, at + 1)) {
-      if ((at > 0 && is_word(text[at - 1])) || (at + name.size() < text.size() && is_word(text[at + name.size()]))) continue;
-      found.names = is_set_at(text, at, name.size());
-    }
-    // register_buffer(f"table_{i}", …): of that name nothing is known.
-    for (const std::string_view registers : {"register_buffer(", "register_parameter(", "add_module(", "register_module("})
-      for (auto at = text.find(registers); at != std::string_view::npos; at = text.find(registers, at + 1)) {
-        const auto argument = text.find_first_not_of(" \t\r\n", at + registers.size());
-        if (argument == std::string_view::npos || (text[argument] != '"' && text[argument] != '\'')) found.computes = found.computes_here = true;
-      }
+Writes writes_of(const Record& record, const values::Instance& object, std::string_view name) {
+  Writes found;
+  for (std::size_t i = 1; i < record.chunks.size() && !found.names; ++i) {
+    const ChunkOf& of = record.chunks[i];
+    if (!of.chunk || !of.chunk->stmt) continue;
+    const syntax::AttributeWrites& writes = of.chunk->attribute_writes(of.module->text->slice({of.offset, of.offset + of.chunk->size}));
+    found.names = writes.names(name);
+    found.computes = found.computes || writes.computes() || writes.registers();
+    const auto is_of_class = [&] { return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].path == of.path; }); };
+    // register_buffer(f"table_{i}", …): of that name nothing is known, whatever the object.
+    found.computes_here = found.computes_here || writes.registers() || (writes.computes() && is_of_class());
   }
   return found;
 }
@@ -133,9 +99,9 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   constexpr std::size_t short_name = 5, long_name = 8;
   const bool likely = !near.empty() && wanted.size() >= short_name && (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);
   if (!certain && (!likely || is_abstract_class(*object.cls))) return;
-  const Texts texts = texts_of(run.record(), object, wanted);
-  if (texts.names || texts.computes_here || (texts.computes && near.empty())) return;
-  const bool open = !certain || texts.computes;
+  const Writes writes = writes_of(run.record(), object, wanted);
+  if (writes.names || writes.computes_here || (writes.computes && near.empty())) return;
+  const bool open = !certain || writes.computes;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
                                        "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) + "`, which has no attribute `" + std::string(wanted) + "`" +
                                            (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" + (near.empty() ? "" : "; `" + near + "` looks meant"));

@@ -3,6 +3,7 @@
 
 #include "interpreter/record.hpp"
 #include "rules/finding.hpp"
+#include "syntax/walk.hpp"
 
 #include <functional>
 #include <optional>
@@ -20,11 +21,8 @@ struct Enclosing {
 };
 std::vector<Enclosing> enclosing(const syntax::Stmt& root, syntax::Span span);
 
-// Calls `each` for every expression of a statement and of the statements in it.
-void for_each_expression(const syntax::Stmt& stmt, const std::function<void(const syntax::Expr&)>& each);
-void for_each_expression(const syntax::Expr& expr, const std::function<void(const syntax::Expr&)>& each);
-// Calls `each` for a statement and the statements in it.
-void for_each_statement(const syntax::Stmt& stmt, const std::function<void(const syntax::Stmt&)>& each);
+using syntax::for_each_expression;
+using syntax::for_each_statement;
 // Does the statement, or one in it, leave the block around it: return, break, continue?
 bool leaves(const syntax::Stmt& stmt);
 // Is the name read in the statement?

@@ -182,6 +182,11 @@ struct Document::State {
   }
 };
 
+const AttributeWrites& Chunk::attribute_writes(std::string_view text) const {
+  std::call_once(found_, [&] { attribute_writes_.emplace(*stmt, text); });
+  return *attribute_writes_;
+}
+
 Document::Document(std::string text) : state_(std::make_unique<State>(std::move(text))) {}
 Document::~Document() = default;
 Document::Document(Document&&) noexcept = default;

@@ -4,11 +4,14 @@
 #pragma once
 
 #include "syntax/ast.hpp"
+#include "syntax/attribute_writes.hpp"
 #include "syntax/elsewhere.hpp"
 #include "syntax/text.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,13 @@ struct Chunk {
   std::uint64_t hash = 0;   // of the chunk's bytes, a trailing comment included
   std::uint32_t size = 0;   // how many bytes those are
   bool has_error = false;   // something in it is not Python (yet)
+
+  // Found when first asked for, by any thread. `text`: the chunk's bytes.
+  const AttributeWrites& attribute_writes(std::string_view text) const;
+
+private:
+  mutable std::once_flag found_;
+  mutable std::optional<AttributeWrites> attribute_writes_;
 };
 
 struct Item {

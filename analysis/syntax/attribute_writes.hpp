@@ -1,0 +1,30 @@
+// The attributes that a piece of a program may set, as far as its text alone shows it. Knows no values: a name counts whatever
+// object it is set on.
+#pragma once
+
+#include "syntax/ast.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace stepzero::syntax {
+
+class AttributeWrites {
+public:
+  // `text`: the text that the spans of `stmt` count from. Of what is not Python in it every word counts. The names found lie in the
+  // text's syntax or are interned: they live as long as the statement.
+  AttributeWrites(const Stmt& stmt, std::string_view text);
+
+  // Is the name a target, a keyword, a definition, a parameter with a default or an annotation, or the begin of a text?
+  bool names(std::string_view name) const;
+  // Attributes are set by names that are computed: setattr, __dict__, __slots__, a metaclass, …
+  bool computes() const { return computes_; }
+  // Parts of a module are registered under names that are computed.
+  bool registers() const { return registers_; }
+
+private:
+  std::vector<std::string_view> names_;  // sorted
+  bool computes_ = false, registers_ = false;
+};
+
+} // namespace stepzero::syntax
