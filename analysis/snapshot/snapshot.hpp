@@ -76,7 +76,7 @@ private:
 };
 
 struct Options {
-  std::uint64_t steps = 400'000;   // budget of abstract steps; out of budget means unknown
+  std::uint64_t steps = 600'000;   // budget of abstract steps; out of budget means unknown
   // A rule is not run if it stands here.
   std::vector<std::string> ignore;
   // Not empty: only these run. Both lists take ids ("amp/unscaled-step") and families ("amp").
