@@ -122,12 +122,18 @@ private:
       const auto settings = configuration_.nearest(file);
       return settings->layer.exclude && merge({&settings->layer}).excludes(relative_to(file, settings->folder));
     };
+    // Generated data in a folder is no reason to fail a check that nobody asked to read it; a file that is named is.
+    const auto is_passed_over = [&](const std::string& file) {
+      const bool is_too_large = file_stamp(file).value_or(FileStamp{}).size > largest_file;
+      if (is_too_large) inputs_.notes.push_back(shown(file) + ": not checked: larger than 50 MiB");
+      return is_too_large;
+    };
     for (const std::string& python : found.files) {
       if (is_excluded(python)) ++excluded;
-      else add(python, shown(python));
+      else if (!is_passed_over(python)) add(python, shown(python));
     }
     for (const std::string& document : found.documents) {
-      if (seen_.contains(document) || is_excluded(document)) continue;
+      if (seen_.contains(document) || is_excluded(document) || is_passed_over(document)) continue;
       inputs_.found_documents.insert(document);
       add(document, shown(document));
     }
