@@ -114,6 +114,8 @@ test("the page says what was found, where a rank waits and for whom", async () =
   const tab = await open();
   assert.match(await tab.locator("#summary").textContent(), /^train\.py · 1 file · 1 error.* · 1 schedule that hangs · stepzero /);
   assert.match(await tab.locator("article.error h3").first().textContent(), /^error/);
+  assert.deepEqual(await tab.locator("article.error h3 code").allTextContents(), ["broadcast", "barrier"]);
+  assert.doesNotMatch(await tab.locator("#finding-list").innerText(), /`/);
   assert.equal(await tab.locator("article.error pre.code mark").first().textContent(), "dist.broadcast(x, src=0)");
   const hanging = tab.locator(".row.hang");
   assert.equal(await hanging.count(), 1);

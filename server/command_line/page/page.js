@@ -16,6 +16,8 @@ function draw(tag, attributes, ...children) {
   made.append(...children);
   return made;
 }
+// The pieces of a message, what stands between backticks as code.
+const prose = (text) => text.split(/`([^`]+)`/).map((piece, i) => (i % 2 ? el("code", {}, piece) : piece));
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 // Where something stands; in an editor it leads there.
@@ -73,10 +75,10 @@ const where = (each) => `${each.path}:${each.cell ? `cell ${each.cell}:` : ""}${
 function article(finding) {
   const evidence = el("ol", { class: "evidence", "aria-label": "Evidence" });
   for (const related of finding.related)
-    evidence.append(el("li", {}, related.message + " ", place(related.path, related.range.start.line, where(related), related.file), code(related.code)));
-  const fixes = finding.fixes.map((fix) => el("p", { class: "fix" }, el("strong", {}, fix.preferred ? "Fix: " : "Possible fix: "), fix.title));
+    evidence.append(el("li", {}, ...prose(related.message), " ", place(related.path, related.range.start.line, where(related), related.file), code(related.code)));
+  const fixes = finding.fixes.map((fix) => el("p", { class: "fix" }, el("strong", {}, fix.preferred ? "Fix: " : "Possible fix: "), ...prose(fix.title)));
   return el("article", { class: finding.severity, "data-severity": finding.severity },
-    el("h3", {}, el("span", { class: `badge ${finding.severity}` }, finding.severity), finding.message),
+    el("h3", {}, el("span", { class: `badge ${finding.severity}` }, finding.severity), ...prose(finding.message)),
     el("div", {}, el("code", {}, finding.rule), " · ", place(finding.path, finding.range.start.line, where(finding), finding.file)),
     code(finding.code), finding.related.length ? evidence : null, ...fixes);
 }
