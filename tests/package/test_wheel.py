@@ -17,6 +17,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("STEPZERO_BUILD", SOURCE / "build"))
 WRONG = "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n"
 RIGHT = "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(3, 5)\n"
+CONFLICT = '{"train_micro_batch_size_per_gpu": 1, "fp16": {"enabled": true}, "bf16": {"enabled": true}}'
 
 
 def run(*command, status=0, **options):
@@ -117,17 +118,18 @@ def test_the_program_for_aarch64_says_what_this_one_says(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which("pre-commit") is None, reason="no pre-commit")
-@pytest.mark.parametrize("text, status", [(WRONG, 1), (RIGHT, 0)])
-def test_the_hook_of_pre_commit(environment, project, tmp_path_factory, text, status):
+@pytest.mark.parametrize("name, text, rule", [
+    ("model.py", WRONG, "shape/matmul"), ("model.py", RIGHT, None), ("ds_config.json", CONFLICT, "deepspeed/precision"), ("package.json", "{}", None)])
+def test_the_hook_of_pre_commit(environment, project, tmp_path_factory, name, text, rule):
     hooks = tmp_path_factory.mktemp("hooks")  # the hooks alone, as a repository: the checkout may be no clone
     shutil.copy(SOURCE / ".pre-commit-hooks.yaml", hooks)
     run("git", "init", "-q", cwd=hooks)
     run("git", "add", ".", cwd=hooks)
     run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "hooks", cwd=hooks)
-    (project / "model.py").write_text(text)
+    (project / name).write_text(text)
     home = tmp_path_factory.mktemp("home")
-    printed = run("pre-commit", "try-repo", hooks, "stepzero", "--all-files", cwd=project, status=status, env=on_path(environment, home))
-    assert ("shape/matmul" in printed) == (status == 1)
+    printed = run("pre-commit", "try-repo", hooks, "stepzero", "--files", name, cwd=project, status=1 if rule else 0, env=on_path(environment, home))
+    assert "Passed" in printed if rule is None else rule in printed
 
 
 def steps_of_action(inputs):
