@@ -40,6 +40,8 @@ void visit(const Block& block, const LoopEvent* loop, const Each& each) {
     }
 }
 
+bool is_all_known(const ModelAccount& model) { return model.tree.complete && (!model.division || model.division->exact); }
+
 // Through the same lines? Of rounds that are run one by one each has calls of its own.
 bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
   for (; a && b && a != b; a = a->outer, b = b->outer)
@@ -76,8 +78,11 @@ Account::Account(const Record& record, const Options& options, const Record* nam
     for (const Module& module : model.tree.modules)
       for (const Held& held : module.own)
         if (held.tensor && held.local) locals.emplace(held.tensor, *held.local);
-  for (const OperationEvent* event : made_) optimizers_.push_back(optimizer_of(record_, *event, locals, options_.world));
-  for (const Backward& backward : backwards_) add_step(*backward.event, backward.loop);
+  for (const Backward& backward : backwards_) add_graph(*backward.event, backward.loop);
+  find_reach();
+  for (ModelAccount& model : models_) count_gradients(model);
+  for (const OperationEvent* event : made_) optimizers_.push_back(optimizer_of(record_, *event, locals, options_.world, reach_ ? &*reach_ : nullptr));
+  for (StepAccount& step : steps_) add_peak(step);
 }
 
 void Account::look(const OperationEvent& event, const LoopEvent* loop) {
@@ -108,23 +113,40 @@ void Account::add_model(const Instance& model) {
       if (held.is_parameter && shards) continue;
       const Int bytes = bytes_of(s, held.shape, held.dtype);
       const bool is_new = !held.tensor || counted_.insert(held.tensor).second;
-      const auto add = [&](Bytes& all, Bytes& own) {
-        all.add(s, bytes, held.copies);
-        if (is_new) own.add(s, bytes, held.copies);
-      };
-      if (!held.is_parameter) add(made.buffers, made.own_buffers);
-      else add(made.parameters, made.own_parameters);
-      if (held.is_parameter && held.trained != values::Known::no) add(made.gradients, made.own_gradients);
+      if (is_new) made.first.insert(&held);
+      (held.is_parameter ? made.parameters : made.buffers).add(s, bytes, held.copies);
+      if (is_new) (held.is_parameter ? made.own_parameters : made.own_buffers).add(s, bytes, held.copies);
     }
   if (shards)
     for (Bytes* each : {&made.parameters, &made.own_parameters}) each->add(made.division->parameters);
-  if (shards)
-    for (Bytes* each : {&made.gradients, &made.own_gradients}) each->add(made.division->gradients);
-  if (!made.tree.complete)
-    for (Bytes* each : {&made.parameters, &made.buffers, &made.gradients, &made.own_parameters, &made.own_buffers, &made.own_gradients}) each->miss();
+  if (!is_all_known(made))
+    for (Bytes* each : {&made.parameters, &made.buffers, &made.own_parameters, &made.own_buffers}) each->miss();
 }
 
-void Account::add_step(const OperationEvent& backward, const LoopEvent* loop) {
+void Account::count_gradients(ModelAccount& model) {
+  symbolic::Context& s = record_.symbols;
+  if (model.division && model.division->shards) {
+    for (Bytes* each : {&model.gradients, &model.own_gradients}) each->add(model.division->gradients);
+  } else {
+    // Of a model that no step goes through: what a step would leave.
+    const bool restricted = reach_ && model.trained;
+    for (const Module& module : model.tree.modules)
+      for (const Held& held : module.own) {
+        if (!held.is_parameter || held.trained == values::Known::no || (restricted && !reach_->holds(held))) continue;
+        const Int bytes = bytes_of(s, held.shape, held.dtype);
+        model.gradients.add(s, bytes, held.copies);
+        if (model.first.contains(&held)) model.own_gradients.add(s, bytes, held.copies);
+        if (held.trained != values::Known::unknown) continue;
+        model.gradients.miss();
+        model.own_gradients.miss();
+      }
+  }
+  if (is_all_known(model)) return;
+  model.gradients.miss();
+  model.own_gradients.miss();
+}
+
+void Account::add_graph(const OperationEvent& backward, const LoopEvent* loop) {
   symbolic::Context& s = record_.symbols;
   StepAccount step;
   step.backward = &backward;
@@ -142,6 +164,11 @@ void Account::add_step(const OperationEvent& backward, const LoopEvent* loop) {
   }
   if (!step.complete) step.saved.miss();
   mark_trained(graph);
+  steps_.push_back(std::move(step));
+}
+
+void Account::add_peak(StepAccount& step) {
+  symbolic::Context& s = record_.symbols;
   for (const ModelAccount& model : models_) {
     step.standing.add(s, "parameters", model.own_parameters);
     step.standing.add(s, "buffers", model.own_buffers);
@@ -151,6 +178,7 @@ void Account::add_step(const OperationEvent& backward, const LoopEvent* loop) {
     buckets.add(model.division->buckets);
     gathered.add(model.division->gathered);
     unreduced.add(model.division->unreduced);
+    if (!model.division->exact) gathered.miss();
     step.standing.add(s, "buckets of gradients", buckets);
     step.standing.during.push_back({"gathered parameters", gathered});
     if (model.trained) step.standing.during.push_back({"gradients before they are divided", unreduced});
@@ -159,10 +187,18 @@ void Account::add_step(const OperationEvent& backward, const LoopEvent* loop) {
     step.standing.add(s, "state of " + optimizer.type, optimizer.state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
-  step.peak = peak_of(graph, step.savings, step.standing, options_, named_nodes(graph, backward.place));
+  step.peak = peak_of(*step.graph, step.savings, step.standing, options_, named_nodes(*step.graph, step.backward->place));
   // The peak may be another where what is kept is more.
   if (!step.complete || step.saved.at_least()) step.peak.bytes.miss();
-  steps_.push_back(std::move(step));
+}
+
+void Account::find_reach() {
+  const auto is_divided = [](const ModelAccount& model) { return model.division.has_value(); };
+  if (steps_.empty() || std::ranges::any_of(models_, is_divided) || !std::ranges::all_of(steps_, [](const StepAccount& step) { return step.graph->complete(); })) return;
+  Reach found;
+  for (const StepAccount& step : steps_)
+    for (const Held* held : touched(step)) held->tensor ? (void)found.tensors.insert(held->tensor) : (void)found.layers.insert(held->module);
+  reach_ = std::move(found);
 }
 
 // Which of the models does it train?
@@ -180,7 +216,8 @@ void Account::mark_trained(const Graph& graph) {
     });
 }
 
-std::unordered_set<const Held*> Account::reached(const StepAccount& step) const {
+// What the tree holds that stands in the graph itself, or in a layer of it.
+std::unordered_set<const Held*> Account::touched(const StepAccount& step) const {
   std::unordered_set<const Held*> found;
   std::unordered_set<const Instance*> layers;
   const auto look = [&](const auto& self, const std::vector<Node>& nodes) -> void {
@@ -193,10 +230,20 @@ std::unordered_set<const Held*> Account::reached(const StepAccount& step) const 
     }
   };
   look(look, step.graph->nodes());
-  for (const ModelAccount& model : models_)
-    for (const Module& module : model.tree.modules)
-      if (layers.contains(module.object))
+  for (const ModelAccount& model : models_) {
+    int inside = -1;  // depth of the layer around that is in the graph
+    for (const Module& module : model.tree.modules) {
+      if (inside >= 0 && module.depth <= inside) inside = -1;
+      if (inside < 0 && layers.contains(module.object)) inside = module.depth;
+      if (inside >= 0)
         for (const Held& held : module.own) found.insert(&held);
+    }
+  }
+  return found;
+}
+
+std::unordered_set<const Held*> Account::reached(const StepAccount& step) const {
+  std::unordered_set<const Held*> found = touched(step);
   std::erase_if(found, [](const Held* held) { return !held->is_parameter || held->trained != values::Known::yes; });
   return found;
 }

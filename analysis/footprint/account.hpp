@@ -14,8 +14,9 @@ namespace stepzero::footprint {
 struct ModelAccount {
   const Instance* object = nullptr;
   Tree tree;
-  Bytes parameters, buffers, gradients;  // gradients: of those that are trained
+  Bytes parameters, buffers, gradients;  // gradients: of those that a backward reaches
   Bytes own_parameters, own_buffers, own_gradients;  // without what a model before it holds, too
+  std::unordered_set<const Held*> first; // of the tree: what no model before it holds
   bool trained = false;                  // a step goes through it
   std::optional<Division> division;      // among processes
 };
@@ -52,8 +53,12 @@ public:
 private:
   void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop);
   void add_model(const Instance& model);
-  void add_step(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop);
+  void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop);
   void mark_trained(const Graph& graph);
+  void find_reach();
+  void count_gradients(ModelAccount& model);
+  void add_peak(StepAccount& step);
+  std::unordered_set<const Held*> touched(const StepAccount& step) const;
   std::vector<std::size_t> named_nodes(const Graph& graph, values::Place backward) const;
 
   const Record& record_;
@@ -71,6 +76,7 @@ private:
   std::vector<StepAccount> steps_;
   std::unordered_map<const void*, const Held*> held_;
   std::unordered_set<const values::Tensor*> counted_;
+  std::optional<Reach> reach_;  // of all backwards; none where a graph is not all known, or processes divide the work
 };
 
 } // namespace stepzero::footprint

@@ -29,7 +29,9 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   const std::string_view name = torch::operator_name(*made.row);
   const auto is = [&](std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); };
   const TensorState* first = made.states.empty() ? nullptr : made.states[0];
-  if (node.results.empty() || !first) return nullptr;
+  // Products whose factors are not told apart here.
+  if (is({"Transformer", "einsum", "LSTMCell", "GRUCell", "RNNCell", "bilinear", "Bilinear"})) unknown = true;
+  if (unknown || node.results.empty() || !first) return nullptr;
   const Int results = elements(s, node.results[0]->shape);
   const auto twice = [&](Int count, Int inner) -> Int {
     if (!count || !inner) {
@@ -99,7 +101,6 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
     }
     return all;
   }
-  if (is({"Transformer", "einsum", "LSTMCell", "GRUCell", "RNNCell", "bilinear", "Bilinear"})) unknown = true;
   return nullptr;
 }
 

@@ -141,6 +141,7 @@ private:
 
   void count_flops(const interpreter::OperationEvent& backward, Step& step) {
     const Graph all(record_, *backward.self_state(), account_.held(), options_.device, true);
+    step.flops_at_least = !all.complete();
     const auto count = [&](const auto& self, const std::vector<Node>& nodes) -> void {
       for (const Node& node : nodes) {
         bool unknown = false;

@@ -31,6 +31,13 @@ struct Held {
   const Shape& own() const { return local ? *local : shape; }
 };
 
+// The parameters that backwards leave gradients in.
+struct Reach {
+  std::unordered_set<const values::Tensor*> tensors;
+  std::unordered_set<const Instance*> layers;  // that hold tensors which PyTorch makes inside
+  bool holds(const Held& held) const { return held.tensor ? tensors.contains(held.tensor) : layers.contains(held.module); }
+};
+
 struct Module {
   std::string path;                       // "layers.0"; empty: the model itself
   std::string type;                       // "Linear"

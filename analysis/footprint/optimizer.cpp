@@ -10,40 +10,65 @@ using values::Kind;
 
 namespace {
 
-// Of each class, by the words: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter. As found in
-// torch/optim of PyTorch 2.13; 8-bit kinds keep one byte for each number, and a float32 for each block of 256.
+// Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter. As found in torch/optim of
+// PyTorch 2.13, and in bitsandbytes 0.48: its 8-bit kinds keep a byte for each number and a float32 for each block of 256, and float32 for
+// parameters of fewer than 4096 numbers.
 struct Kept {
   std::string_view type;
   int copies;
   int counters;
   int temporaries;             // numbers of its own while it steps all parameters at once
-  std::string_view if_set;     // one more copy where this argument is set
+  std::string_view if_set = {};     // one more copy where this argument is set
   std::string_view if_set_too = {};
-  bool in_bytes = false;
+  Width width = Width::of_parameter;
   std::string_view needs = {}; // of copies and counters: none without it
+  std::string_view package = {}; // it is the class of that package only
 };
+constexpr std::int64_t fewest_in_bytes = 4096, numbers_of_block = 256;
+constexpr std::string_view bitsandbytes = "bitsandbytes";
 constexpr Kept table[] = {
-    {"SGD", 1, 0, 0, {}, {}, false, "momentum"},
+    {"Adam", 2, 0, 0, {}, {}, Width::float32, {}, bitsandbytes},
+    {"AdamW", 2, 0, 0, {}, {}, Width::float32, {}, bitsandbytes},
+    {"PagedAdam", 2, 0, 0, {}, {}, Width::float32},
+    {"PagedAdamW", 2, 0, 0, {}, {}, Width::float32},
+    {"Adam32bit", 2, 0, 0, {}, {}, Width::float32},
+    {"AdamW32bit", 2, 0, 0, {}, {}, Width::float32},
+    {"PagedAdam32bit", 2, 0, 0, {}, {}, Width::float32},
+    {"PagedAdamW32bit", 2, 0, 0, {}, {}, Width::float32},
+    {"Lion32bit", 1, 0, 0, {}, {}, Width::float32},
+    {"PagedLion32bit", 1, 0, 0, {}, {}, Width::float32},
+    {"Lion", 1, 0, 0, {}, {}, Width::float32, {}, bitsandbytes},
+    {"PagedLion", 1, 0, 0, {}, {}, Width::float32},
+    {"Adam8bit", 2, 0, 0, {}, {}, Width::byte},
+    {"AdamW8bit", 2, 0, 0, {}, {}, Width::byte},
+    {"PagedAdam8bit", 2, 0, 0, {}, {}, Width::byte},
+    {"PagedAdamW8bit", 2, 0, 0, {}, {}, Width::byte},
+    {"Lion8bit", 1, 0, 0, {}, {}, Width::byte},
+    {"PagedLion8bit", 1, 0, 0, {}, {}, Width::byte},
+    {"SGD8bit", 1, 0, 0, {}, {}, Width::byte},
+    {"SGD", 1, 0, 0, {}, {}, Width::of_parameter, "momentum"},
     {"Adam", 2, 1, 1, "amsgrad"},
     {"AdamW", 2, 1, 1, "amsgrad"},
-    {"NAdam", 2, 2, 1, {}},
-    {"RAdam", 2, 1, 1, {}},
-    {"Adamax", 2, 1, 1, {}},
-    {"SparseAdam", 2, 0, 0, {}},
-    {"Adagrad", 1, 1, 1, {}},
-    {"Adadelta", 2, 1, 1, {}},
+    {"NAdam", 2, 2, 1},
+    {"RAdam", 2, 1, 1},
+    {"Adamax", 2, 1, 1},
+    {"SparseAdam", 2, 0, 0},
+    {"Adagrad", 1, 1, 1},
+    {"Adadelta", 2, 1, 1},
+    {"Adafactor", 1, 1, 1, {}, {}, Width::factored},
+    {"Muon", 1, 0, 1},
     {"RMSprop", 1, 1, 1, "momentum", "centered"},
-    {"Rprop", 2, 1, 1, {}},
-    {"ASGD", 1, 3, 1, {}},
-    {"Lion", 1, 0, 1, {}},
-    {"FusedAdam", 2, 0, 0, {}},
-    {"FusedLAMB", 2, 0, 0, {}},
-    {"AdamW8bit", 2, 0, 0, {}, {}, true},
-    {"Adam8bit", 2, 0, 0, {}, {}, true},
-    {"PagedAdamW8bit", 2, 0, 0, {}, {}, true},
-    {"Lion8bit", 1, 0, 0, {}, {}, true},
-    {"SGD8bit", 1, 0, 0, {}, {}, true},
+    {"Rprop", 2, 1, 1},
+    {"ASGD", 1, 3, 1},
+    {"Lion", 1, 0, 1},
+    {"FusedAdam", 2, 0, 0, {}, {}, Width::float32},
+    {"FusedLAMB", 2, 0, 0, {}, {}, Width::float32},
 };
+
+const Kept* kept_by(std::string_view type, std::string_view path) {
+  const auto found = std::ranges::find_if(table, [&](const Kept& each) { return each.type == type && (each.package.empty() || path.starts_with(each.package)); });
+  return found == std::end(table) ? nullptr : found;
+}
 
 void gather(const Record& record, Value value, Optimizer& into, int depth) {
   value = decided(record, value);
@@ -119,12 +144,32 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held) {
   symbolic::Context& s = record.symbols;
   Bytes made;
-  if (optimizer.in_bytes) {
-    const Int count = elements(s, held.own());
-    made.add(s, count, optimizer.copies * held.copies);
-    made.add(s, count ? s.mul(s.floordiv(count, s.constant(256)), s.constant(4)) : nullptr, optimizer.copies * held.copies);
-  } else {
-    made.add(s, bytes_of(s, held.own(), held.dtype), optimizer.copies * held.copies);
+  const Shape& shape = held.own();
+  const Int count = elements(s, shape);
+  const std::int64_t copies = optimizer.copies * held.copies;
+  const std::optional<std::int64_t> known = count ? s.value(count) : std::nullopt;
+  switch (optimizer.width) {
+  case Width::of_parameter: made.add(s, bytes_of(s, shape, held.dtype), copies); break;
+  case Width::float32: made.add(s, bytes_of(s, shape, Dtype::float32), copies); break;
+  case Width::byte:
+    if (known && *known < fewest_in_bytes) {
+      made.add(s, bytes_of(s, shape, Dtype::float32), copies);
+      break;
+    }
+    made.add(s, count, copies);
+    made.add(s, count ? s.mul(s.floordiv(count, s.constant(numbers_of_block)), s.constant(4)) : nullptr, copies);
+    break;
+  case Width::factored:
+    if (!shape.rank_known || shape.dims.size() < 2) {
+      made.add(s, bytes_of(s, shape, held.dtype), copies);
+      break;
+    }
+    for (const std::size_t summed : {shape.dims.size() - 1, shape.dims.size() - 2}) {
+      Shape rest = shape;
+      rest.dims.erase(rest.dims.begin() + static_cast<std::ptrdiff_t>(summed));
+      made.add(s, bytes_of(s, rest, held.dtype), copies);
+    }
+    break;
   }
   // Of a part without numbers there is nothing.
   const Int local = held.local ? elements(s, *held.local) : nullptr;
@@ -132,7 +177,7 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
   return made;
 }
 
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals, int world) {
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals, int world, const Reach* reach) {
   Optimizer optimizer;
   optimizer.made = &made;
   symbolic::Context& s = record.symbols;
@@ -158,8 +203,8 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   } else {
     optimizer.steps = optimizer.tensors;
   }
-  const auto kept = std::ranges::find(table, std::string_view(optimizer.type), &Kept::type);
-  optimizer.known = kept != std::end(table);
+  const Kept* kept = kept_by(optimizer.type, path);
+  optimizer.known = kept != nullptr;
   if (!optimizer.known || !optimizer.complete) optimizer.state.miss();
   if (!optimizer.known) return optimizer;
   int copies = kept->copies, counters = kept->counters;
@@ -167,9 +212,12 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   for (const std::string_view more : {kept->if_set, kept->if_set_too}) copies += !more.empty() && is_set(record, made, more);
   optimizer.copies = copies;
   optimizer.counters = counters;
-  optimizer.in_bytes = kept->in_bytes;
+  optimizer.width = kept->width;
+  // An optimizer of nothing that is reached is stepped by a backward that is not seen.
+  const bool restricted = reach && std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
   for (const Held& held : optimizer.steps) {
-    if (held.trained == values::Known::no) continue;
+    if (held.trained == values::Known::no || (restricted && !reach->holds(held))) continue;
+    if (held.trained == values::Known::unknown) optimizer.state.miss();
     optimizer.state.add(s, state_bytes(record, optimizer, held));
     optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), kept->temporaries * held.copies);
   }

@@ -5,6 +5,10 @@
 
 namespace stepzero::footprint {
 
+// How many bytes a number of an optimizer's state has: those of the parameter's type; those of float32; one, with something for each block of
+// numbers; or the state has one number for each row and one for each column of a matrix.
+enum class Width : std::uint8_t { of_parameter, float32, byte, factored };
+
 struct Optimizer {
   const interpreter::OperationEvent* made = nullptr;
   std::string type;                              // "AdamW"
@@ -12,16 +16,15 @@ struct Optimizer {
   std::vector<Held> steps;                       // of them, those that one process steps
   bool divided = false;                          // among processes
   bool complete = true;                          // no others
-  Bytes state;                                   // behind the first step, of those that require a gradient
+  Bytes state;                                   // after the first step, of those that have a gradient
   Bytes temporary;                               // while it steps
   bool known = true;                             // its class
-  // For each number of a parameter, and for each parameter; or a byte for each number, and something for each block of them.
-  int copies = 0, counters = 0;
-  bool in_bytes = false;
+  int copies = 0, counters = 0;                  // for each number of a parameter, and for each parameter
+  Width width = Width::of_parameter;             // of the copies
 };
 // What it keeps for a parameter that it steps.
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held);
-// `locals`: what one process has of tensors that are divided.
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals = {}, int world = 1);
+// `locals`: what one process has of tensors that are divided. `reach`: what has a gradient; null: all that requires one.
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals = {}, int world = 1, const Reach* reach = nullptr);
 
 } // namespace stepzero::footprint

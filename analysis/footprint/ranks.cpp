@@ -1,5 +1,7 @@
 #include "footprint/ranks.hpp"
 
+#include "values/kept.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -24,11 +26,37 @@ bool is_on(const Record& record, const Instance& object, std::string_view name) 
   return flag.is(Kind::boolean) && record.symbols.decide(flag.condition()) == symbolic::Answer::yes;
 }
 
-enum class Wrap : std::uint8_t { none, replicated, sharded, flat };
-Wrap wrap_of(const Instance& module) {
-  if (module.attributes.find(syntax::Name("$sharded"))) return Wrap::sharded;
+// kept: every rank has all of it, and its gradients are averaged one unit at a time.
+enum class Wrap : std::uint8_t { none, replicated, sharded, flat, kept };
+constexpr std::string_view sharded_marker = "$sharded", strategy = "$sharding_strategy", policy = "$auto_wrap_policy", precision = "$mixed_precision";
+bool is_of_strategy(const Record& record, const Instance& wrapper, std::string_view name) {
+  const Value given = attribute(record, wrapper, strategy);
+  return given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.ends_with(name);
+}
+Wrap wrap_of(const Record& record, const Instance& module) {
+  if (module.attributes.find(syntax::Name(sharded_marker))) return Wrap::sharded;
   if (is_a(module, "torch.nn.parallel.DistributedDataParallel")) return Wrap::replicated;
-  return is_a(module, "torch.distributed.fsdp.FullyShardedDataParallel") ? Wrap::flat : Wrap::none;
+  if (!is_a(module, "torch.distributed.fsdp.FullyShardedDataParallel")) return Wrap::none;
+  return is_of_strategy(record, module, ".NO_SHARD") ? Wrap::kept : Wrap::flat;
+}
+// A mesh of all ranks in one dimension; those of another group may be fewer.
+bool is_whole_line(const Record& record, Value group) {
+  if (!group.is(Kind::instance)) return false;
+  const Value dims = attribute(record, *group.as<Instance>(), "$dims");
+  return dims.is(Kind::tuple) && dims.as<values::Tuple>()->items.size() == 1 && !attribute(record, *group.as<Instance>(), "$part");
+}
+// Is all counted that its settings say of the memory?
+bool is_exact(const Record& record, const Instance& wrapper, Wrap wrap) {
+  const auto is_given = [&](const Instance& of, std::string_view name) {
+    const Value value = attribute(record, of, name);
+    return value && !value.is(Kind::none);
+  };
+  if (wrap == Wrap::replicated) return true;
+  const Value marker = attribute(record, wrapper, sharded_marker);
+  const Instance& settings = wrap == Wrap::sharded && marker.is(Kind::instance) ? *marker.as<Instance>() : wrapper;
+  if (is_given(settings, precision) || is_given(settings, policy)) return false;
+  if (const Value group = attribute(record, settings, values::GroupState::group); group && !group.is(Kind::none) && !is_whole_line(record, group)) return false;
+  return !is_given(settings, strategy) || is_of_strategy(record, settings, ".FULL_SHARD") || is_of_strategy(record, settings, ".SHARD_GRAD_OP") || is_of_strategy(record, settings, ".NO_SHARD");
 }
 
 // What is gathered at once: a wrapped module without the wrapped ones in it.
@@ -47,6 +75,7 @@ public:
     collect();
     if (units_.empty() || !choose_rank()) return std::nullopt;
     Division made;
+    made.exact = std::ranges::all_of(units_, [&](const Unit& unit) { return is_exact(record_, *unit.wrapper, unit.wrap); });
     made.how = units_.front().wrap == Wrap::replicated ? "DistributedDataParallel" : units_.front().wrap == Wrap::sharded ? "fully_shard" : "FullyShardedDataParallel";
     for (Unit& unit : units_) {
       if (unit.wrap == Wrap::replicated ? !fill_buckets(unit, made) : unit.wrap == Wrap::sharded ? !shard(unit) : !flatten(unit)) return std::nullopt;
@@ -71,7 +100,7 @@ private:
     std::vector<std::pair<int, std::size_t>> around;  // depth of a wrapped module, and its unit
     for (Module& module : tree_.modules) {
       while (!around.empty() && around.back().first >= module.depth) around.pop_back();
-      if (const Wrap wrap = wrap_of(*module.object); wrap != Wrap::none) {
+      if (const Wrap wrap = wrap_of(record_, *module.object); wrap != Wrap::none) {
         around.emplace_back(module.depth, units_.size());
         units_.push_back({module.object, wrap, {}});
       }
@@ -102,6 +131,7 @@ private:
     std::int64_t chunk = 0, width = 4;
     bool views = false;                                        // each parameter keeps its own
   };
+  std::int64_t parts_of(const Unit& unit) const { return unit.wrap == Wrap::kept ? 1 : world_; }
   std::optional<Flat> flat_of(const Unit& unit) const {
     Flat flat;
     flat.views = is_on(record_, *unit.wrapper, "$use_orig_params");
@@ -114,7 +144,8 @@ private:
       flat.spans.emplace_back(end, end + *count * held->copies);
       end = flat.spans.back().second;
     }
-    flat.chunk = (end + world_ - 1) / world_;
+    const std::int64_t parts = parts_of(unit);
+    flat.chunk = (end + parts - 1) / parts;
     return flat;
   }
   static std::int64_t part_of(const Flat& flat, std::size_t i, std::int64_t rank) {
@@ -139,11 +170,11 @@ private:
     if (!flat) return false;
     for (std::size_t i = 0; i < unit.parameters.size(); ++i) {
       // Without views the parameter is all of the unit.
-      const std::int64_t mine = flat->views ? part_of(*flat, i, rank_) : i == 0 ? flat->chunk : 0;
+      const std::int64_t mine = flat->views ? part_of(*flat, i, unit.wrap == Wrap::kept ? 0 : rank_) : i == 0 ? flat->chunk : 0;
       unit.parameters[i]->local = Shape{true, {{s.constant(mine), nullptr, nullptr}}};
     }
     unit.own = flat->chunk * flat->width;
-    unit.whole = flat->chunk * flat->width * world_;
+    if (unit.wrap == Wrap::flat) unit.whole = flat->chunk * flat->width * world_;
     return true;
   }
 
@@ -206,14 +237,14 @@ std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>
 }
 
 std::int64_t moved_by_backward(const Record& record, const Instance& wrapper) {
-  const Wrap wrap = wrap_of(wrapper);
+  const Wrap wrap = wrap_of(record, wrapper);
   const Tree tree = tree_of(record, wrapper);
   if (wrap == Wrap::none || !tree.complete) return 0;
   std::int64_t gathered = 0, gradients = 0;
   int inner = -1;  // the depth of a unit in it
   for (const Module& module : tree.modules) {
     if (inner >= 0 && module.depth <= inner) inner = -1;
-    if (inner < 0 && module.object != &wrapper && wrap_of(*module.object) != Wrap::none) inner = module.depth;
+    if (inner < 0 && module.object != &wrapper && wrap_of(record, *module.object) != Wrap::none) inner = module.depth;
     if (inner >= 0) continue;
     for (const Held& held : module.own) {
       const auto count = held.is_parameter ? count_of(record, held.shape) : std::optional<std::int64_t>(0);
@@ -223,7 +254,7 @@ std::int64_t moved_by_backward(const Record& record, const Instance& wrapper) {
       if (held.trained != values::Known::no) gradients += bytes;
     }
   }
-  return wrap == Wrap::replicated ? gradients : gathered + gradients;
+  return wrap == Wrap::replicated || wrap == Wrap::kept ? gradients : gathered + gradients;
 }
 
 } // namespace stepzero::footprint

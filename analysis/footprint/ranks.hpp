@@ -11,6 +11,7 @@ namespace stepzero::footprint {
 struct Division {
   std::string how;                     // "DistributedDataParallel", "fully_shard", "FullyShardedDataParallel"
   bool shards = false;
+  bool exact = true;                   // no setting changes the numbers in a way that is not counted: policies that wrap, strategies, precisions, meshes
   int units = 0;                       // that are gathered one by one
   std::int64_t parameters = 0, gradients = 0;  // of the rank, where it shards
   std::int64_t gathered = 0;           // at most at once: the root's own, the unit that runs and the next one

@@ -309,6 +309,8 @@ constexpr Made optimizers[] = {
     {"torch.optim.SparseAdam", "params, lr=0.001, betas=None, eps=1e-08, maximize=False"},
     {"torch.optim.Adafactor", "params, lr=0.01, beta2_decay=-0.8, eps=None, d=1.0, weight_decay=0.0, *, foreach=None, maximize=False"},
     {"torch.optim.Muon", "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None", made<true>},
+    // Of other packages, which derive from torch.optim.Optimizer.
+    {"lion_pytorch.Lion", "params, *more, **options"},
     {"torch.distributed.optim.ZeroRedundancyOptimizer", "params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False, **options"},
 };
 
@@ -328,6 +330,16 @@ bool has_step_hooks(Interpreter& run, const Instance& optimizer) {
   return kept(run, optimizer, values::ModuleState::pre_hooks) || kept(run, optimizer, values::ModuleState::hooks);
 }
 
+// As bitsandbytes 0.48 names them: each kind with its states in 8 and in 32 bits, in memory of the GPU or paged.
+std::vector<std::string> bitsandbytes_optimizers() {
+  std::vector<std::string> paths;
+  for (const std::string_view kind : {"Adam", "AdamW", "Lion", "SGD", "RMSprop", "Adagrad", "LAMB", "LARS", "AdEMAMix"})
+    for (const std::string_view paged : {"", "Paged"})
+      for (const std::string_view bits : {"", "8bit", "32bit"})
+        paths.push_back("bitsandbytes.optim." + std::string(paged) + std::string(kind) + std::string(bits));
+  return paths;
+}
+
 std::vector<Row> optimizer_rows() {
   using enum RowKind;
   using values::Operation;
@@ -344,6 +356,8 @@ std::vector<Row> optimizer_rows() {
       row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
   };
   for (const Made& each : optimizers) rows.push_back(row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));
+  static const std::vector<std::string> of_bitsandbytes = bitsandbytes_optimizers();  // rows refer to their paths
+  for (const std::string& path : of_bitsandbytes) rows.push_back(row(path, class_, "params, *more, **options", made<false>, "torch.optim.Optimizer", Operation::optimizer_made));
   static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step", .hidden = true, .because = "every rank updates a part of the parameters and sends it to the others"};
   Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step);
   zero.collective = &sends_updates;

@@ -32,7 +32,8 @@ Value wrapped_init(Call& call) {
     if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
   keep(call, held_back, no_sync(call));
   // What decides how much memory it takes.
-  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", "$bucket_cap_mb"}, std::pair{"gradient_as_bucket_view", "$gradient_as_bucket_view"}, std::pair{"use_orig_params", "$use_orig_params"}}) {
+  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", "$bucket_cap_mb"}, std::pair{"gradient_as_bucket_view", "$gradient_as_bucket_view"}, std::pair{"use_orig_params", "$use_orig_params"},
+                                 std::pair{"sharding_strategy", "$sharding_strategy"}, std::pair{"auto_wrap_policy", "$auto_wrap_policy"}}) {
     const Value declared = argument_named(call, said), value = declared ? declared : option(call, said);
     if (value) keep(call, as, value);
   }

@@ -110,7 +110,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 89> libraries = {
+constexpr std::array<std::string_view, 91> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -119,7 +119,7 @@ constexpr std::array<std::string_view, 89> libraries = {
     "configparser", "getpass", "ast", "__future__", "torch",
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
-    "torchmetrics", "tqdm", "einops", "grouped_gemm", "typing_extensions", "scipy", "PIL", "cv2",
+    "torchmetrics", "tqdm", "einops", "grouped_gemm", "bitsandbytes", "lion_pytorch", "typing_extensions", "scipy", "PIL", "cv2",
     "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "functorch", "wandb", "tensorboardX",
 };
 constexpr std::size_t always_there_count = 65;

@@ -114,6 +114,15 @@ std::optional<BatchRow> row_of(const Footprint& made, std::int64_t batch) {
 }
 
 // Sizes 1, 2, 4 … up to the limit in bytes (0: none) or where it is passed, and between the last two the largest that fits.
+// What fits if the peak goes on growing as from the last row but one to the last.
+std::optional<std::int64_t> estimate_of(const std::vector<BatchRow>& rows, std::int64_t limit) {
+  if (rows.size() < 2) return std::nullopt;
+  const BatchRow &before = rows[rows.size() - 2], &last = rows.back();
+  const std::int64_t grown = last.peak.bytes - before.peak.bytes, each = grown / (last.batch - before.batch);
+  if (each <= 0 || last.peak.bytes > limit) return std::nullopt;
+  return last.batch + (limit - last.peak.bytes) / each;
+}
+
 Batches batches_of(Program& program, std::int64_t limit) {
   Batches made;
   const auto row = [&](std::int64_t batch) -> std::optional<BatchRow> {
@@ -126,10 +135,16 @@ Batches batches_of(Program& program, std::int64_t limit) {
     if (!then) return made;
     // A size that changes nothing is not what a batch is made of.
     if (made.rows.size() == 1 && then->saved == made.rows[0].saved) return {};
+    // A larger batch takes more: where it seems to take less, or is known less well, the program was followed less far.
+    if (!made.rows.empty() && (then->peak.bytes < made.rows.back().peak.bytes || (then->peak.at_least && !made.rows.back().peak.at_least))) {
+      made.ends_early = true;
+      break;
+    }
     made.rows.push_back(*then);
     if (limit && then->peak.bytes > limit) break;
   }
   if (!limit || made.rows.empty()) return made;
+  if (made.ends_early) made.estimate = estimate_of(made.rows, limit);
   if (made.rows.front().peak.bytes > limit) made.fits = 0;
   else if (made.rows.back().peak.bytes <= limit) made.fits = made.rows.back().batch;
   else {
@@ -156,6 +171,9 @@ std::string batches_text(const Batches& batches, const std::string& name, std::i
   if (!limit || !batches.fits) return text;
   const std::string of = " of " + bytes_text(limit);
   if (*batches.fits == 0) return text + "  not even 1 fits the memory" + of + "\n";
+  if (batches.ends_early && *batches.fits == batches.rows.back().batch)
+    return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" + of + "; of larger batches less is known" +
+           (batches.estimate ? ": by this growth about " + std::to_string(*batches.estimate) + " fits" : "") + "\n";
   return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" + of + (at_least ? ": something is not known, and comes on top" : "") + "\n";
 }
 
@@ -222,6 +240,7 @@ int run_memory(const MemoryOptions& options) {
           Json& rows = one["batches"] = {{"name", program.batch_name}, {"peaks", Json::array()}};
           for (const BatchRow& row : batches.rows) rows["peaks"].push_back({{"batch", row.batch}, {"bytes", row.peak.bytes}, {"at_least", row.peak.at_least}});
           if (batches.fits) rows["fits"] = *batches.fits;
+          if (batches.estimate) rows["estimate"] = *batches.estimate;
         }
         files.push_back(std::move(one));
       } else if (options.format == Format::page) {

@@ -111,11 +111,18 @@ private:
     for (const std::string& unknown : step.unknown) text_ += "<p class=\"hint\">Not known: what " + escaped(unknown) + " keeps.</p>\n";
   }
 
+  std::string fits_text() const {
+    if (*part_.batches.fits == 0) return "Not even 1 fits " + bytes_text(limit_) + ".";
+    std::string text = std::to_string(*part_.batches.fits) + " fits " + bytes_text(limit_) + ".";
+    if (part_.batches.estimate) text += " Of larger batches less is known; by this growth about " + std::to_string(*part_.batches.estimate) + " fits.";
+    return text;
+  }
+
   void write_batches() {
     std::int64_t most = limit_;
     for (const BatchRow& each : part_.batches.rows) most = std::max(most, each.peak.bytes);
     text_ += "<h3>Peak by <code>" + escaped(part_.batch_name) + "</code></h3>\n";
-    if (part_.batches.fits) text_ += *part_.batches.fits ? "<p>" + std::to_string(*part_.batches.fits) + " fits " + bytes_text(limit_) + ".</p>\n" : "<p>Not even 1 fits " + bytes_text(limit_) + ".</p>\n";
+    if (part_.batches.fits) text_ += "<p>" + fits_text() + "</p>\n";
     text_ += "<table><thead><tr><th>batch</th><th>peak</th><th>share</th></tr></thead><tbody>\n";
     for (const BatchRow& each : part_.batches.rows) row(std::to_string(each.batch), amount_text(each.peak), each.peak.bytes, most, limit_ && each.peak.bytes > limit_);
     text_ += "</tbody></table>\n";

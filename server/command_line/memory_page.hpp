@@ -19,6 +19,9 @@ struct BatchRow {
 struct Batches {
   std::vector<BatchRow> rows;
   std::optional<std::int64_t> fits;  // the largest; 0: not even one
+  // Of larger batches less is known than of those in `rows`; then, where there is a limit, what fits by the growth of the last rows.
+  bool ends_early = false;
+  std::optional<std::int64_t> estimate;
 };
 
 // One program.

@@ -103,9 +103,8 @@ def run(text):
                 facts["numbers"] = facts.get("numbers", 0) + sum(each.numel() for each in model.parameters())
                 facts["parameters"] = facts.get("parameters", 0) + size(model.parameters())
                 facts["buffers"] = facts.get("buffers", 0) + size(model.buffers())
-        for each in names.values():
-            if isinstance(each, torch.optim.Optimizer):
-                facts["state"] = size(value for state in each.state.values() for value in state.values() if isinstance(value, torch.Tensor))
+        for each in {id(each): each for each in names.values() if isinstance(each, torch.optim.Optimizer)}.values():
+            facts["state"] = facts.get("state", 0) + size(value for state in each.state.values() for value in state.values() if isinstance(value, torch.Tensor))
         names.clear()
         gc.collect()
         with FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention}) as found.counter:

@@ -46,7 +46,7 @@ def measure(rank, world, port, path, queue):
 
 
 def main():
-    oracles.load("torch.distributed", "torch.distributed.fsdp")
+    oracles.enter(oracles.FIRST)
     import torch
     import torch.multiprocessing as processes
     facts = json.loads(FACTS.read_text()) if FACTS.exists() else {"torch": "", "programs": {}}

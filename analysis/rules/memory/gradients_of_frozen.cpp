@@ -155,8 +155,9 @@ void check(const Record& record, Report& report) {
         gradients.add(record.symbols, footprint::bytes_of(record.symbols, held->shape, held->dtype), held->copies);
         numbers.add(record.symbols, footprint::elements(record.symbols, held->shape), held->copies);
       }
-      if (gradients.open() || account.number(gradients) < fewest_bytes) continue;
+      if (gradients.open()) continue;
       const std::int64_t kept = step.peak.bytes.open() ? 0 : spared(account, step, {part.parameters.begin(), part.parameters.end()});
+      if (std::max(account.number(gradients), kept) < fewest_bytes) continue;
       const std::string what = part.module->path.empty() ? "the " + part.module->type : "`" + part.module->path + "`";
       Finding* finding = report.add(Severity::information, optimizer.made->place, optimizer.made->calls,
                                     "No optimizer has the " + footprint::count_text(account.number(numbers)) + " parameters of " + what + ", and yet each backward computes their gradients: " +
@@ -186,7 +187,7 @@ constexpr Rule gradients_of_frozen = complete({
              "optimizer = torch.optim.Adam(head.parameters())\n"
              "F.cross_entropy(head(backbone(x)), y).backward()\n",
     .silent = "Parameters that some optimizer of the program has, as those of a discriminator through which the generator is trained; programs that read or write `.grad`, or ask for gradients; frameworks; "
-              "parts made or thawed behind the optimizer, which loop/wrong-parameters tells; less than 1 MiB of gradients; graphs of which something is not known.",
+              "parts made or thawed behind the optimizer, which loop/wrong-parameters tells; less than 1 MiB of gradients and of what is kept for them; graphs of which something is not known.",
     .fix = "None: where the part is frozen is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
