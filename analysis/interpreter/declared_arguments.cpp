@@ -1,5 +1,6 @@
 #include "interpreter/declared_arguments.hpp"
 
+#include "interpreter/meant_name.hpp"
 #include "syntax/spelling.hpp"
 
 #include <set>
@@ -48,8 +49,9 @@ void judge_declared(Interpreter& run, const values::Instance& object, syntax::Na
     if (wanted.size() > 1 && syntax::letters_between(wanted, each.text()) <= (std::min(wanted.size(), each.text().size()) > 4 ? 2u : 1u)) meant = each.text();
   }
   if (is_set_somewhere(run.record(), wanted)) return;
-  run.problem_at(values::ProblemKind::undeclared, where, nullptr,
-                 "No parser declares `" + std::string(wanted) + "`: reading it raises AttributeError" + (meant.empty() ? ". Add the argument" : "; `" + meant + "` looks meant"));
+  ProblemEvent* problem = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
+                                         "No parser declares `" + std::string(wanted) + "`: reading it raises AttributeError" + (meant.empty() ? ". Add the argument" : "; `" + meant + "` looks meant"));
+  offer_name(run.record(), *problem, name, meant);
 }
 
 } // namespace stepzero::interpreter

@@ -1,6 +1,7 @@
 #include "interpreter/lacking_attributes.hpp"
 
 #include "interpreter/abstract.hpp"
+#include "interpreter/meant_name.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -104,7 +105,8 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   const bool open = !certain || writes.computes;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
                                        "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) + "`, which has no attribute `" + std::string(wanted) + "`" +
-                                           (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" + (near.empty() ? "" : "; `" + near + "` looks meant"));
+                                           (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" + (near.empty() ? ". Set it before it is read" : "; `" + near + "` looks meant"));
+  offer_name(run.record(), *event, name, near);
   event->overridable = event->overridable || open;
   // Of two objects that it may be the other has the name, and the program may see to it in a way that does not show.
   if (event->assumption && near.empty()) event->guarded = true;

@@ -32,8 +32,8 @@ constexpr Rule call_no_attribute = complete({
              "        return self.decoder(x)\n",
     .silent = "Names that are set anywhere in the program, on whatever object, or written as a text; classes with `__getattr__`, `__slots__`, a metaclass or bases that are not seen; setattr with "
               "names that are computed, in the module of the class; `hasattr`, `getattr` and `try`; names that begin with an underscore; of objects that nobody constructs here, names unlike all that they have.",
-    .fix = "None yet: what was meant cannot be seen.",
-    .fix_kind = FixKind::none,
+    .fix = "Writes the name that looks meant, where there is one: that is a guess, and needs a decision.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
     .local = true,
 });

@@ -24,8 +24,8 @@ constexpr Rule undeclared_argument = complete({
              "print(args.learning_rate)\n",
     .silent = "Names that the program sets anywhere, or writes as a text; parsers with subparsers, parents or names that are computed; "
               "parsers and namespaces that unseen code was handed; getattr and hasattr.",
-    .fix = "None yet: what was meant cannot be seen.",
-    .fix_kind = FixKind::none,
+    .fix = "Writes the name that looks meant, where there is one: that is a guess, and needs a decision.",
+    .fix_kind = FixKind::needs_decision,
     .check = check,
 });
 
