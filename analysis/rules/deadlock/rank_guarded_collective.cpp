@@ -269,7 +269,7 @@ private:
       message = entering + " runs " + name + ". It has no buffers to send, so this works until it gets one or runs backward: call " + std::string(event.row->collective->inside) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
-      message = seen.jobs + condition_of(event);
+      message = both(seen.jobs, condition_of(event));
       message += entering + (one || who.starts_with("every") ? " enters " : " enter ") + call_text(name) + " and " + (one || who.starts_with("every") ? "waits" : "wait") +
                 " forever: the other ranks ";
       if (seen.next_of_others) message += "go on to " + (collective_name(*seen.next_of_others) == name ? another(name) : call_text(collective_name(*seen.next_of_others))) + at_line(seen.next_of_others->place) + ".";
@@ -319,6 +319,13 @@ private:
   std::string at_line(Place at) const {
     if (!record_.in_file(at)) return {};
     return " (line " + std::to_string(record_.chunk(at).module->text->position(record_.span(at).begin, syntax::Encoding::utf8).line + 1) + ")";
+  }
+
+  // "If `x` is an object of torch.Tensor: " and "Where the tensor is sharded: " as one condition.
+  static std::string both(const std::string& jobs, const std::string& condition) {
+    if (jobs.empty() || condition.empty()) return jobs + condition;
+    constexpr std::string_view where = "Where ";
+    return jobs.substr(0, jobs.size() - 2) + ", where " + condition.substr(where.size());
   }
 
   // Where it communicates, if the text does not say that it does.
