@@ -236,25 +236,47 @@ std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>
   return parts[static_cast<std::size_t>(std::ranges::max_element(sizes) - sizes.begin())];
 }
 
-std::int64_t moved_by_backward(const Record& record, const Instance& wrapper) {
-  const Wrap wrap = wrap_of(record, wrapper);
-  const Tree tree = tree_of(record, wrapper);
-  if (wrap == Wrap::none || !tree.complete) return 0;
-  std::int64_t gathered = 0, gradients = 0;
+namespace {
+
+// Of the parameters of one unit: all, and the gradients of those that are trained.
+struct UnitBytes {
+  Wrap wrap = Wrap::none;
+  std::int64_t parameters = 0, gradients = 0;
+};
+std::optional<UnitBytes> bytes_of_unit(const Record& record, const Instance& wrapper) {
+  // fully_shard marks the module; what the marker belongs to is the unit.
+  const Value marked = attribute(record, wrapper, "$module");
+  const Instance& unit = is_module(marked) ? *marked.as<Instance>() : wrapper;
+  UnitBytes found{wrap_of(record, unit)};
+  const Tree tree = tree_of(record, unit);
+  if (found.wrap == Wrap::none || !tree.complete) return std::nullopt;
   int inner = -1;  // the depth of a unit in it
   for (const Module& module : tree.modules) {
     if (inner >= 0 && module.depth <= inner) inner = -1;
-    if (inner < 0 && module.object != &wrapper && wrap_of(record, *module.object) != Wrap::none) inner = module.depth;
+    if (inner < 0 && module.object != &unit && wrap_of(record, *module.object) != Wrap::none) inner = module.depth;
     if (inner >= 0) continue;
     for (const Held& held : module.own) {
       const auto count = held.is_parameter ? count_of(record, held.shape) : std::optional<std::int64_t>(0);
-      if (!count) return 0;
+      if (!count) return std::nullopt;
       const std::int64_t bytes = *count * values::width(held.dtype) * held.copies;
-      gathered += bytes;
-      if (held.trained != values::Known::no) gradients += bytes;
+      found.parameters += bytes;
+      if (held.trained != values::Known::no) found.gradients += bytes;
     }
   }
-  return wrap == Wrap::replicated || wrap == Wrap::kept ? gradients : gathered + gradients;
+  return found;
+}
+bool gathers(Wrap wrap) { return wrap == Wrap::flat || wrap == Wrap::sharded; }
+
+} // namespace
+
+std::int64_t moved_by_backward(const Record& record, const Instance& wrapper) {
+  const auto unit = bytes_of_unit(record, wrapper);
+  return unit ? unit->gradients + (gathers(unit->wrap) ? unit->parameters : 0) : 0;
+}
+
+std::int64_t moved_by_forward(const Record& record, const Instance& wrapper) {
+  const auto unit = bytes_of_unit(record, wrapper);
+  return unit && gathers(unit->wrap) ? unit->parameters : 0;
 }
 
 } // namespace stepzero::footprint

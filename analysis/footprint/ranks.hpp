@@ -26,8 +26,9 @@ std::optional<Division> division_of(const Record& record, Tree& tree, int world)
 // The parameters that ZeroRedundancyOptimizer leaves to the rank that has the most.
 std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>& parameters, int world);
 
-// Bytes that each rank has in what the backward of a wrapper communicates: the gradients that DDP averages; of an FSDP unit what is gathered and the
-// gradients that are divided. 0: not known.
+// Bytes that each rank has in what a wrapper communicates, without the wrapped modules in it. In the backward: the gradients that DDP averages; of an
+// FSDP unit what is gathered and the gradients that are divided. In the forward: what an FSDP unit gathers. 0: nothing, or not known.
 std::int64_t moved_by_backward(const Record& record, const Instance& wrapper);
+std::int64_t moved_by_forward(const Record& record, const Instance& wrapper);
 
 } // namespace stepzero::footprint

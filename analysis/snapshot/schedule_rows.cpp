@@ -135,13 +135,12 @@ namespace {
 // That the rank has in the collective or the message.
 std::int64_t bytes_in(const Record& own, const Act& act) {
   if (act.elements) return *act.elements * values::width(act.dtype);
-  const values::TensorState* loss = act.event && act.event->row->operation == values::Operation::backward ? act.event->self_state() : nullptr;
-  if (!loss) return 0;
-  // The backward of a wrapper, which communicates out of sight.
-  std::int64_t bytes = 0;
-  for (const values::Object* source : loss->graph)
-    if (const auto* module = dynamic_cast<const values::Instance*>(source); module && module->native && module->native->row && module->native->row->backward == act.info) bytes += footprint::moved_by_backward(own, *module);
-  return bytes;
+  // A wrapper communicates out of sight: its object is called, or its mark is put on a module that is.
+  if (act.module) return footprint::moved_by_backward(own, *act.module);
+  if (!act.event || act.event->row->kind == values::RowKind::class_) return 0;
+  for (const values::Value each : {act.event->self, act.event->arguments.empty() ? values::Value{} : act.event->arguments[0]})
+    if (each.is(values::Kind::instance) && act.info && act.info->hidden) return footprint::moved_by_forward(own, *each.as<values::Instance>());
+  return 0;
 }
 
 } // namespace

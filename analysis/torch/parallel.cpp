@@ -210,6 +210,7 @@ Value fully_sharded(Call& call) {
   Instance* marker = call.run.make_native("$fully_sharded", call.place);
   if (const Value group = kept(call.run, object, values::GroupState::group)) keep(call.run, *marker, values::GroupState::group, group);
   keep(call.run, *marker, held_back, no_sync(call));
+  keep(call.run, *marker, "$module", module);
   keep(call.run, object, "$sharded", Value::of(Kind::instance, marker));
   if (const Value policy = call.run.resolve(argument_named(call, "mp_policy")); policy && !policy.is(Kind::none)) keep(call.run, *marker, mixed_precision, policy);
   for (const auto& [hooks, hook] : {std::pair{values::ModuleState::pre_hooks, "$fully_sharded.before"}, std::pair{values::ModuleState::hooks, "$fully_sharded.behind"}}) {

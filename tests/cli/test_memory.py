@@ -364,3 +364,37 @@ def test_what_is_not_counted_makes_a_bound(stepzero, write, text):
 def test_what_is_counted_is_exact(stepzero, write, wrap):
     write("train.py", SHARDED.format(wrap=wrap))
     assert not step_of(stepzero("memory", "--format", "json", "--world", "4", "train.py"))["peak"].get("at_least")
+
+
+UNITS = """\
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(100, 1000, bias=False)
+        self.last = nn.Linear(1000, 10, bias=False)
+
+    def forward(self, x):
+        return self.last(self.first(x))
+
+
+dist.init_process_group("nccl")
+model = Net()
+{wrap}
+model(torch.randn(8, 100)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("wrap", ["model.first = FullyShardedDataParallel(model.first)\nmodel = FullyShardedDataParallel(model)", "fully_shard(model.first)\nfully_shard(model)"])
+def test_what_each_unit_moves(stepzero, write, wrap):
+    """A unit gathers its parameters in the forward and again in the backward, which also divides its gradients."""
+    write("train.py", UNITS.format(wrap=wrap))
+    steps = stepzero("schedule", "--format", "json", "train.py").json["files"][0]["schedules"][0]["steps"]
+    moved = [(call["name"].split(" of ")[0], call["bytes"]) for step in steps for call in step.get("calls", []) if call.get("bytes")]
+    first, last = 4 * 100 * 1000, 4 * 1000 * 10
+    assert sorted(moved) == sorted([("the forward", first), ("the forward", last), ("the backward", 2 * first), ("the backward", 2 * last)])

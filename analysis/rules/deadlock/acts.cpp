@@ -223,7 +223,10 @@ bool Acts::add(const OperationEvent& event, const std::vector<std::size_t>& turn
   } else if (event.row->operation == Operation::message) {
     message(event, *event.row->message, std::move(made));
   } else if (event.row->operation == Operation::backward) {
-    for (const values::Instance* module : backwards(event)) collective(event, *module->native->row->backward, module->attributes.value(values::Name(values::GroupState::group)), made);
+    for (const values::Instance* module : backwards(event)) {
+      made.module = module;
+      collective(event, *module->native->row->backward, module->attributes.value(values::Name(values::GroupState::group)), made);
+    }
   } else {
     const values::CollectiveInfo& info = *event.row->collective;
     if (info.only_if >= 0 && symbols_.decide(argument(event, info.only_if).condition()) != Answer::yes) return true;

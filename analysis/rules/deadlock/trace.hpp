@@ -51,6 +51,7 @@ struct Act {
   What what = What::collective;
   const OperationEvent* event = nullptr;
   const values::CollectiveInfo* info = nullptr;  // of collectives
+  const values::Instance* module = nullptr;      // the wrapper whose backward it is a part of; in the rank's record
   std::string_view name;
   Place place;                      // in the chunks of the file's own record
   const interpreter::CallSite* calls = nullptr;
