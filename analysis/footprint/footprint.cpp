@@ -30,7 +30,8 @@ public:
   Maker(const Record& record, const Record& shown, const Options& options) : account_(record, options, &shown), record_(record), shown_(shown), options_(options), s_(record.symbols) {}
 
   Footprint make() {
-    for (const ModelAccount& model : account_.models()) add_model(model);
+    for (const ModelAccount& model : account_.models())
+      if (!is_empty(model)) add_model(model);
     for (const Optimizer& optimizer : account_.optimizers()) made.optimizers.push_back({optimizer.type, where(optimizer.made->place), amount(optimizer.state), amount(optimizer.temporary), optimizer.known});
     for (const StepAccount& step : account_.steps()) add_step(step);
     made.open.assign(open_.begin(), open_.end());
@@ -47,6 +48,11 @@ private:
 
   Amount amount(const Bytes& bytes) {
     return {bytes.number(s_, options_.settings), bytes.text(s_, options_.settings), bytes.at_least()};
+  }
+
+  // A loss, an activation, a transform: a module without tensors is no model.
+  bool is_empty(const ModelAccount& model) const {
+    return model.tree.complete && account_.number(model.parameters) == 0 && account_.number(model.buffers) == 0 && !model.parameters.open() && !model.buffers.open();
   }
 
   void add_model(const ModelAccount& model) {

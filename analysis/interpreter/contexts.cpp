@@ -275,6 +275,9 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
   const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::unseen);
   event->raised = raised;
   for (const ExceptHandler& handler : stmt.handlers) {
+    const bool of_exhaustion = handler.type && takes_exhaustion(*this, evaluate(*handler.type));
+    // A run that is asked what it takes of a GPU's memory has enough of it.
+    if (of_exhaustion && goes_on && record_.conditions.contains("$counted")) continue;
     ways.rewind();
     // The body may have been left anywhere: what it wrote may or may not be there.
     heap().join(mark, finished, nullptr, Sharing::unseen);
@@ -282,7 +285,7 @@ Flow Interpreter::run_try(const TryStmt& stmt) {
     block_ = &event->handlers.emplace_back();
     path_.push_back(raised);
     note_taken(handler);
-    if (handler.type && takes_exhaustion(*this, evaluate(*handler.type))) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
+    if (of_exhaustion) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
     if (!handler.name.empty()) heap().set(variable(handler.name), heap().unknown("", Sharing::local));
     const Value outer = caught_;
     AttemptEvent* const handling = handling_;

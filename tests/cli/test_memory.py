@@ -398,3 +398,47 @@ def test_what_each_unit_moves(stepzero, write, wrap):
     moved = [(call["name"].split(" of ")[0], call["bytes"]) for step in steps for call in step.get("calls", []) if call.get("bytes")]
     first, last = 4 * 100 * 1000, 4 * 1000 * 10
     assert sorted(moved) == sorted([("the forward", first), ("the forward", last), ("the backward", 2 * first), ("the backward", 2 * last)])
+
+
+# What a handler would change is not what the step takes.
+HANDLED = """\
+import torch
+import torch.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = nn.Linear(64, 256), nn.Linear(256, 4)
+
+    def forward(self, x):
+        return self.last(torch.relu(self.first(x)))
+
+    def save_memory(self):
+        self.first = torch.utils.checkpoint(self.first)
+
+
+def train(model):
+    optimizer = torch.optim.Adam(model.parameters())
+    loss = nn.CrossEntropyLoss()(model(torch.randn(8, 64)), torch.zeros(8, dtype=torch.int64))
+    loss.backward()
+    optimizer.step()
+
+
+if __name__ == "__main__":
+    model = Net()
+    try:
+        train(model)
+    except torch.cuda.OutOfMemoryError:
+        torch.cuda.empty_cache()
+        model.save_memory()
+        train(model)
+"""
+
+
+def test_a_handler_of_exhausted_memory_is_not_part_of_the_step(stepzero, write):
+    write("train.py", HANDLED)
+    made = stepzero("memory", "--format", "json", "train.py").json["files"][0]
+    assert [model["modules"][0]["type"] for model in made["models"]] == ["Net"]  # and not the loss, which has no tensors
+    assert made["models"][0]["modules"][0]["parameters"] == {"bytes": 4 * (64 * 256 + 256 + 256 * 4 + 4)}
+    assert made["steps"][0]["complete"]
