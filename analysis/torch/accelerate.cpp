@@ -32,6 +32,7 @@ Value accelerator_init(Call& call) {
   // Which random states are sent, and who loads the data, may be told.
   if (call.spread || option(call, "rng_types") || option(call, "dataloader_config") || option(call, "split_batches") || option(call, "dispatch_batches"))
     keep(call, "$loads_otherwise", call.run.heap().boolean(true));
+  if (is_given(call, option(call, "mixed_precision")) != symbolic::Answer::no || call.spread) keep(call, told_precision, call.run.heap().boolean(true));
   // DDP may be told not to send its buffers.
   if (option(call, "kwargs_handlers") || call.spread) keep(call, "$kwargs_handlers", call.run.heap().boolean(true));
   return {};
@@ -58,10 +59,11 @@ Value clips(Call& call) {
   call.arguments.back() = call.run.heap().boolean(keeps(call, "$fsdp"));
   return uniform(call);
 }
-// The module inside may still choose its types by itself: of a prepared one nothing more is said.
+// The module inside, which still computes in the types that Accelerate chose. Of a sharded one each process has a part.
 Value unwrapped(Call& call) {
   const Value model = call.run.resolve(call.at(0));
-  return call.run.is_a(model, by_accelerate) || call.run.is_a(model, sharded_by_accelerate) ? call.run.heap().external("", call.place) : call.at(0);
+  if (call.run.is_a(model, sharded_by_accelerate)) return call.run.heap().external("", call.place);
+  return call.run.is_a(model, by_accelerate) ? call.run.attribute(model, Name("module"), call.place) : call.at(0);
 }
 Value is_last(Call& call) {
   auto& s = call.run.symbols();
@@ -95,7 +97,7 @@ const std::deque<Hidden>& hidden() {
       {"accelerate.utils.wait_for_everyone", "", nothing, {.name = "wait_for_everyone", .hidden = true, .because = is_barrier}, RowKind::function},
       {"accelerate.utils.broadcast_object_list", "object_list, from_process=0", uniform, {.name = "broadcast_object_list", .hidden = true, .because = "the other processes receive"}, RowKind::function},
       {"accelerate.Accelerator.backward", "loss, **options", backward_of_first, {.name = "accelerator.backward", .hidden = true, .because = "it averages the gradients of all processes"}, RowKind::method, Operation::framework},
-      {"accelerate.$Prepared.forward", "*arguments, **options", nothing_learned,
+      {"accelerate.$Prepared.forward", "*arguments, **options", prepared_forward,
        {.name = "the forward of a prepared model", .when = values::When::with_buffers, .joins = true, .inside = "what accelerator.unwrap_model gives"}, RowKind::method, Operation::parallel_forward},
       {"accelerate.$Sharded.forward", "*arguments, **options", nothing_learned, {.name = "the forward of a sharded model", .hidden = true, .because = "the parameters of each layer are gathered from all processes"}},
       {"accelerate.Accelerator.prepare", "*arguments, meets=False, **options", prepare<wrappers>,

@@ -19,7 +19,7 @@ Value strategy(Call& call) {
 
 const std::deque<Hidden>& hidden() {
   static const std::deque<Hidden> list = {
-      {"lightning_fabric.$Prepared.forward", "*arguments, **options", nothing_learned,
+      {"lightning_fabric.$Prepared.forward", "*arguments, **options", prepared_forward,
        {.name = "the forward of a model that Fabric has set up", .when = values::When::with_buffers, .joins = true, .inside = "model.module"}, RowKind::method, Operation::parallel_forward},
       {"lightning_fabric.Fabric.setup", "*arguments, meets=False, **options", prepare<wrappers>, {.name = "fabric.setup", .hidden = true, .because = wraps_model, .only_if = 0}, RowKind::method, Operation::framework},
       {"lightning_fabric.Fabric.setup_module", "module, *more, meets=False, **options", prepare<wrappers>,
@@ -36,6 +36,12 @@ const std::deque<Hidden>& hidden() {
   return list;
 }
 
+Value fabric_init(Call& call) {
+  // Its first arguments are the accelerator, the strategy, the devices, the nodes and the precision.
+  if (call.spread || !call.rest.empty() || option(call, "precision") || option(call, "plugins")) keep(call, told_precision, call.run.heap().boolean(true));
+  return {};
+}
+
 Value to_device(Call& call) {
   moves_modules(call);
   return call.run.resolve(call.at(0)).is(Kind::instance) ? call.at(0) : call.run.heap().external("", call.place);
@@ -46,7 +52,7 @@ Value to_device(Call& call) {
 std::vector<Row> fabric_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("lightning_fabric.Fabric", class_, "*arguments, devices='auto', num_nodes=1, **options", nullptr, {}, Operation::framework),
+      row("lightning_fabric.Fabric", class_, "*arguments, devices='auto', num_nodes=1, **options", fabric_init, {}, Operation::framework),
       row("lightning_fabric.Fabric.is_global_zero", property, "", is_first),
       row("lightning_fabric.Fabric.global_rank", property, "", role_value<Role::rank>),
       row("lightning_fabric.Fabric.local_rank", property, "", role_value<Role::local_rank>),

@@ -1,6 +1,7 @@
 // What the files of training frameworks share.
 #include "torch/frameworks.hpp"
 #include "torch/modules.hpp"
+#include "torch/wrapping.hpp"
 
 #include "interpreter/set_on_self.hpp"
 #include "interpreter/unseen.hpp"
@@ -30,6 +31,11 @@ Value gathered(Call& call) {
   return result(call, state);
 }
 Value nothing_learned(Call& call) { return call.run.heap().external("", call.place); }
+Value prepared_forward(Call& call) {
+  // Who counts what is kept of a forward has to know the types.
+  const bool counted = call.run.record().conditions.contains("$counted");
+  return counted && kept(call, told_precision) ? nothing_learned(call) : wrapped_forward(call);
+}
 
 namespace {
 bool is_optimizer(Interpreter& run, Value value, int depth = 0) {
@@ -80,6 +86,8 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   wrapped->open = true;
   call.run.set_attribute(Value::of(Kind::instance, wrapped), Name("module"), given);
   if (kept(call, "$kwargs_handlers")) keep(call.run, *wrapped, "$keeps_buffers", call.run.heap().boolean(true));
+  if (!call.run.record().conditions.contains("$counted")) lose_dtypes(call.run, given);
+  if (kept(call, told_precision)) keep(call.run, *wrapped, told_precision, call.run.heap().boolean(true));
   return Value::of(Kind::instance, wrapped);
 }
 

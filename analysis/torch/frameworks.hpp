@@ -39,6 +39,10 @@ Value is_first(Call& call);
 Value is_local_first(Call& call);
 Value gathered(Call& call);            // what all ranks have then, computed from the first argument
 Value nothing_learned(Call& call);     // not known: of a prepared model nothing more is said
+// The forward of a model that a framework has prepared: that of the one inside. In which types it computes is the framework's choice.
+Value prepared_forward(Call& call);
+// What is kept of a framework, and of the models that it prepares: it was told a precision.
+inline constexpr std::string_view told_precision = "$told_precision";
 // A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as `shuffled`. Empty: such a thing is not
 // followed. `wraps`: a model is wrapped here.
 struct Wrappers {

@@ -1,6 +1,7 @@
 // What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join, distributed checkpoints. Semantics as in
 // the documentation of torch.nn.parallel, torch.distributed.fsdp, .optim, .algorithms and .checkpoint.
 #include "torch/native.hpp"
+#include "torch/wrapping.hpp"
 #include "values/kept.hpp"
 
 #include <deque>
@@ -127,6 +128,8 @@ Value in_precision(Call& call, const Instance& wrapper, Value results) {
   for (const Value& item : results.as<values::Tuple>()->items) items.push_back(cast(call.run.resolve(item)));
   return call.run.heap().tuple(std::move(items));
 }
+} // namespace
+
 Value wrapped_forward(Call& call) {
   interpreter::Arguments arguments;
   for (const Value& argument : call.arguments)
@@ -147,6 +150,8 @@ Value wrapped_forward(Call& call) {
   }
   return results;
 }
+
+namespace {
 
 // A copy of the module, whose weights follow it.
 Value averaged_init(Call& call) {
