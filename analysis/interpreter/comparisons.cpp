@@ -1,5 +1,6 @@
 // Truth: of values, of comparisons, of `and`, `or` and `not`.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/noted_at.hpp"
 #include "interpreter/presumed.hpp"
 
 #include <algorithm>
@@ -233,10 +234,12 @@ static Cond asks_for_rank(Interpreter& run, symbolic::Compare op, Int left, Int 
   const bool there = (at_none && (op == Compare::ne || op == Compare::gt)) || (above_none && op == Compare::ge);
   const bool missing = (at_none && (op == Compare::eq || op == Compare::le)) || (above_none && op == Compare::lt);
   if (!there && !missing) return nullptr;
-  const std::string name = left == record.roles[static_cast<int>(symbolic::Role::rank)] ? "rank" : "local_rank";
-  // Where it is asked of an option or of the environment, that question is the same one.
-  for (const std::string& asked : {"args." + name + " != -1", std::string(name == "rank" ? "\"RANK\"" : "\"LOCAL_RANK\"") + " in os.environ"})
-    if (const auto known = record.conditions.find(asked); known != record.conditions.end() && s.decide(known->second) == symbolic::Answer::yes) return s.boolean(there);
+  const symbolic::Role role = left == record.roles[static_cast<int>(symbolic::Role::rank)] ? symbolic::Role::rank : symbolic::Role::local_rank;
+  // Where the program has a value of its own for it, that question is the same one.
+  bool known = false;
+  each_noted(record, told(role), [&](Cond asked) { known = known || s.decide(asked) == symbolic::Answer::yes; });
+  if (known) return s.boolean(there);
+  const std::string name = role == symbolic::Role::rank ? "rank" : "local_rank";
   const Cond question = run.named_condition(name + " != -1", Sharing::uniform);
   return there ? question : s.logical_not(question);
 }

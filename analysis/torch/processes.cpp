@@ -109,8 +109,14 @@ Value store_made(Call& call) {
 
 void note_role_read(Call& call, symbolic::Role role) { call.run.named_condition(interpreter::noted_at("$read " + std::to_string(static_cast<int>(role)), call.place), symbolic::Sharing::uniform); }
 
-Value role_or_else(Call& call, Value role, std::string_view given, Value otherwise) {
-  return otherwise && is_no_rank(call.run, otherwise) ? call.run.heap().choose(call.run.named_condition(given, symbolic::Sharing::uniform), role, otherwise) : role;
+Value role_or_else(Call& call, Value role, std::string_view given, Value otherwise, symbolic::Role which) {
+  if (!otherwise) return role;
+  interpreter::Record& record = call.run.record();
+  const bool is_question = is_no_rank(call.run, otherwise);
+  const values::Cond question = is_question ? call.run.named_condition(given, symbolic::Sharing::uniform) : call.run.symbols().boolean(true);
+  for (const symbolic::Role each : {symbolic::Role::rank, symbolic::Role::local_rank})
+    if (which == each || (role.is(Kind::integer) && role.integer() == record.roles[static_cast<int>(each)])) record.conditions.insert_or_assign(interpreter::noted_at(interpreter::told(each), call.place), question);
+  return is_question ? call.run.heap().choose(question, role, otherwise) : role;
 }
 
 void judge_address(Call& call, Value address) {

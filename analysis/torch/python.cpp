@@ -198,7 +198,7 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
   if (made.is(Kind::integer)) {
     const auto presumed = call.run.library().presume(name);
     const bool asked = !call.run.as_rank() || (presumed && presumed->role == Role::local_rank);
-    return asked ? role_or_else(call, made, text + (otherwise.is(Kind::none) ? " is not None" : " != " + std::to_string(call.run.to_constant(otherwise).value_or(-1))), otherwise) : made;
+    return asked ? role_or_else(call, made, text + (otherwise.is(Kind::none) ? " is not None" : " != " + std::to_string(call.run.to_constant(otherwise).value_or(-1))), otherwise, presumed ? presumed->role : Role::none) : made;
   }
   if (!made.is(Kind::unknown)) return made;
   auto* unknown = made.as<values::Unknown>();

@@ -1,9 +1,10 @@
 // What is taken for granted only where everything else has told nothing. Apart from Trace, as only who explores knows it.
 #pragma once
 
+#include "interpreter/noted_at.hpp"
 #include "rules/deadlock/trace.hpp"
 
-#include <string_view>
+#include <vector>
 
 namespace stepzero::rules {
 
@@ -17,6 +18,14 @@ inline constexpr Granted granted_balance = static_cast<Granted>(static_cast<std:
 
 // The program was told its rank, where it asks for that: `args.local_rank != -1`.
 inline constexpr Granted granted_rank = static_cast<Granted>(static_cast<std::uint8_t>(Granted::numbers) + 3);
-inline bool asks_for_rank(std::string_view condition) { return condition.starts_with("args."); }
+// The questions for that.
+inline std::vector<values::Cond> questions_for_rank(const interpreter::Record& record) {
+  std::vector<values::Cond> all;
+  for (const symbolic::Role role : {symbolic::Role::rank, symbolic::Role::local_rank})
+    interpreter::each_noted(record, interpreter::told(role), [&](values::Cond question) {
+      if (record.symbols.form(question) != symbolic::Context::Form::constant) all.push_back(question);
+    });
+  return all;
+}
 
 } // namespace stepzero::rules

@@ -265,9 +265,9 @@ private:
 
   // `args.local_rank != -1`; empty: no run of a rank asks whether it was told its rank.
   std::string question_for_rank() {
-    const auto& conditions = into_.worlds->of(0, 2).conditions;
-    const auto it = conditions.lower_bound("args.");
-    return it != conditions.end() && asks_for_rank(it->first) ? it->first : std::string();
+    const Record& own = into_.worlds->of(0, 2);
+    const auto questions = questions_for_rank(own);
+    return questions.empty() ? std::string() : own.symbols.text(questions.front());
   }
 
   // Is anything asked for that has a default?

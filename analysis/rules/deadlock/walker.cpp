@@ -232,8 +232,8 @@ private:
     // Who communicates has a process group.
     if (const auto it = record_.conditions.find("torch.distributed.is_initialized"); it != record_.conditions.end() && it->second == condition) return Answer::yes;
     if (choices_.granted == granted_rank)
-      for (auto it = record_.conditions.lower_bound("args."); it != record_.conditions.end() && asks_for_rank(it->first); ++it)
-        if (it->second == condition) return Answer::yes;
+      for (const Cond question : questions_for_rank(record_))
+        if (question == condition) return Answer::yes;
     if (choices_.granted == Granted::defaults)
       if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
     if (gradients_of_) {
