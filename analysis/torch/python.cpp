@@ -208,6 +208,7 @@ Value argument_value(Call& call, std::string_view name, std::string_view action,
     const std::string_view path = type.as<values::LibrarySymbol>()->path;
     if (path == "builtins.float") unknown->is_real = true;
     // A number unless it is left out and nothing stands for it.
+    if (path == "pathlib.Path" && !otherwise.is(Kind::none)) return call.run.call(type, {{made}, {}, false}, call.place);
     if (path == "builtins.int" && !otherwise.is(Kind::none)) return Value::of(call.run.to_int(made));
   }
   return made;

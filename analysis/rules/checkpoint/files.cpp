@@ -67,6 +67,7 @@ private:
     case Operation::scheduler_made:
     case Operation::scaler_made: keep(desk_.made); break;
     case Operation::backward: desk_.trains = true; break;
+    case Operation::sharded:
     case Operation::parallel_forward: desk_.parallel = true; break;
     case Operation::framework: desk_.handed_over = true; break;
     case Operation::collective:
