@@ -110,6 +110,8 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   if (is_gradient(op, target) || is_gradient(op, made)) op.run.note_gradient_written(target, op.call.place);
   const TensorState *into = op.tensor(target), *from = op.tensor(made);
   if (!into || !from) return;
+  // A view of the tensor, or the tensor that it is a view of, holds other numbers from here on.
+  const values::Content* const content = keeps_shape && into->dtype == from->dtype ? op.run.heap().content_of(*from) : nullptr;
   op.run.heap().note_write(into);
   note_grad_write(op.run, *into, *from);
   TensorState state = *from;
@@ -126,6 +128,7 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   state.extent = nullptr;
   state.version = keeps_shape ? written_once_more(into->version) : into->version;
   set_state(op.run, target, state);
+  if (content) op.hold_numbers(target, content->numbers);
 }
 
 // What `out=` names gets what was made, and its shape. Answers whether it is the tensor that was made.
