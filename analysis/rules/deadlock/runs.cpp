@@ -51,6 +51,8 @@ bool Runs::differs(const RankRun& own, const Event& branch) const {
   return branch.place && differing_.contains(spot(own, branch.place));
 }
 
+bool Runs::fails_alike(const RankRun& own, const BranchEvent& branch) const { return is_failure(branch) && !differs(own, branch); }
+
 bool Runs::asks_for_gradients(const BranchEvent& branch) const {
   const auto within = [&](const Fact& fact) { return fact.place.chunk == branch.place.chunk && fact.place.span.begin >= branch.place.span.begin && fact.place.span.end <= branch.place.span.end; };
   const auto& gradients = Noted::of(main_).gradients;

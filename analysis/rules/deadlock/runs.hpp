@@ -51,6 +51,9 @@ public:
   // Is the branch decided by what the ranks' data are, though one rank by itself cannot tell?
   bool differs(const RankRun& own, const interpreter::Event& branch) const;
 
+  // Does an operation fail on the one side, of which all ranks know the same, as a division by a size that all have?
+  bool fails_alike(const RankRun& own, const interpreter::BranchEvent& branch) const;
+
   // Does it ask for nothing that is not known but whether there are gradients?
   bool is_about_gradients(const RankRun& own, const interpreter::Event& branch) const;
   bool any_about_gradients() const { return !about_gradients_.empty(); }

@@ -433,6 +433,11 @@ private:
   Left walk_branch(const BranchEvent& branch) {
     const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
     if (!constant && !leads_on(branch) && !matters(branch.yes) && !matters(branch.no)) return Left::no;
+    // Where no rank differs from the others, nothing is seen to fail.
+    if (!constant && runs_.fails_alike(own_, branch)) {
+      take_for_true(symbols_.logical_not(branch.condition));
+      return walk(branch.no);
+    }
     const int site = runs_.site(own_, branch.place, branch.calls);
     locally_ = unseen_ = false;
     differs_ = runs_.differs(own_, branch);
