@@ -314,6 +314,29 @@ std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool&
 
 // ---------------------------------------------------------------- names
 
+namespace {
+bool assigns(const Stmt& stmt, Name name) {
+  const auto within = [&](syntax::Block block) { return std::ranges::any_of(block, [&](const Stmt* inner) { return assigns(*inner, name); }); };
+  switch (stmt.kind) {
+  case StmtKind::assign: return std::ranges::any_of(as<AssignStmt>(stmt).targets, [&](const Expr* target) { return target->kind == ExprKind::name && as<NameExpr>(*target).id == name; });
+  case StmtKind::if_: return within(as<IfStmt>(stmt).body) || within(as<IfStmt>(stmt).orelse);
+  case StmtKind::with: return within(as<WithStmt>(stmt).body);
+  default: return false;
+  }
+}
+// Does a file that ran up to here assign the name of its own somewhere, so that it comes from nowhere else?
+bool is_assigned_in(const Record& record, const std::string& path, Name name) {
+  bool any = false;
+  for (const auto& chunk : record.chunks) {
+    if (!chunk.chunk || chunk.path != path) continue;
+    const Stmt& stmt = *chunk.chunk->stmt;
+    if (stmt.kind == StmtKind::import_from && as<ImportFromStmt>(stmt).star) return false;
+    any = any || assigns(stmt, name);
+  }
+  return any;
+}
+} // namespace
+
 Value Interpreter::lookup(Name name, const Expr& node) {
   for (values::Scope* scope = frame_->scope; scope; scope = scope->parent) {
     if (scope->is_class && scope != frame_->scope) continue;
@@ -349,10 +372,11 @@ Value Interpreter::lookup(Name name, const Expr& node) {
   // A process that never came to bind one of its function's names: other ranks may have.
   if (limits_.as_rank && rehearsals_ == 0)
     for (const values::Scope* scope = frame_->scope; scope; scope = scope->parent) {
-      if (!scope->info) continue;
-      const auto& locals = scope->info->locals;
+      const bool is_module = !scope->parent && scope == frame_->scope && site_ == nullptr;
+      if (!scope->info && !is_module) continue;
       const values::Slot* slot = scope->names.find(name);
-      if (std::find(locals.begin(), locals.end(), name) == locals.end() || (slot && slot->value)) break;
+      const bool binds = is_module ? is_assigned_in(record_, record_.chunks[chunk_].path, name) : std::ranges::find(scope->info->locals, name) != scope->info->locals.end();
+      if (!binds || (slot && slot->value)) break;
       auto* event = record_.event<ProblemEvent>();
       event->place = here(node);
       event->calls = site_;

@@ -591,7 +591,7 @@ private:
         made.key = missing.site;
         made.place = missing.place;
         made.calls = missing.calls;
-        made.text = "`" + missing.name + "` is not assigned on " + rank_words(without, size) + ", which use" + (without.size() == 1 ? "s" : "") + " it here: UnboundLocalError, while the other ranks go on and wait.";
+        made.text = "`" + missing.name + "` is not assigned on " + rank_words(without, size) + ", which use" + (without.size() == 1 ? "s" : "") + " it here: " + (missing.calls || of_function_ ? "UnboundLocalError" : "NameError") + ", while the other ranks go on and wait.";
         undefined_.push_back(std::move(made));
       }
   }
