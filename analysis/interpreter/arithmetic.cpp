@@ -103,14 +103,14 @@ std::optional<std::int64_t> Interpreter::to_constant(Value value) {
 }
 
 namespace {
-// A number of each rank's own data, or one that is 0 for certain. Of a count not every rank may have some: in the run of one rank
+// A number of each rank's own data in a `try` of the same function, or one that is 0 for certain. Of a count not every rank may have some: in the run of one rank
 // nothing tells that it is a part of something.
-bool may_be_zero(Interpreter& run, Value value) {
+bool may_be_zero(Interpreter& run, Value value, bool in_try) {
   if (!value.is(Kind::integer) && !(value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value)) return false;
   if (const auto known = run.to_constant(value)) return *known == 0;
   if (run.heap().is_external(value)) return false;
   const Sharing sharing = run.heap().sharing(value);
-  if (sharing == Sharing::local) return true;
+  if (sharing == Sharing::local) return in_try;
   const bool counts = value.is(Kind::integer) && run.symbols().lower(value.integer()).value_or(-1) == 0;
   return counts && (run.as_rank() || sharing == Sharing::divergent);
 }
@@ -130,7 +130,7 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   if (left.is(Kind::choice)) return over_choices(left, [&](Value side) { return binary(op, side, right, node); }, here(node));
   if (right.is(Kind::choice)) return over_choices(right, [&](Value side) { return binary(op, left, side, node); }, here(node));
   // By a number of each rank's own: where it is 0, somebody may catch that.
-  if (catching_ > 0 && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right))
+  if (catching_ > 0 && (op == BinaryOp::div || op == BinaryOp::floordiv || op == BinaryOp::mod) && !left.is(Kind::string) && !left.is(Kind::tensor) && may_be_zero(*this, right, !frame_->tries.empty()))
     if (const Cond is_zero = truth(compare(CompareOp::eq, right, heap().integer(0))); symbols().decide(is_zero) != symbolic::Answer::no) {
       const auto fail = [&] {
         (void)raise_builtin("ZeroDivisionError", here(node));
