@@ -1,6 +1,8 @@
 #include "interpreter/unseen.hpp"
 #include "values/devices.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using values::Kind;
@@ -12,6 +14,7 @@ namespace {
 
 constexpr std::size_t most_sources = 8;
 constexpr int deepest_part = 8;
+constexpr std::string_view lies_on_kept = "$lies_on", parts_lie_on = "$parts_lie_on", moved_kept = "$moved";
 
 // What is noted was so from the beginning: no write.
 void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
@@ -28,8 +31,43 @@ std::vector<const Object*> objects(Value tuple) {
 } // namespace
 
 void note_part(values::Heap& heap, Value part, const Unknown& whole) {
-  if (part.is(Kind::unknown) && comes_from_unseen(whole)) keep(heap, *part.as<Unknown>(), "$part_of", Value::of(Kind::unknown, &whole));
+  if (!part.is(Kind::unknown)) return;
+  Unknown& made = *part.as<Unknown>();
+  if (comes_from_unseen(whole)) keep(heap, made, "$part_of", Value::of(Kind::unknown, &whole));
+  if (kept(whole, moved_kept)) keep(heap, made, moved_kept, heap.boolean(true));
+  // Of a part of a part nobody knows that it is more than a number, which goes with any device.
+  if (const Value device = kept(whole, parts_lie_on)) keep(heap, made, lies_on_kept, device);
 }
+
+void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts) {
+  if (!value.is(Kind::unknown)) return;
+  keep(heap, *value.as<Unknown>(), lies_on_kept, Value::of(Kind::device, &device));
+  if (of_parts) keep(heap, *value.as<Unknown>(), parts_lie_on, Value::of(Kind::device, &device));
+}
+void forget_device(values::Heap& heap, Value value) {
+  if (!value.is(Kind::unknown)) return;
+  for (const std::string_view name : {lies_on_kept, parts_lie_on})
+    if (kept(*value.as<Unknown>(), name)) heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
+}
+const values::Device* lies_on(const Unknown& value) {
+  const Value device = kept(value, lies_on_kept);
+  return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+}
+
+void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments) {
+  const auto carries = [&](Value value) {
+    value = run.resolve(value);
+    return value.is(Kind::device) || (value.is(Kind::unknown) && (kept(*value.as<Unknown>(), moved_kept) || kept(*value.as<Unknown>(), "$chosen")));
+  };
+  bool moved = std::ranges::any_of(arguments.positional, carries) || std::ranges::any_of(arguments.keywords, [&](const auto& given) { return carries(given.second); });
+  if (function.is(Kind::unknown)) {
+    const std::string_view called = function.as<Unknown>()->name, method = called.substr(called.rfind('.') + 1);
+    const values::Row* row = run.method_row(run.library().types().tensor, Name(method));
+    moved = moved || carries(function) || (row && row->operation == values::Operation::transfer);
+  }
+  if (moved && made.is(Kind::unknown)) keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+}
+bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
 
 void note_operands(values::Heap& heap, Value made, Value left, Value right) {
   std::vector<Value> from;

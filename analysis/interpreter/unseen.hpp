@@ -10,6 +10,14 @@ namespace stepzero::interpreter {
 
 // `part` is an attribute, an item or an element of `whole`.
 void note_part(values::Heap& heap, Value part, const values::Unknown& whole);
+// Where it lies if it is a tensor, and with `of_parts` where its parts do: the samples of a data set that is not seen are made on the CPU. What its
+// methods give may lie elsewhere.
+void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts);
+void forget_device(values::Heap& heap, Value value);
+const values::Device* lies_on(const values::Unknown& value);  // null: not known
+// The result of a call of unseen code that moves tensors, is given a device, or what was moved so. Its parts and what its methods give are as well.
+void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments);
+bool may_be_moved(const values::Unknown& value);
 // It is the sum, product… of both.
 void note_operands(values::Heap& heap, Value made, Value left, Value right);
 // The result of a call of unseen code of that name, where gradients are recorded.

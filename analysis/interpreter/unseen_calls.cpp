@@ -370,6 +370,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const Value made = heap().external(name.empty() ? "" : name + "()", where);
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
+  note_transfer(*this, made, function, arguments);
   // Of an object that was asked for a mode it is recorded what it does, as of a module.
   if (const Role role = function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{}; role.row) {
     const Value object = Value::of(Kind::unknown, role.object);

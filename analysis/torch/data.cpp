@@ -1,12 +1,14 @@
 // Data sets, loaders and what default collation makes of a batch. Semantics as in the documentation of torch.utils.data.
 #include "interpreter/speculation.hpp"
+#include "interpreter/unseen.hpp"
 #include "torch/arrays.hpp"
 #include "torch/generators.hpp"
 #include "torch/layer.hpp"
 
 #include "syntax/spelling.hpp"
-#include "values/shape_text.hpp"
+#include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <cmath>
 
@@ -114,9 +116,18 @@ Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place plac
   state.device = run.heap().device("cpu").as<values::Device>();
   return batched(run, state, batch, nullptr, place);
 }
+// Samples that are not seen, and what default collation makes of them, lie on the CPU as good as always; which is said with what follows from it.
+// `part`: one of the things that a sample consists of.
+Value unseen_on_host(Interpreter& run, values::Place place, Value sample = {}, bool part = false) {
+  const Value made = unseen(run, place);
+  if (sample.is(Kind::unknown) && interpreter::may_be_moved(*sample.as<values::Unknown>())) return made;
+  if (const values::Device* host = values::default_device(run.heap(), run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
+    interpreter::note_device(run.heap(), made, *host, !part);
+  return made;
+}
 Value collate(Interpreter& run, Value sample, const Dim& batch, Int index, values::Place place, int depth = 0) {
   sample = run.resolve(sample);
-  if (depth > 6) return unseen(run, place);
+  if (depth > 6) return unseen_on_host(run, place, sample, depth > 0);
   if (const TensorState* state = tensor_state(run, sample)) return batched(run, *state, batch, index, place);
   if (const TensorState* state = array_state(run, sample)) return batched(run, *state, batch, index, place);
   switch (sample.kind) {
@@ -127,7 +138,7 @@ Value collate(Interpreter& run, Value sample, const Dim& batch, Int index, value
   case Kind::tuple:
   case Kind::list: {
     const auto items = run.elements(sample, place);
-    if (!items) return unseen(run, place);
+    if (!items) return unseen_on_host(run, place, sample, depth > 0);
     std::vector<Value> parts;
     for (const Value& item : *items) parts.push_back(collate(run, item, batch, index, place, depth + 1));
     if (sample.is(Kind::tuple) && !sample.as<values::Tuple>()->fields.empty()) {
@@ -139,12 +150,12 @@ Value collate(Interpreter& run, Value sample, const Dim& batch, Int index, value
   }
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(sample);
-    if (state->open) return unseen(run, place);
+    if (state->open) return unseen_on_host(run, place, sample, depth > 0);
     std::vector<std::pair<Value, Value>> items;
     for (const auto& [key, value] : state->items) items.push_back({key, collate(run, value, batch, index, place, depth + 1)});
     return run.heap().dict(std::move(items));
   }
-  default: return unseen(run, place);
+  default: return unseen_on_host(run, place, sample, depth > 0);
   }
 }
 
@@ -345,7 +356,7 @@ Value loader_iter(Call& call) {
   info.sharing = Sharing::local;
   const Int counted = batches_of(run, loading);
   const Int trips = counted && loading.length ? counted : run.symbols().fresh(info);
-  Value batch = unseen(run, call.place);
+  Value batch = collating || kept(run, call.self, "$open") ? unseen(run, call.place) : unseen_on_host(run, call.place);
   if (const Sample sample = dataset ? sample_of(run, dataset, call.place) : Sample{}; sample.value && !kept(run, call.self, "$open")) {
     if (!loading.batches) {
       batch = collating ? run.call(collating, {{sample.value}, {}, false}, call.place) : sample.value;

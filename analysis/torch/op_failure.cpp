@@ -1,6 +1,7 @@
 // How an operator refuses its call: what is told, which operands are named, and how it could be mended.
 #include "torch/layer.hpp"
 
+#include "interpreter/unseen.hpp"
 #include "values/devices.hpp"
 #include "values/shape_text.hpp"
 
@@ -85,9 +86,10 @@ bool Op::on_one_device() {
   std::optional<Placed> first;
   const auto look = [&](std::string_view parameter, Value value, std::string text) {
     const TensorState* state = tensor(value);
+    const values::Device* device = state ? state->device : value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
     // One without dimensions goes with any device.
-    if (!state || !state->device || (state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(state->device)))) return true;
-    const Placed here{parameter, std::move(text), state->device};
+    if (!device || (state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device)))) return true;
+    const Placed here{parameter, std::move(text), device};
     if (!first) {
       first = here;
       return true;

@@ -270,6 +270,16 @@ Value run_operator(Call& call) {
 }
 
 namespace {
+// A layer computes where its weight lies, whatever is known of its input. Where the two may be apart that is told, and no more of what follows.
+void lies_with_weight(Op& op, Value made) {
+  const TensorState *weight = op.tensor(op.kept("weight")), *state = made.is(Kind::tensor) ? op.tensor(made) : nullptr;
+  const bool apart = op.told() && op.told()->problem == ProblemKind::device;
+  if (!state || !weight || !weight->device || (!apart && state->device)) return;
+  TensorState placed = *state;
+  placed.device = apart ? nullptr : weight->device;
+  set_state(op.run, made, placed);
+}
+
 Value run_described(Call& call, Op& op) {
   // What only changes how a tensor is looked at writes no number.
   constexpr std::string_view no_numbers[] = {"torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
@@ -289,6 +299,7 @@ Value run_described(Call& call, Op& op) {
   }
   if (made.is(Kind::unknown) && std::any_of(op.tensors().begin(), op.tensors().end(), [&](Value value) { return call.run.heap().is_blamed(value); }))
     made.as<values::Unknown>()->blamed = true;
+  if (call.row.one_device) lies_with_weight(op, made);
   follow_rank(op, made);
   if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple))) call.row.op->content(op, made);
   if (call.row.op->writes)

@@ -1,5 +1,6 @@
 // What wraps modules and optimizers and communicates out of sight: DDP, FSDP, ZeRO, Join, distributed checkpoints. Semantics as in
 // the documentation of torch.nn.parallel, torch.distributed.fsdp, .optim, .algorithms and .checkpoint.
+#include "interpreter/unseen.hpp"
 #include "torch/native.hpp"
 #include "torch/wrapping.hpp"
 #include "values/kept.hpp"
@@ -229,6 +230,8 @@ Value fully_sharded(Call& call) {
 }
 // What moves its inputs leaves it open where they lie.
 void move_input(Interpreter& run, Value argument) {
+  argument = run.resolve(argument);
+  if (argument.is(Kind::unknown)) interpreter::forget_device(run.heap(), argument);
   if (const TensorState* state = tensor_state(run, argument); state && state->device) {
     TensorState moved = *state;
     moved.device = nullptr;
