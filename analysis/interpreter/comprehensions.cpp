@@ -34,6 +34,19 @@ bool is_free_of(const Expr* expr, Name target) {
   }
 }
 
+// Of what a filter lets through it is not known which of the sizes that differ among the elements it has.
+Value without_local_sizes(values::Heap& heap, Value element) {
+  if (!element.is(Kind::tensor) || element.as<values::Tensor>()->role != values::TensorRole::plain) return element;
+  values::TensorState state = *element.as<values::Tensor>()->now();
+  bool changed = false;
+  for (values::Dim& dim : state.shape.dims)
+    if (dim.size && heap.symbols().sharing(dim.size) >= Sharing::local) {
+      dim.size = nullptr;
+      changed = true;
+    }
+  return changed ? heap.tensor(std::move(state), element.as<values::Tensor>()->born) : element;
+}
+
 } // namespace
 
 Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
@@ -69,7 +82,8 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
         keys.push_back(value);
       } else {
         open = true;
-        rest = heap().merge(rest, expr.value ? mapped : value, Sharing::uniform);
+        const Value kept = expr.value ? mapped : value;
+        rest = heap().merge(rest, filtered == Sharing::uniform ? kept : without_local_sizes(heap(), kept), Sharing::uniform);
         rest_key = value;
       }
       return;

@@ -260,8 +260,25 @@ std::vector<std::vector<Value>> ListCall::other_items(bool& known) const {
   return others;
 }
 
+// Of a tensor that only some rounds add: the sizes that these have, as the conditions around say. `if len(x) == batch_size: outputs.append(y)`
+Value as_it_is_here(ListCall& call, Value added) {
+  if (!added.is(Kind::tensor) || added.as<values::Tensor>()->role != values::TensorRole::plain) return added;
+  auto& s = call.symbols();
+  values::TensorState state = *added.as<values::Tensor>()->now();
+  bool changed = false;
+  for (values::Dim& dim : state.shape.dims) {
+    if (!dim.size || s.value(dim.size) || s.sharing(dim.size) < Sharing::local) continue;
+    const auto least = s.lower(dim.size), most = s.upper(dim.size);
+    if (!least || least != most) continue;
+    dim.size = s.constant(least.value_or(0));
+    changed = true;
+  }
+  return changed ? call.heap().tensor(std::move(state), added.as<values::Tensor>()->born) : added;
+}
+
 // append, appendleft, and add of a set.
 Value append(ListCall& call) {
+  call.first = as_it_is_here(call, call.first);
   if (call.arguments.spread && call.name != "appendleft") return call.shuffle(call.heap().external(""));
   if (!call.first) return {};
   values::ListState& state = call.state;

@@ -89,6 +89,21 @@ bool only_blamed(Value before, Value end) {
          was->maybe_array == now->maybe_array && was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
 }
 
+// What each round leaves for the next, and is none in the first one: the state of a recurrent layer.
+bool begins_as_none(Value before, Value end) {
+  if (!before.is(Kind::none)) return false;
+  const auto* tuple = end.is(Kind::tuple) ? end.as<values::Tuple>() : nullptr;
+  return end.is(Kind::tensor) || (tuple && !tuple->items.empty() && std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
+}
+constexpr std::string_view some_round = "?";  // the condition that there was a round before
+// The head's value of such a thing; null: it is none.
+const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head) {
+  if (!head.is(Kind::choice)) return nullptr;
+  const auto* choice = head.as<values::Choice>();
+  const bool is_head = choice->no.is(Kind::none) && symbols.form(choice->condition) == symbolic::Context::Form::opaque && symbols.text(choice->condition) == some_round;
+  return is_head && begins_as_none(choice->no, choice->yes) ? choice : nullptr;
+}
+
 // Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i == 6: first = x`.
 void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
   constexpr int most_choices = 8;
@@ -179,9 +194,12 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   for (const auto& [slot, left] : ends_) {
     const Value before = slot->value;
     const Value end = run_.without_made(left, mark.clock);
-    if ((widened_.contains(slot) && run_.covers(before, end)) || only_blamed(before, end)) continue;
-    Value wide = without_own_sizes(heap(), heap().join_states(before, end, nullptr, carried_sharing_));
-    if (wide == before) continue;
+    const auto* later = begun_as_none(run_.symbols(), before);
+    if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) || only_blamed(before, end)) continue;
+    Value wide = begins_as_none(before, end) ? end : heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
+    wide = without_own_sizes(heap(), wide);
+    if (wide == (later ? later->yes : before)) continue;
+    if (later || begins_as_none(before, end)) wide = heap().choose(later ? later->condition : run_.symbols().opaque(std::string(some_round), carried_sharing_), wide, Value::none());
     forgive(heap(), before, wide);
     if (run_.building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = run_.any_of_wide(wide);
     if (to_unknown && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));

@@ -1,6 +1,7 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
 #include "interpreter/first_round.hpp"
 #include "interpreter/iteration.hpp"
+#include "interpreter/last_round.hpp"
 #include "interpreter/rounds.hpp"
 #include "interpreter/speculation.hpp"
 
@@ -20,6 +21,7 @@ constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
 constexpr std::uint64_t unroll_share = 4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
+constexpr std::uint64_t last_round_steps = 8'000;   // or for its last batch
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
@@ -350,8 +352,8 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
   Value first;  // of several that are known
   bool first_fails = false;
   std::vector<const ProblemEvent*> failures;  // of a first round that is known
-  // Runs the first round by itself, for what fails in it whatever is not known.
-  const auto run_first = [&](Value item) {
+  // Runs a round by itself, for what fails in it whatever is not known.
+  const auto run_alone = [&](Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found) {
     Block scratch;
     Block* const block = block_;
     block_ = &scratch;
@@ -360,6 +362,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     ++generic_depth_;
     {
       const Speculation trial(*this, Speculation::Of::trial);
+      if (prepare) prepare();
       LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
       frame_->loops.push_back(&target);
       run_round(target, [&] {
@@ -371,8 +374,31 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     --generic_depth_;
     rehearsals_ -= alone;
     block_ = block;
-    failures_of_first_round(scratch, failures);
+    failures_of_first_round(scratch, found);
+  };
+  const auto run_first = [&](Value item) {
+    run_alone(item, nullptr, failures);
     first_fails = !failures.empty();
+  };
+  OperationEvent* misfit = nullptr;  // of the last round, where its batch is smaller
+  const auto run_last = [&](Value item, const Speculation& round, std::size_t first_event) {
+    misfit = nullptr;
+    const auto last = rehearsals_ == 0 && !limits_.as_rank && policy_.looks_for_failures && !guarded() ? last_round(*this, item, known_length(iterable)) : std::nullopt;
+    if (!last) return;
+    std::vector<const ProblemEvent*> found;
+    const std::size_t last_event = record_.events.size(), doubts = symbols().doubts();
+    // The round before had a whole batch.
+    const auto left = heap().written(round.mark());
+    run_alone(with_batch(heap(), item, last->batch, last->size), [&] {
+      symbols().assume(symbols().compared(symbolic::Compare::eq, last->batch, symbols().constant(last->others)));
+      for (const auto& [slot, before] : left)
+        if (const Value whole = with_batch(heap(), slot->value, last->batch, last->others); !(whole == slot->value)) heap().set(*slot, whole);
+    }, found);
+    replay_.doubts += symbols().doubts() - doubts;
+    const ProblemEvent* failure = failure_of_last_round(record_, found, first_event, last_event);
+    if (!failure) return;
+    misfit = record_implied("$misfits", last->loader, {heap().integer(last->samples), heap().integer(last->others), heap().integer(last->size), heap().string(failure->text)}, {}, failure->place);
+    if (misfit) misfit->calls = failure->calls;
   };
   if (auto items = elements(iterable, here(*stmt.iterable)); items && items->size() <= max_unrolled) {
     Flow flow;
@@ -417,6 +443,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     Speculation this_round(*this);
     const std::vector<Cond> path = path_;
     const std::uint64_t from = record_.steps;
+    const std::size_t first_event = record_.events.size();
     const Value given = for_a_round(heap(), each), numbered = given.is(Kind::tuple) && !given.as<values::Tuple>()->items.empty() ? resolve(given.as<values::Tuple>()->items.front()) : resolve(given);
     number = numbered.is(Kind::integer) ? numbered.integer() : nullptr;
     run_assign(*stmt.target, given);
@@ -433,11 +460,13 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
       path_ = path_behind;
       heap().apply(changed);
     }
+    if (flow_of_round == Flow::normal && record_.steps - from <= last_round_steps) run_last(given, this_round, first_event);
     this_round.commit();
     return flow_of_round;
   });
   block_->events.insert(block_->events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, block_->events.size())), failures.begin(), failures.end());
   if (!failures.empty()) return run_else(stmt.body, stmt.orelse, flow);
+  if (misfit && block_->events.size() > so_far && block_->events.back()->kind == EventKind::loop && !leaves_the_loop(static_cast<const LoopEvent*>(block_->events.back())->rounds[0])) append(misfit);
   if (yielded) heap().slot_of(frame_->scope->names, yielded_name).value = Value::of(yielded);
   if (is_iterator && shape.length) heap().set_list(iterable, {});
   // Rounds that are dealt out to the ranks: only its own count for this one.

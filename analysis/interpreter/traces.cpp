@@ -155,8 +155,8 @@ void Interpreter::mark_earlier(Value value, int depth) {
     return;
   }
   if (value.is(Kind::choice)) {
-    mark_earlier(value.as<values::Choice>()->yes, depth + 1);
-    mark_earlier(value.as<values::Choice>()->no, depth + 1);
+    mark_earlier(value.as<values::Choice>()->yes, depth);
+    mark_earlier(value.as<values::Choice>()->no, depth);
     return;
   }
   if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return;

@@ -45,7 +45,7 @@ bool has_history(Value value, int depth) {
     const auto& items = value.as<values::Tuple>()->items;
     return depth == 0 && std::any_of(items.begin(), items.end(), [](const Value& item) { return has_history(item, 1); });
   }
-  case Kind::choice: return has_history(value.as<values::Choice>()->yes, depth + 1) && has_history(value.as<values::Choice>()->no, depth + 1);
+  case Kind::choice: return has_history(value.as<values::Choice>()->yes, depth) && has_history(value.as<values::Choice>()->no, depth);
   case Kind::tensor: return value.as<values::Tensor>()->now() && value.as<values::Tensor>()->now()->requires_grad == values::Known::yes;
   default: return false;
   }
@@ -59,7 +59,7 @@ bool mark_carried(values::Heap& heap, const values::Object* earlier, const value
   }
   if (value.is(Kind::choice)) {
     const auto* choice = value.as<values::Choice>();
-    const bool yes = mark_carried(heap, earlier, mark, choice->yes, depth + 1), no = mark_carried(heap, earlier, mark, choice->no, depth + 1);
+    const bool yes = mark_carried(heap, earlier, mark, choice->yes, depth), no = mark_carried(heap, earlier, mark, choice->no, depth);
     return yes || no;
   }
   if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return false;
@@ -105,6 +105,23 @@ Value for_a_round(values::Heap& heap, Value element, int depth) {
   return one;
 }
 
+namespace {
+// An operand has one of two values, and the operation takes neither.
+void failures_of_both_values(const BranchEvent& branch, std::vector<const ProblemEvent*>& found) {
+  const auto failures = [](const Block& side) {
+    std::vector<const ProblemEvent*> all;
+    for (const Event* event : side.events) {
+      const auto* problem = event->kind == EventKind::problem ? static_cast<const ProblemEvent*>(event) : nullptr;
+      if (problem && !problem->guarded && problem->problem < values::ProblemKind::first_without_failure) all.push_back(problem);
+    }
+    return all;
+  };
+  const auto others = failures(branch.no);
+  for (const ProblemEvent* one : failures(branch.yes))
+    if (std::ranges::any_of(others, [&](const ProblemEvent* other) { return other->place == one->place && other->problem == one->problem; })) found.push_back(one);
+}
+} // namespace
+
 void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found) {
   for (const Event* event : block.events) {
     if (event->kind == EventKind::problem) {
@@ -112,6 +129,8 @@ void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*
       if (!problem->guarded && !problem->assumption && problem->problem < values::ProblemKind::first_without_failure) found.push_back(problem);
     } else if (event->kind == EventKind::call) {
       failures_of_first_round(static_cast<const CallEvent*>(event)->body, found);
+    } else if (event->kind == EventKind::branch && static_cast<const BranchEvent*>(event)->condition && !static_cast<const BranchEvent*>(event)->stmt) {
+      failures_of_both_values(*static_cast<const BranchEvent*>(event), found);
     } else if (event->kind == EventKind::branch || event->kind == EventKind::loop || event->kind == EventKind::attempt) {
       const Block here{{event}};
       if (leaves(here)) return;

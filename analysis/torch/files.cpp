@@ -100,6 +100,7 @@ std::vector<Row> file_rows() {
       row("$carried", function, "mark", nullptr, {}, Operation::kept),
       row("$kept", function, "added", nullptr, {}, Operation::kept),
       row("$same_in_all", function, "size", nullptr, {}, Operation::has_to_fit),
+      row("$misfits", method, "samples, others, last, problem", nullptr, {}, Operation::has_to_fit),
       row("$fits", function, "size, other, broadcasts", nullptr, {}, Operation::has_to_fit),
       row("$read", function, "", nullptr, {}, Operation::host_read),
       row("$picked", function, "index", nullptr, {}, Operation::picked),

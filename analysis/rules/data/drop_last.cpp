@@ -4,6 +4,7 @@
 #include "rules/loop/loaders.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace stepzero::rules {
 
@@ -77,34 +78,95 @@ std::vector<TrainingLoop> all_loops(const Training& training) {
   return found;
 }
 
-// What the rounds of a loop have added to a list is stacked: the last is smaller.
-void look_at_stacks(const Record& record, const Training& training, Report& report, Once& once) {
-  const std::vector<TrainingLoop> loops = all_loops(training);
-  for (const Reading& reading : readings(loops)) {
-    const auto last = last_batch(record, reading);
-    const auto& rounds = reading.training->loop->rounds;
-    if (!last || std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round); })) continue;
-    for (const Happening& each : reading.training->scene->all) {
-      const OperationEvent& event = *each.event;
-      if (event.row->operation != Operation::has_to_fit || event.arguments.size() != 1 || each.in_attempt || each.in_handler || each.in(reading.training->loop)) continue;
-      const Int size = event.arguments[0].integer();
-      const auto of_others = size_for(record, *last, size, last->others), of_last = size_for(record, *last, size, last->size);
-      if (!holds_batch(record, *last, size) || !of_others || !of_last || *of_others == *of_last || !once(event.place)) continue;
-      Finding* finding = report.add(Severity::warning, event.place, event.calls,
-                                    "The last of these tensors has size " + std::to_string(*of_last) + " where the others have " + std::to_string(*of_others) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) + " leave " +
-                                        std::to_string(last->size) + " for the last one" + last->by_default + ", and tensors of different shapes are not joined so. Join them along the batch, `torch.cat(…, dim=0)`, or pass `drop_last=True` to the loader.");
-      if (!finding) continue;
-      report.relate(*finding, reading.made->place, "the loader");
-      add_drop_last(record, report, *finding, *reading.made);
+// The loop, if it is one, in which the loader is asked for its batches by this event: it stands in the header.
+const LoopEvent* loop_of(const Block& block, const OperationEvent& read) {
+  for (const Event* event : block.events) {
+    const LoopEvent* found = nullptr;
+    const auto look = [&](const Block& inner) { found = found ? found : loop_of(inner, read); };
+    switch (event->kind) {
+    case EventKind::loop: {
+      const auto* loop = static_cast<const LoopEvent*>(event);
+      if (loop->place.chunk == read.place.chunk && loop->calls == read.calls && loop->place.span.begin <= read.place.span.begin && read.place.span.end <= loop->place.span.end) return loop;
+      std::ranges::for_each(loop->rounds, look);
+      break;
     }
+    case EventKind::branch:
+      look(static_cast<const BranchEvent*>(event)->yes);
+      look(static_cast<const BranchEvent*>(event)->no);
+      break;
+    case EventKind::call: look(static_cast<const CallEvent*>(event)->body); break;
+    case EventKind::attempt: look(static_cast<const AttemptEvent*>(event)->body); break;
+    default: break;
+    }
+    if (found) return found;
   }
+  return nullptr;
+}
+
+// What the rounds of a loop or of a comprehension have left in a list is stacked: the last is smaller.
+void look_at_stacks(const Record& record, const Training& training, Report& report, Once& once) {
+  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
+    for (const Scene& scene : *scenes)
+      for (const Happening& each : scene.all) {
+        const OperationEvent& event = *each.event;
+        if (event.row->operation != Operation::has_to_fit || event.arguments.size() != 1 || each.in_attempt || each.in_handler) continue;
+        const Int size = event.arguments[0].integer();
+        const auto reading = reading_of(record, scene, size);
+        const auto last = reading ? last_batch(record, *reading) : std::nullopt;
+        if (!last) continue;
+        const LoopEvent* loop = loop_of(scene.root->block, *reading->reads[0]);
+        if (loop && (each.in(loop) || std::any_of(loop->rounds.begin(), loop->rounds.end(), [](const Block& round) { return is_left_early(round); }))) continue;
+        const auto of_others = size_for(record, *last, size, last->others), of_last = size_for(record, *last, size, last->size);
+        if (!of_others || !of_last || *of_others == *of_last || !once(event.place)) continue;
+        Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                      "The last of these tensors has size " + std::to_string(*of_last) + " where the others have " + std::to_string(*of_others) + ": " + count(last->samples, "sample") + " in batches of " + std::to_string(last->others) + " leave " +
+                                          std::to_string(last->size) + " for the last one" + last->by_default + ", and tensors of different shapes are not joined so. Join them along the batch, `torch.cat(…, dim=0)`, or pass `drop_last=True` to the loader.");
+        if (!finding) continue;
+        report.relate(*finding, reading->made->place, "the loader");
+        add_drop_last(record, report, *finding, *reading->made);
+      }
+}
+
+// Something fails on the last batch alone, as the run of the last round has shown.
+void look_at_last_rounds(const Record& record, const Training& training, Report& report, Once& once) {
+  for (const auto* scenes : {&training.scenes(), &training.evaluating()})
+    for (const Scene& scene : *scenes)
+      for (const Happening& each : scene.all) {
+        const OperationEvent& event = *each.event;
+        if (event.row->operation != Operation::has_to_fit || !event.self.is(values::Kind::instance) || each.in_attempt || each.in_handler || !once(event.place)) continue;
+        const auto number = [&](std::string_view name) { return record.symbols.value(argument(event, name).integer()).value_or(0); };
+        const std::string problem(argument(event, "problem").text());
+        Finding* finding = report.add(Severity::warning, event.place, event.calls,
+                                      "This fails on the last batch, which has " + std::to_string(number("last")) + " where the others have " + std::to_string(number("others")) + ": " + count(number("samples"), "sample") + " do not divide. " +
+                                          (problem.empty() ? std::string() : problem + ". ") + "Take the size from the batch, `x.size(0)`, or pass `drop_last=True` to the loader.");
+        if (!finding) continue;
+        report.relate(*finding, event.self.object()->born, "the loader");
+        for (const Happening& other : scene.all)
+          if (other.event->row->operation == Operation::loader_made && other.event->row->kind == values::RowKind::class_ && other.event->self.object() == event.self.object()) {
+            add_drop_last(record, report, *finding, *other.event);
+            break;
+          }
+      }
+}
+
+// Does every round come to it? Of a loop that trains nothing: nothing decides about it but what decides about the loop.
+bool comes_in_each_round(const Record& record, const Reading& reading, const Happening& each) {
+  const TrainingLoop& loop = *reading.training;
+  if (loop.backward) return in_every_round(record, loop, each);
+  if (each.in_handler || !each.in(loop.loop) || loop.loop->unrolled) return false;
+  const auto read = std::ranges::find_if(loop.scene->all, [&](const Happening& other) { return other.event == reading.reads[0]; });
+  return read != loop.scene->all.end() && each.turns.size() == read->turns.size();
 }
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  const std::vector<TrainingLoop> loops = training_loops(training);
+  std::vector<TrainingLoop> loops = training_loops(training);
+  std::ranges::copy_if(all_loops(training), std::back_inserter(loops), [trains = loops](const TrainingLoop& loop) {
+    return std::ranges::none_of(trains, [&](const TrainingLoop& other) { return other.loop == loop.loop; });
+  });
   Once once;
   look_at_stacks(record, training, report, once);
+  look_at_last_rounds(record, training, report, once);
   for (const Reading& reading : readings(loops)) {
     const auto last = last_batch(record, reading);
     if (!last) continue;
@@ -117,8 +179,8 @@ void check(const Record& record, Report& report) {
     bool told = false;
     for (const Happening& each : reading.training->scene->all) {
       const OperationEvent& event = *each.event;
-      if (each.in_attempt || !in_every_round(record, *reading.training, each)) continue;
-      if (event.row->operation == Operation::has_to_fit && event.arguments.size() > 1) {
+      if (each.in_attempt || !comes_in_each_round(record, reading, each)) continue;
+      if (event.row->operation == Operation::has_to_fit && event.arguments.size() > 1 && !event.self.is(values::Kind::instance)) {
         // Equal for all batches but the last.
         const symbolic::Int size = event.arguments[0].integer(), against = event.arguments[1].integer();
         const auto of_others = size_for(record, *last, size, last->others), of_last = size_for(record, *last, size, last->size);
@@ -133,7 +195,7 @@ void check(const Record& record, Report& report) {
         if (!finding) continue;
         report.relate(*finding, reading.made->place, "the loader");
         add_drop_last(record, report, *finding, *reading.made);
-      } else if (event.row->operation == Operation::normalizes_batch) {
+      } else if (event.row->operation == Operation::normalizes_batch && reading.training->backward) {
         const values::TensorState* input = event.argument_state(0);
         if (last->size != 1 || !is_batch(input) || input->shape.dims.size() < 2) continue;
         // One value per channel: the sizes behind the channels are all 1.
@@ -180,7 +242,7 @@ constexpr Rule drop_last = complete({
              "for (x,) in loader:\n"
              "    flat = x.view(x.size(0), -1, 20)\n",
     .silent = "Data sets whose length is not known; lengths that divide; drop_last=True; shapes taken from the tensor; convolutional batch norms, which have many values per "
-              "channel; loaders that are only evaluated; loops that are left before the last batch; what stands in a try.",
+              "channel; loops that are left before the last batch; what stands in a try.",
     .fix = "Adds `drop_last=True`, which leaves samples out.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

@@ -38,6 +38,21 @@ std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
   return found;
 }
 
+std::optional<Reading> reading_of(const Record& record, const Scene& scene, symbolic::Int size) {
+  const OperationEvent* read = nullptr;
+  record.symbols.atoms(size, [&](symbolic::Int atom) {
+    for (const Happening& each : scene.all) {
+      const OperationEvent& event = *each.event;
+      if (event.row->operation != Operation::loader_made || event.row->kind != values::RowKind::method || !event.self.is(Kind::instance)) continue;
+      if (const Value batch = argument(event, values::LoaderState::batch); batch.is(Kind::integer) && batch.integer() == atom) read = &event;
+    }
+  });
+  if (!read) return std::nullopt;
+  for (const Happening& each : scene.all)
+    if (each.event->row->operation == Operation::loader_made && each.event->row->kind == values::RowKind::class_ && each.event->self.object() == read->self.object()) return Reading{nullptr, each.event, {read}};
+  return std::nullopt;
+}
+
 std::vector<Value> datasets_of(Value loader) {
   std::vector<Value> found;
   for (Value at = kept(loader, values::LoaderState::dataset); at.is(Kind::instance) && found.size() < 8; at = kept(at, values::LoaderState::dataset)) found.push_back(at);

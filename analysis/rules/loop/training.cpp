@@ -150,7 +150,7 @@ void Training::look_at(const Root& root) {
     if (any || event.kind != EventKind::operation) return;
     const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
     any = operation != Operation::unseen && operation != Operation::zero_grad && matters(operation);
-    evaluates = evaluates || operation == Operation::forward;
+    evaluates = evaluates || operation == Operation::forward || operation == Operation::has_to_fit || operation == Operation::viewed;
   });
   if (!any && !evaluates) return;
   Scene& scene = (any ? scenes_ : evaluating_).emplace_back();

@@ -81,7 +81,7 @@ public:
   static const Training& of(const Record& record);
 
   const std::vector<Scene>& scenes() const { return scenes_; }
-  // Roots that train nothing, and call models in loops.
+  // Roots that train nothing, and call models or look at the sizes of batches in loops.
   const std::vector<Scene>& evaluating() const { return evaluating_; }
   // Those that every run makes which comes to the operation; and those that every run makes which takes a way that the program offers.
   const std::vector<Mistake>& mistakes() const { return mistakes_; }

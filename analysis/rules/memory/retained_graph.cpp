@@ -73,26 +73,37 @@ std::vector<const values::TensorState*> states_of(const OperationEvent& backward
   return found;
 }
 
+// The decisions of the program under which it happens. That there was a round before, by which a carried state is none or a tensor, is no
+// decision.
+std::size_t decisions(const Record& record, const Happening& each) {
+  return static_cast<std::size_t>(std::ranges::count_if(each.turns, [&](const Turn& turn) {
+    const symbolic::Cond condition = turn.branch->condition;
+    return turn.branch->stmt || !condition || record.symbols.form(condition) != symbolic::Context::Form::opaque || record.symbols.text(condition) != "?";
+  }));
+}
+
 // The loss of each round is computed from what the rounds before have left, with its history.
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
-  std::size_t conditions = loop.backward->turns.size();
+  std::size_t conditions = decisions(record, *loop.backward);
   std::set<const Object*> marks;  // of what the rounds before have left
   for (const Happening& each : loop.scene->all) {
     if (each.loops.empty() || each.loops.back() != loop.loop) continue;
-    conditions = std::min(conditions, each.turns.size());
+    conditions = std::min(conditions, decisions(record, each));
     if (each.event->row->operation == Operation::kept && !each.event->place) marks.insert(each.event->arguments[0].object());
   }
   if (marks.empty()) return;
   for (const Happening& each : loop.scene->all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() || each.loops.back() != loop.loop) continue;
+    // Of several rounds together it goes through what no backward has freed yet.
+    if (loop.loop->unrolled && !loop.everywhere.contains({backward.place.chunk, backward.place.span.end})) continue;
     // Nothing is left in the first round, so that there it may be computed otherwise.
     const auto losses = states_of(backward);
     const auto carried = std::ranges::find_if(losses, [&](const values::TensorState* loss) {
       return loss->requires_grad == values::Known::yes && std::any_of(loss->graph.begin(), loss->graph.end(), [&](const Object* source) { return marks.contains(source); });
     });
     // Behind a condition it may be of several rounds together.
-    if (carried == losses.end() || losses.size() > 2 || each.in_handler || each.turns.size() > conditions) continue;
+    if (carried == losses.end() || losses.size() > 2 || each.in_handler || decisions(record, each) > conditions) continue;
     const auto keeps = [&](std::string_view flag) {
       const Value given = argument(backward, flag);
       return given && truth(record, given) != Answer::no;
