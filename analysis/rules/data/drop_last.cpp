@@ -43,28 +43,6 @@ bool holds_batch(const Record& record, const LastBatch& last, Int size) {
   return found;
 }
 
-// May the loop be left before the last batch?
-bool is_left_early(const Block& block, bool inner = false) {
-  return std::any_of(block.events.begin(), block.events.end(), [&](const Event* event) {
-    switch (event->kind) {
-    case EventKind::exit: {
-      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
-      return exit == ExitKind::return_ || (exit == ExitKind::break_ && !inner);
-    }
-    case EventKind::branch: return is_left_early(static_cast<const BranchEvent*>(event)->yes, inner) || is_left_early(static_cast<const BranchEvent*>(event)->no, inner);
-    case EventKind::loop: {
-      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
-      return std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round, true); });
-    }
-    case EventKind::attempt: {
-      const auto* attempt = static_cast<const AttemptEvent*>(event);
-      return is_left_early(attempt->body, inner) || is_left_early(attempt->orelse, inner) || std::any_of(attempt->handlers.begin(), attempt->handlers.end(), [&](const Block& handler) { return is_left_early(handler, inner); });
-    }
-    default: return false;
-    }
-  });
-}
-
 // Every loop, whether it trains or not.
 std::vector<TrainingLoop> all_loops(const Training& training) {
   std::vector<TrainingLoop> found;

@@ -59,6 +59,27 @@ std::vector<Value> datasets_of(Value loader) {
   return found;
 }
 
+bool is_left_early(const Block& block, bool inner) {
+  return std::any_of(block.events.begin(), block.events.end(), [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: {
+      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
+      return exit == ExitKind::return_ || (exit == ExitKind::break_ && !inner);
+    }
+    case EventKind::branch: return is_left_early(static_cast<const BranchEvent*>(event)->yes, inner) || is_left_early(static_cast<const BranchEvent*>(event)->no, inner);
+    case EventKind::loop: {
+      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
+      return std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round, true); });
+    }
+    case EventKind::attempt: {
+      const auto* attempt = static_cast<const AttemptEvent*>(event);
+      return is_left_early(attempt->body, inner) || is_left_early(attempt->orelse, inner) || std::any_of(attempt->handlers.begin(), attempt->handlers.end(), [&](const Block& handler) { return is_left_early(handler, inner); });
+    }
+    default: return false;
+    }
+  });
+}
+
 std::optional<std::int64_t> size_for(const Record& record, const LastBatch& last, symbolic::Int size, std::int64_t batch) {
   std::vector<symbolic::Assignment> known;
   record.symbols.atoms(size, [&](symbolic::Int atom) {

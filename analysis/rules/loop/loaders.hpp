@@ -29,5 +29,7 @@ struct LastBatch {
 // A size for batches of so many; what has a default is that. Nothing if it is not known.
 std::optional<std::int64_t> size_for(const Record& record, const LastBatch& last, symbolic::Int size, std::int64_t batch);
 std::optional<LastBatch> last_batch(const Record& record, const Reading& reading);
+// May the loop whose round it is be left before its last round?
+bool is_left_early(const interpreter::Block& round, bool inner = false);
 
 } // namespace stepzero::rules

@@ -2,6 +2,7 @@
 #include "rules/loop/absent.hpp"
 #include "rules/loop/gated.hpp"
 #include "rules/loop/horizon.hpp"
+#include "rules/loop/loaders.hpp"
 #include "rules/loop/windows.hpp"
 #include "rules/list.hpp"
 #include "values/shape_text.hpp"
@@ -162,22 +163,28 @@ const Window* ignores_windows(const Record& record, const std::vector<Window>& a
 }
 
 // More steps than the cycle has, all of them known.
-std::optional<std::size_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
+std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler, std::int64_t& total) {
   const OperationEvent& made = *scheduler.made->event;
   const auto steps = record.number(argument_of(made, "total_steps"));
   const auto epochs = record.number(argument_of(made, "epochs")), per_epoch = record.number(argument_of(made, "steps_per_epoch"));
   if (!steps && !(epochs && per_epoch)) return std::nullopt;
   total = steps ? *steps : *epochs * *per_epoch;
-  std::size_t count = 0;
+  std::int64_t count = 0;
   for (const Happening* step : scheduler.steps) {
-    if (step->in_handler) return std::nullopt;
+    if (step->in_handler || step->in_attempt) return std::nullopt;
     if (!step->turns.empty()) continue;
-    ++count;  // a loop that is not unrolled may make none, or many
+    std::int64_t times = 1;  // in all rounds of the loops that are not run one by one
+    for (const LoopEvent* loop : step->loops) {
+      if (std::ranges::any_of(loop->rounds, [](const Block& round) { return is_left_early(round); })) return std::nullopt;
+      if (loop->unrolled) continue;
+      const std::int64_t rounds = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
+      constexpr std::int64_t most = 1'000'000'000;
+      if (rounds <= 0 || times > most / rounds) return std::nullopt;
+      times *= rounds;
+    }
+    count += times;
   }
-  for (const Happening* step : scheduler.steps)
-    for (const LoopEvent* loop : step->loops)
-      if (!loop->unrolled) return std::nullopt;
-  return static_cast<std::int64_t>(count) > total ? std::optional(count) : std::nullopt;
+  return count > total ? std::optional(count) : std::nullopt;
 }
 
 void judge(const Record& record, const Scene& scene, const Steps& scheduler, const std::vector<Window>& all, Report& report, Once& once) {
@@ -201,9 +208,10 @@ void judge(const Record& record, const Scene& scene, const Steps& scheduler, con
   std::int64_t total = 0;
   if (const auto count = overrun(record, scheduler, total)) {
     if (!once(event.place)) return;
-    Finding* finding = report.add(Severity::warning, event.place, event.calls,
+    const bool certain = scheduler.made->turns.empty() && scene.root->defaults.empty() && std::ranges::all_of(scheduler.steps, [](const Happening* step) { return step->turns.empty(); });
+    Finding* finding = report.add(certain ? Severity::error : Severity::warning, event.place, event.calls,
                                   code(name + ".step()") + " is called " + std::to_string(*count) + " times, but the cycle has " + std::to_string(total) +
-                                      " steps: the next one raises `ValueError`. Pass the number of batches of all epochs as `total_steps`.");
+                                      " steps: one more raises `ValueError`. Pass the number of batches of all epochs as `total_steps`.");
     if (finding) report.relate(*finding, made.place, "the cycle is made for " + std::to_string(total) + " steps");
     return;
   }

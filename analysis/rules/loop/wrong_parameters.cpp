@@ -45,6 +45,19 @@ std::optional<std::set<const Object*>> all_taken(const Scene& scene) {
   return taken;
 }
 
+// Have two optimizers the parameters of one module, or the same list of them?
+bool of_the_same(Value one, Value other) {
+  if (const Object* module = module_of(one)) return module == module_of(other);
+  const auto taken = [](Value optimizer) {
+    std::set<const Object*> found;
+    if (const Value tensors = attribute(optimizer.object(), values::LoaderState::tensors); tensors.is(Kind::tuple))
+      for (const Value& tensor : tensors.as<values::Tuple>()->items) found.insert(tensor.object());
+    return found;
+  };
+  const auto mine = taken(one);
+  return !mine.empty() && mine == taken(other);
+}
+
 std::vector<const values::Tensor*> own_parameters(const Instance& layer) {
   std::vector<const values::Tensor*> found;
   for (const auto& [name, slot] : layer.attributes.entries())
@@ -249,11 +262,11 @@ void check(const Record& record, Report& report) {
       const Use use = use_of(scene, optimizer, stands);
       // Two optimizers of one module, and a loss that reaches no optimizer: the later of them was meant for it.
       bool doubled = false;
-      if (use.homeless && module_of(optimizer))
+      if (use.homeless)
         for (const Happening& other : scene.all) {
           if (other.event == made.event) break;
-          doubled = doubled || (other.event->row->operation == Operation::optimizer_made && scene.standing(other.event->self.object()) != stands.object() &&
-                                module_of(other.event->self) == module_of(optimizer));
+          doubled = doubled || (other.event->row->operation == Operation::optimizer_made && scene.standing(other.event->self.object()) != stands.object() && other.event->self.is(Kind::instance) &&
+                                of_the_same(other.event->self, optimizer));
         }
       const OperationEvent* loss = doubled || !use.fed ? use.homeless : nullptr;
       if (!use.step || !loss || !once(made.event->place)) continue;
