@@ -8,9 +8,10 @@ namespace stepzero::torch {
 
 // "sub", "conv2d", "Linear"; in the form that writes into its tensor the same. Of what is no operator the last part of its path.
 std::string_view operator_name(const Row& row);
-// Operators of torch.masked; grid_sample and affine_grid. (Families beside those of table.hpp.)
+// Operators of torch.masked; grid_sample and affine_grid; torch.sparse. (Families beside those of table.hpp.)
 std::vector<Row> masked_rows();
 std::vector<Row> sampling_rows();
+std::vector<Row> sparse_rows();
 std::vector<Row> transform_rows();  // torch.func, parameters as a vector
 
 // Told once for each operator, by who makes its rows.

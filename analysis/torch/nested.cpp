@@ -90,7 +90,18 @@ Value padded(Op& op) {
   return op.result(shape, input->dtype);
 }
 
+// The chosen elements of each row: a ragged dimension behind the batch.
+Value masked_rows(Op& op) {
+  const TensorState *input = op.expect("tensor"), *mask = op.expect("mask");
+  if (!input || !mask) return op.unknown();
+  if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean)
+    return op.fail(ProblemKind::dtype, op.name("mask") + " is " + code(values::name(mask->dtype)) + ", and `masked_select` takes a mask of bool: \"expected BoolTensor for mask\"");
+  if (!op.broadcast(input->shape, mask->shape)) return op.unknown();
+  return op.result(Shape{}, input->dtype);
+}
+
 constexpr Operator operators[] = {
+    {"nested_masked_select", "tensor, mask", "torch.nested.masked_select", masked_rows, Type::own},
     {"nested_tensor", "tensor_list, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False", "torch.nested.nested_tensor", of_parts, Type::own},
     {"as_nested_tensor", "ts, dtype=None, device=None, layout=None", "torch.nested.as_nested_tensor", as_nested, Type::own},
     {"nested_tensor_from_jagged", "values, offsets=None, lengths=None, jagged_dim=None, min_seqlen=None, max_seqlen=None", "torch.nested.nested_tensor_from_jagged", from_jagged, Type::own},

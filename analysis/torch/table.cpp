@@ -331,6 +331,7 @@ Table::Table() {
       {nn_rows, {}},  // each of its families has its own
       {pointwise_rows, torch, false, true}, {creation_rows, torch}, {grid_rows, torch},
       {reduction_rows, torch}, {masked_rows, "PyTorch documentation of torch.masked"}, {sampling_rows, torch, false, true},
+      {sparse_rows, "PyTorch documentation of torch.sparse", false, true},
       {transform_rows, "PyTorch documentation of torch.func and torch.nn.utils"}, {sorting_rows, torch}, {running_rows, torch}, {statistics_rows, torch},
       {product_rows, torch, false, true}, {contraction_rows, torch, false, true},
       {reshaping_rows, torch}, {transposing_rows, torch}, {expanding_rows, torch}, {arrangement_rows, torch}, {join_rows, torch, false, true},

@@ -299,6 +299,26 @@ Value as_one_dict(Call& call, Value given) {
   }
   return call.run.heap().dict(std::move(items));
 }
+// A part of a module, by its name among the others: "fc", or "2" of a Sequential. Absent if there is none.
+Value part_named(Call& call, Value module, std::string_view name) {
+  const values::Slot* slot = module.as<Instance>()->attributes.find(syntax::Name(values::ContainerState::items));
+  const Value items = slot ? call.run.resolve(slot->value) : Value{};
+  if (items.is(Kind::list)) {
+    const auto& all = values::Heap::list_state(items)->items;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (std::to_string(i) == name) return call.run.resolve(all[i]);
+  }
+  const Value part = call.run.attribute_or_none(module, syntax::Name(name), call.place);
+  return part ? call.run.resolve(part) : Value{};
+}
+// Is the name that of a parameter of a linear layer, whose sizes are those of its weight?
+bool computes_by_weight(Call& call, Value module, std::string_view name) {
+  for (auto dot = name.find('.'); dot != std::string_view::npos && module.is(Kind::instance); dot = name.find('.')) {
+    module = part_named(call, module, name.substr(0, dot));
+    name.remove_prefix(dot + 1);
+  }
+  return module.is(Kind::instance) && !module.as<Instance>()->cls && call.run.is_a(module, "torch.nn.Linear");
+}
 // Are the named tensors as large as the module's own of those names? With others it is another module. A name that is missing keeps its own.
 bool fits(Call& call, Value module, Value given) {
   given = as_one_dict(call, given);
@@ -320,7 +340,9 @@ bool fits(Call& call, Value module, Value given) {
     const TensorState* mine = found == own.end() ? nullptr : tensor_state(call.run, found->second);
     const TensorState* theirs = tensor_state(call.run, value);
     if (!mine || !theirs || !mine->shape.rank_known || !theirs->shape.rank_known) return false;
-    if (!std::ranges::equal(mine->shape.dims, theirs->shape.dims, [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; })) return false;
+    // A layer that computes by its weight takes another for what it is.
+    const bool same = std::ranges::equal(mine->shape.dims, theirs->shape.dims, [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; });
+    if (!same && (mine->shape.dims.size() != theirs->shape.dims.size() || !computes_by_weight(call, module, key.text()))) return false;
   }
   return true;
 }
@@ -336,8 +358,7 @@ public:
       std::string_view rest = key.text();
       Value holder = module;
       for (auto dot = rest.find('.'); dot != std::string_view::npos && holder.is(Kind::instance); dot = rest.find('.')) {
-        const Value part = call.run.attribute_or_none(holder, syntax::Name(rest.substr(0, dot)), call.place);
-        holder = part ? call.run.resolve(part) : Value{};
+        holder = part_named(call, holder, rest.substr(0, dot));
         rest.remove_prefix(dot + 1);
       }
       if (!holder.is(Kind::instance) || !holder.as<Instance>()->attributes.find(syntax::Name(rest))) continue;
@@ -357,7 +378,7 @@ private:
   std::vector<std::pair<values::Slot*, Value>> before_;
 };
 
-// functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it is only shown what its own give.
+// functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it is only shown what its own give, but for linear layers.
 Value functional_call(Call& call) {
   if (!call.run.policy().operands_fit && !fits(call, call.at(0), call.at(1))) return unknown_of(call);
   Arguments arguments;
@@ -381,7 +402,7 @@ Value functional_call(Call& call) {
 // All of the parameters, one behind the other.
 Value to_vector(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  const auto all = given.is(Kind::list) || given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
+  const auto all = call.run.elements(given, call.place);
   auto& s = call.run.symbols();
   Int total = all ? s.constant(0) : nullptr;
   TensorState made = all ? computed(call.run, std::span<const Value>(*all)) : TensorState{};
@@ -399,9 +420,28 @@ Value to_vector(Call& call) {
   made.shape = {true, {total ? known_dim(call.run, total, call.place, call.row.path) : Dim{}}};
   return result(call, std::move(made));
 }
+// How many numbers a list of parameters holds; null: not known.
+Int numbers_of(Call& call, Value given) {
+  given = call.run.resolve(given);
+  const auto all = call.run.elements(given, call.place);
+  auto& s = call.run.symbols();
+  Int total = all ? s.constant(0) : nullptr;
+  for (std::size_t i = 0; total && i < all->size(); ++i) {
+    const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
+    Int size = part && part->shape.rank_known ? s.constant(1) : nullptr;
+    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d) size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
+    total = size ? s.add(total, size) : nullptr;
+  }
+  return total;
+}
 // They are views of the vector from here on.
 Value from_vector(Call& call) {
   call.run.heap().note_write(nullptr);
+  auto& s = call.run.symbols();
+  const TensorState* vector = tensor_state(call.run, call.run.resolve(call.at(0)));
+  const Int asked = numbers_of(call, call.at(1)), given = vector && vector->shape.rank_known && vector->shape.dims.size() == 1 ? vector->shape.dims[0].size : nullptr;
+  if (asked && given && s.compare(Compare::gt, asked, given) == Answer::yes)
+    call.run.problem(ProblemKind::reshape, call)->text = "The parameters have " + s.text(asked) + " numbers, and the vector holds " + s.text(given) + ": `vector_to_parameters` raises \"shape is invalid for input of size\". Make the vector from parameters of the same sizes";
   return Value::none();
 }
 

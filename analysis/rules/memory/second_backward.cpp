@@ -2,6 +2,7 @@
 
 #include "rules/lineage.hpp"
 #include "rules/loop/rounds.hpp"
+#include "torch/modules.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -18,9 +19,10 @@ namespace {
 
 constexpr std::size_t most_backwards = 24, most_nodes = 4096;
 
-// Does the graph hold it as the result of an operation through which gradients go?
+// Does the graph hold it as the result of an operation through which gradients go? Of a parameter it holds nothing, whatever its first numbers were
+// computed from.
 bool is_node(const TensorState* state) {
-  return state && state->requires_grad == Known::yes && state->made && state->made->row && state->made->row->operation != Operation::created && !state->blamed;
+  return state && state->grad_writes != torch::trained_for_certain && state->requires_grad == Known::yes && state->made && state->made->row && state->made->row->operation != Operation::created && !state->blamed;
 }
 bool has_parameters(Value layer) {
   if (!layer.is(Kind::instance)) return false;
@@ -30,12 +32,27 @@ bool has_parameters(Value layer) {
     return value.is(Kind::tensor) && value.template as<values::Tensor>()->role == TensorRole::parameter;
   });
 }
-// Its backward needs what the forward saved, and fails where that was freed. A sum needs nothing.
+// Its backward needs what the forward saved, and fails where that was freed. A sum needs nothing. As PyTorch 2.13 answers, operator by operator.
 bool needs_saved(const Made& made) {
   if (has_parameters(made.self)) return true;
   switch (sense(made)) {
   case Sense::linear:
   case Sense::product: return inputs(made).size() >= 2;
+  case Sense::mul:
+  case Sense::div:
+  case Sense::power:
+  case Sense::square:
+  case Sense::sqrt:
+  case Sense::inverse_sqrt:
+  case Sense::log:
+  case Sense::norm:
+  case Sense::outer:
+  case Sense::cosine:
+  case Sense::sine:
+  case Sense::not_negative:
+  case Sense::bounded:
+  case Sense::within_one:
+  case Sense::normalized:
   case Sense::softmax:
   case Sense::log_softmax:
   case Sense::sigmoid:
