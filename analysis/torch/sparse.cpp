@@ -70,11 +70,11 @@ Value from_coordinates(Op& op) {
 
 constexpr Operator operators[] = {
     {"sparse_coo_tensor", "indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None, is_coalesced=None", "torch", from_coordinates, Type::own},
-    {"to_sparse", "input, *more, **options", "method", same, Type::own},
-    {"to_sparse_csr", "input, dense_dim=None", "method", same, Type::own},
-    {"to_sparse_csc", "input, dense_dim=None", "method", same, Type::own},
-    {"to_dense", "input, dtype=None, *, masked_grad=True", "method", same, Type::own},
-    {"coalesce", "input", "method", same, Type::own},
+    {"to_sparse", "input, *more, **options", "method", same, Type::input},
+    {"to_sparse_csr", "input, dense_dim=None", "method", same, Type::input},
+    {"to_sparse_csc", "input, dense_dim=None", "method", same, Type::input},
+    {"to_dense", "input, dtype=None, *, masked_grad=True", "method", same, Type::input},
+    {"coalesce", "input", "method", same, Type::input},
     {"mm", "mat1, mat2, reduce=None", "torch.sparse.mm", product_of_sparse, Type::promote},
     {"addmm", "mat, mat1, mat2, *, beta=1, alpha=1", "torch.sparse.addmm", added_product, Type::promote},
 };

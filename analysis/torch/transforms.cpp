@@ -2,6 +2,7 @@
 #include "torch/names.hpp"
 #include "torch/native.hpp"
 #include "torch/op.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <functional>
