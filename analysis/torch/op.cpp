@@ -1,4 +1,5 @@
 // The call as shape functions see it: its arguments, axes, broadcasting, results, and the layer that is called. See op.hpp.
+#include "interpreter/unseen.hpp"
 #include "torch/autocast.hpp"
 #include "torch/devices.hpp"
 #include "values/devices.hpp"
@@ -73,7 +74,17 @@ bool Op::given(std::string_view name) const {
   const auto at = index(name);
   return at >= 0 && call.given[static_cast<std::size_t>(at)];
 }
-const TensorState* Op::expect(std::string_view name) { return require_tensor(run, argument(name)); }
+const TensorState* Op::expect(std::string_view name) {
+  const Value value = argument(name);
+  const bool anew = value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value;
+  const TensorState* state = require_tensor(run, value);
+  const values::Device* device = anew && state && !state->device ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
+  if (!device) return state;
+  TensorState placed = *state;
+  placed.device = device;
+  set_state(run, value, placed);
+  return tensor(value);
+}
 const Shape& Op::shape(std::string_view name) const {
   const TensorState* state = tensor(name);
   return state ? state->shape : unknown_shape;

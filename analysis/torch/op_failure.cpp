@@ -86,7 +86,7 @@ bool Op::on_one_device() {
   std::optional<Placed> first;
   const auto look = [&](std::string_view parameter, Value value, std::string text) {
     const TensorState* state = tensor(value);
-    const values::Device* device = state ? state->device : value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
+    const values::Device* device = state && state->device ? state->device : value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
     // One without dimensions goes with any device.
     if (!device || (state && state->shape.dims.empty() && (state->shape.rank_known || values::is_cpu(device)))) return true;
     const Placed here{parameter, std::move(text), device};

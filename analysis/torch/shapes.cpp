@@ -31,7 +31,6 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   state.external = true;
   state.blamed = unknown->blamed;
   state.is_gradient = unknown->is_gradient;
-  state.device = interpreter::lies_on(*unknown);
   if (const auto own = run.own_gradients(); own && unknown->is_gradient) {
     state.sharing = unknown->sharing = *own;
     state.external = unknown->external = false;
