@@ -43,7 +43,7 @@ Result analyze_document(const program::Sources& sources, const std::string& path
     if (check.role != role || !wanted(options, check.rule->id)) continue;
     std::vector<rules::Finding> findings;
     try {
-      rules::DocumentReport report(input, *check.rule, findings);
+      rules::DocumentReport report(path, *check.rule, findings);
       check.check(input, report);
     } catch (const std::exception& error) {
       result.failed_rules.push_back(std::string(check.rule->id) + ": " + error.what());

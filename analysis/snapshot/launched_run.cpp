@@ -6,6 +6,8 @@ namespace stepzero::snapshot {
 
 namespace {
 constexpr std::size_t most_launches = 3;  // of one program that are run
+// What a launch decides is read with one of these: its arguments, its environment, the number of its processes.
+constexpr std::string_view launch_readers[] = {"parse_args(", "parse_known_args(", "environ", "getenv", "init_process_group(", "init_device_mesh(", "deepspeed.initialize("};
 }
 
 bool reads_its_launch(const interpreter::Record& record, const program::Sources& sources) {
@@ -13,7 +15,7 @@ bool reads_its_launch(const interpreter::Record& record, const program::Sources&
   const auto asks = [&](const std::string& path) {
     const auto module = path.ends_with(".py") ? sources.module(path) : nullptr;
     const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
-    return text.find("parse_args(") != std::string_view::npos || text.find("parse_known_args(") != std::string_view::npos || text.find("environ") != std::string_view::npos || text.find("getenv") != std::string_view::npos;
+    return std::ranges::any_of(launch_readers, [&](std::string_view reader) { return text.find(reader) != std::string_view::npos; });
   };
   // Libraries read what is theirs.
   const auto is_own = [&](const std::string& path) {

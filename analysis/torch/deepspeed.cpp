@@ -1,4 +1,5 @@
 // DeepSpeed. Read in the source of 0.19 and asked: tests/frameworks.
+#include "interpreter/launch.hpp"
 #include "torch/frameworks.hpp"
 #include "values/kept.hpp"
 
@@ -26,6 +27,35 @@ Value configuration(Call& call) {
     if (given.is(Kind::string)) return call.run.data_of_file(given.text(), program::DataFormat::json);
   }
   return {};
+}
+// The dict as it is now, for who reads the record later: a program may fill it in again.
+Value as_it_is(Call& call, Value dict, int depth = 0) {
+  dict = call.run.resolve(dict);
+  if (!dict.is(Kind::dict) || depth > 6) return dict;
+  const values::DictState state = *values::Heap::dict_state(dict);
+  std::vector<std::pair<Value, Value>> items;
+  for (const auto& [key, value] : state.items) items.emplace_back(key, as_it_is(call, value, depth + 1));
+  const Value made = call.run.heap().dict(std::move(items), state.open, state.rest);
+  made.object()->born = dict.object()->born;
+  return made;
+}
+// Are all processes of the launch data-parallel? What parts the model itself is handed over, or stands in the configuration.
+bool is_data_parallel(Call& call, Value configured) {
+  for (const std::string_view name : {"mpu", "mesh_param", "distributed_port"})
+    if (const Value given = option(call, name); given && !given.is(Kind::none)) return false;
+  for (const std::string_view key : {"tensor_parallel", "sequence_parallel_size", "data_parallel_size", "pipeline", "autotuning", "elasticity"})
+    if (item_of(call, configured, key)) return false;
+  const Value model = option(call, "model");
+  return !call.spread && model.is(Kind::instance) && call.run.is_a(model, "torch.nn.Module");
+}
+// What rules of the configuration read: the dict, where the program handed one over, and the processes of a known launch.
+void keep_configuration(Call& call, Instance& engine, Value configured) {
+  if (!configured.is(Kind::dict)) return;
+  const bool by_program = option(call, "config").is(Kind::dict) || option(call, "config_params").is(Kind::dict);
+  keep(call.run, engine, "$config", as_it_is(call, configured));
+  if (by_program) keep(call.run, engine, "$by_program", call.run.heap().boolean(true));
+  const interpreter::Launch* launch = call.run.launch();
+  if (launch && launch->world && is_data_parallel(call, configured)) keep(call.run, engine, "$processes", call.run.heap().integer(*launch->world));
 }
 // Is there surely no optimizer, neither handed over nor in the configuration?
 bool has_no_optimizer(Call& call, Value configured) {
@@ -56,6 +86,7 @@ Value deepspeed_initialize(Call& call) {
   engine->open = true;
   if (stage) keep(call.run, *engine, "$stage", Value::of(call.run.symbols().constant(*stage)));
   if (saves_whole) keep(call.run, *engine, "$saves_whole", call.run.heap().boolean(*saves_whole));
+  keep_configuration(call, *engine, configured);
   if (has_no_optimizer(call, configured)) keep(call.run, *engine, "$no_optimizer", call.run.heap().boolean(true));
   if (const Value model = option(call, "model"); model.is(Kind::instance)) {
     keep(call.run, *engine, "$model", model);

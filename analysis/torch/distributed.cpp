@@ -1,5 +1,6 @@
 // torch.distributed: who is who, the collectives, messages and process groups. Semantics as in its documentation; what wraps
 // modules is in parallel.cpp.
+#include "interpreter/launch.hpp"
 #include "torch/messages.hpp"
 #include "torch/processes.hpp"
 #include "torch/spread.hpp"
@@ -75,7 +76,12 @@ Value size_of_group(Call& call) {
 Value init_process_group(Call& call) {
   judge_address(call, call.at(1));
   auto& s = call.run.symbols();
-  const auto size = call.run.to_constant(call.at(3));
+  auto size = call.run.to_constant(call.at(3));
+  // Where the program says nothing, the launch does.
+  if (const interpreter::Launch* launch = call.run.launch(); launch && launch->world && size.value_or(-1) == -1 && (!call.at(3) || size)) {
+    call.arguments[3] = call.run.heap().integer(*launch->world);
+    return Value::none();
+  }
   if (size && *size > 0 && !call.run.as_rank() && !call.run.guarded())
     if (const auto given = s.compared(symbolic::Compare::eq, call.run.role(Role::world_size), s.constant(*size)); s.decide(given) == Answer::unknown) s.assume(given);
   return Value::none();

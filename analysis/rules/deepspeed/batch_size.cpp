@@ -1,4 +1,5 @@
 // deepspeed/batch-size: the three batch sizes of the configuration contradict each other for every number of processes.
+#include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
 
@@ -20,9 +21,9 @@ Size size(const Node& root, std::string_view key) {
   return made;
 }
 
-void check_document(const DocumentInput& input, DocumentReport& report) {
-  const Node& root = input.document.root;
-  if (input.document.is_broken) return;  // what is missing may stand in what cannot be read
+void judge(const Document& document, DocumentReport& report) {
+  const Node& root = document.root;
+  if (document.is_broken) return;  // what is missing may stand in what cannot be read
   const Size whole = size(root, "train_batch_size"), micro = size(root, "train_micro_batch_size_per_gpu"), steps = size(root, "gradient_accumulation_steps");
   for (const Size* each : {&whole, &micro, &steps})
     if (each->value && *each->value <= 0) {
@@ -54,6 +55,12 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   if (steps.value) report.relate(finding, steps.field->key_span, "accumulation steps");
 }
 
+void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+void check(const Record& record, Report& report) {
+  check_batch_of_launch(record, report);
+  check_program(record, report, batch_size, judge);
+}
+
 } // namespace
 
 constexpr Rule batch_size = complete({
@@ -68,7 +75,7 @@ constexpr Rule batch_size = complete({
     .silent = "Sizes that are \"auto\"; one section alone, which a program puts together with the rest; sizes that some number of processes fulfills, where the launch is not known.",
     .fix = "None yet: which of the sizes was meant cannot be seen. Leave out `train_batch_size`: it follows from the others.",
     .fix_kind = FixKind::none,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck batch_size_check;

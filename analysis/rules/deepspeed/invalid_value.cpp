@@ -1,4 +1,5 @@
 // deepspeed/invalid-value: a value of the configuration that DeepSpeed's own types refuse.
+#include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
 
@@ -42,7 +43,8 @@ std::string refusal(const Key& key, const Node& value) {
   switch (key.type) {
   case KeyType::boolean: return is_container || (value.is_number() && value.number() != 0 && value.number() != 1) || (value.is(text) && !truth(&value)) ? is : "";
   case KeyType::integer:
-    if (is_container || (value.is(text) && !reads_as_number(value.text)) || (value.is(real) && value.real != std::floor(value.real))) return is;
+    // pydantic reads "500" as a number, and "5e8" not as a whole one.
+    if (is_container || (value.is(text) && (!reads_as_number(value.text) || value.text.find_first_of("eE") != std::string::npos)) || (value.is(real) && value.real != std::floor(value.real))) return value.is(text) && reads_as_number(value.text) ? "is the text \"" + value.text + '"' : is;
     if (!key.choices.empty() && value.is_number() && !is_choice(key.choices, std::to_string(static_cast<std::int64_t>(value.number())))) return "is " + std::to_string(static_cast<std::int64_t>(value.number()));
     break;
   case KeyType::number: return is_container || (value.is(text) && !reads_as_number(value.text)) ? is : "";
@@ -58,9 +60,9 @@ std::string refusal(const Key& key, const Node& value) {
   return {};
 }
 
-void check_document(const DocumentInput& input, DocumentReport& report) {
-  if (input.document.is_broken) return;
-  each_section(input.document.root, [&](std::string_view section, const Node& table) {
+void judge(const Document& document, DocumentReport& report) {
+  if (document.is_broken) return;
+  each_section(document.root, [&](std::string_view section, const Node& table) {
     for (const Field& field : table.fields) {
       const Key* key = find_key(section, field.key);
       // "auto" is left out of what the types see; `null` of what they need not have.
@@ -77,6 +79,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   });
 }
 
+void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+void check(const Record& record, Report& report) {
+  check_program(record, report, invalid_value, judge);
+}
+
 } // namespace
 
 constexpr Rule invalid_value = complete({
@@ -90,7 +97,7 @@ constexpr Rule invalid_value = complete({
     .silent = "\"auto\", which is filled in or left out; whole numbers that are written as 5e8; texts that read as the number.",
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck invalid_value_check;

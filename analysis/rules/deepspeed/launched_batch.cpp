@@ -12,17 +12,26 @@ using namespace deepspeed;
 using documents::Word;
 using launch::LaunchLine;
 
-// The configuration that a launch names, as it is written.
-const Word* configuration_of(const LaunchLine& line) {
-  for (std::size_t i = 0; i + 1 < line.arguments.size(); ++i)
-    for (const std::string_view flag : {"--deepspeed_config", "--deepspeed-config", "--deepspeed", "--ds_config", "--ds-config"})
-      if (line.arguments[i].text == flag && line.arguments[i + 1].is_known() && line.arguments[i + 1].text.ends_with(".json")) return &line.arguments[i + 1];
-  return nullptr;
+// The configuration that a launch names, as it is written: `--deepspeed_config F`, `--deepspeed_config=F`.
+std::optional<Word> configuration_of(const LaunchLine& line) {
+  for (std::size_t i = 0; i < line.arguments.size(); ++i)
+    for (const std::string_view flag : {"--deepspeed_config", "--deepspeed-config", "--deepspeed", "--ds_config", "--ds-config"}) {
+      const Word& word = line.arguments[i];
+      std::optional<Word> named;
+      if (word.text == flag && i + 1 < line.arguments.size()) {
+        named = line.arguments[i + 1];
+      } else if (word.text.starts_with(flag) && word.text.substr(flag.size()).starts_with('=')) {
+        named = word;
+        named->text = word.text.substr(flag.size() + 1);
+      }
+      if (named && named->is_known() && named->text.ends_with(".json")) return named;
+    }
+  return std::nullopt;
 }
 
 void judge(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
   const auto processes = line.processes_per_node(), nodes = line.nodes();
-  const Word* written = configuration_of(line);
+  const std::optional<Word> written = configuration_of(line);
   if (!processes || !nodes || *processes <= 0 || *nodes <= 0 || *processes > 100'000 || *nodes > 100'000 || !written) return;
   // DeepSpeed's launcher takes the nodes of its host file where there is one.
   if (line.launcher == launch::Launcher::deepspeed && (line.has("hostfile") || line.has("include") || line.has("exclude"))) return;

@@ -1,4 +1,5 @@
 // deepspeed/precision: the configuration asks for two precisions at once.
+#include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
 
@@ -14,8 +15,8 @@ const Field* enabled(const Node& root, std::string_view section) {
   return field && truth(&field->value) == true ? field : nullptr;
 }
 
-void check_document(const DocumentInput& input, DocumentReport& report) {
-  const Node& root = input.document.root;
+void judge(const Document& document, DocumentReport& report) {
+  const Node& root = document.root;
   const Field* fp16 = enabled(root, "fp16");
   const Field* bf16 = enabled(root, root.find("bf16") ? "bf16" : "bfloat16");
   if (fp16 && bf16) {
@@ -32,6 +33,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     report.add(Severity::warning, scale->span, "a fixed `loss_scale` of 1 leaves the gradients of float16 unscaled: small ones become zero. 0 adapts the scale");
 }
 
+void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+void check(const Record& record, Report& report) {
+  check_program(record, report, deepspeed_precision, judge);
+}
+
 } // namespace
 
 constexpr Rule deepspeed_precision = complete({
@@ -45,7 +51,7 @@ constexpr Rule deepspeed_precision = complete({
     .silent = "\"auto\", which the Trainer fills in.",
     .fix = "Offers to disable either of them.",
     .fix_kind = FixKind::needs_decision,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck deepspeed_precision_check;

@@ -1,4 +1,5 @@
 // deepspeed/unknown-key: a key of the configuration that DeepSpeed does not read, or refuses.
+#include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
 
@@ -56,23 +57,23 @@ void unknown(const Field& field, const Node& table, std::string_view section, bo
     report.add(Severity::information, field.key_span, std::string(asked) + " reads no key " + name + ": it has no effect on the training");
 }
 
-void check_document(const DocumentInput& input, DocumentReport& report) {
-  each_section(input.document.root, [&](std::string_view section, const Node& table) {
+void judge(const Document& document, DocumentReport& report) {
+  each_section(document.root, [&](std::string_view section, const Node& table) {
     std::map<std::string_view, const Field*> seen;
     std::map<std::string_view, std::vector<const Field*>> elsewhere;  // by the section where they are at home
     for (const Field& field : table.fields) {
       if (const auto [first, is_new] = seen.try_emplace(field.key, &field); !is_new) {
-        if (input.document.is_broken) continue;
+        if (document.is_broken) continue;
         Finding& finding = report.add(Severity::error, field.key_span, "`" + field.key + "` stands twice in " + place_of(section) + ": DeepSpeed refuses a file with duplicate keys");
         report.relate(finding, first->second->key_span, "it stands here first");
         continue;
       }
       const Key* key = find_key(section, field.key);
-      const std::string_view home = key || input.document.is_broken || !documents::nearest(field.key, names_of(section)).empty() ? section : at_home_in(section, field.key);
+      const std::string_view home = key || document.is_broken || !documents::nearest(field.key, names_of(section)).empty() ? section : at_home_in(section, field.key);
       if (!home.empty() && home != section) {
         elsewhere[home].push_back(&field);
       } else if (!key) {
-        unknown(field, table, section, input.document.is_broken, report);
+        unknown(field, table, section, document.is_broken, report);
       } else if (key->type == KeyType::removed) {
         report.add(Severity::warning, field.key_span, std::string(asked) + " has removed `" + field.key + "` and refuses a configuration that holds it; older versions read it");
       } else if (!key->instead.empty()) {
@@ -81,6 +82,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     }
     for (const auto& [home, fields] : elsewhere) misplaced(fields, section, home, report);
   });
+}
+
+void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+void check(const Record& record, Report& report) {
+  check_program(record, report, unknown_key, judge);
 }
 
 } // namespace
@@ -98,7 +104,7 @@ constexpr Rule unknown_key = complete({
               "optimizer's own.",
     .fix = "Renames the key to the known one that is nearest.",
     .fix_kind = FixKind::always_right,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck unknown_key_check;

@@ -1,4 +1,5 @@
 // deepspeed/zero-options: options of ZeRO that its stage does not read, or that do not go together.
+#include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
 
@@ -35,8 +36,8 @@ void check_offload(const Node& zero, std::int64_t stage, DocumentReport& report)
   }
 }
 
-void check_document(const DocumentInput& input, DocumentReport& report) {
-  const Node& root = input.document.root;
+void judge(const Document& document, DocumentReport& report) {
+  const Node& root = document.root;
   const std::optional<std::int64_t> stage = stage_of(root);
   if (!stage || *stage < 0 || *stage > 3) return;
   // These two are asserted of the stage by the configuration itself.
@@ -59,6 +60,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     report.add(Severity::error, op->span, "stage 3 averages gradients only: DeepSpeed refuses \"sum\"");
 }
 
+void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+void check(const Record& record, Report& report) {
+  check_program(record, report, zero_options, judge);
+}
+
 } // namespace
 
 constexpr Rule zero_options = complete({
@@ -73,7 +79,7 @@ constexpr Rule zero_options = complete({
     .silent = "`\"device\": \"none\"`; `stage3_…` options at other stages, which many files carry along; a stage that is \"auto\".",
     .fix = "None yet: whether the stage or the option is wrong cannot be seen.",
     .fix_kind = FixKind::none,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck zero_options_check;

@@ -65,13 +65,13 @@ Finding& DocumentReport::add(Severity severity, Span where, std::string message)
   Finding& finding = findings_.emplace_back();
   finding.rule = rule_.id;
   finding.severity = severity;
-  finding.where = {input_.path, where};
+  finding.where = {path_, where};
   finding.message = std::move(message);
   return finding;
 }
 
 void DocumentReport::fix(Finding& finding, std::string title, bool preferred, Span where, std::string new_text) const {
-  finding.fixes.push_back({std::move(title), preferred, {{{input_.path, where}, std::move(new_text)}}});
+  finding.fixes.push_back({std::move(title), preferred, {{{path_, where}, std::move(new_text)}}});
 }
 
 } // namespace stepzero::rules

@@ -39,16 +39,16 @@ struct DocumentInput {
 
 class DocumentReport {
 public:
-  DocumentReport(const DocumentInput& input, const Rule& rule, std::vector<Finding>& findings) : input_(input), rule_(rule), findings_(findings) {}
+  DocumentReport(const std::string& path, const Rule& rule, std::vector<Finding>& findings) : path_(path), rule_(rule), findings_(findings) {}
 
   Finding& add(Severity severity, Span where, std::string message);
-  void relate(Finding& finding, Span where, std::string message) const { relate(finding, {input_.path, where}, std::move(message)); }
+  void relate(Finding& finding, Span where, std::string message) const { relate(finding, {path_, where}, std::move(message)); }
   void relate(Finding& finding, Location where, std::string message) const { finding.related.push_back({std::move(where), std::move(message)}); }
   // One edit of this document.
   void fix(Finding& finding, std::string title, bool preferred, Span where, std::string new_text) const;
 
 private:
-  const DocumentInput& input_;
+  const std::string& path_;
   const Rule& rule_;
   std::vector<Finding>& findings_;
 };

@@ -73,7 +73,7 @@ void judge_scripts(const DocumentInput& input, const LaunchLine& line, DocumentR
   std::vector<Finding> told;
   for (const std::string& path : paths) {
     std::vector<Finding> of_this;
-    DocumentReport own(input, unrecognized_argument, of_this);
+    DocumentReport own(input.path, unrecognized_argument, of_this);
     judge_script(input, line, path, own);
     if (&path == &paths.front()) {
       told = std::move(of_this);

@@ -6,6 +6,7 @@
 #include "rules/specialised.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <unordered_set>
 
@@ -132,6 +133,13 @@ void meshes(const Record& record, Report& report) {
   });
 }
 
+// Does the text of an error speak of how many processes there are?
+bool speaks_of_processes(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower.find("world size") != std::string::npos || lower.find("world_size") != std::string::npos || lower.find("number of processes") != std::string::npos || lower.find("number of gpus") != std::string::npos;
+}
+
 // `if tp * pp * dp != world_size: raise …`, where that is so: an assertion in other words.
 void checks(const Record& record, Report& report) {
   std::unordered_set<const syntax::Stmt*> open;  // what is decided in one way only at some times
@@ -150,7 +158,7 @@ void checks(const Record& record, Report& report) {
     const auto& guard = syntax::as<syntax::IfStmt>(*path[path.size() - 2].stmt);
     if (open.contains(&guard) || guard.body.empty() || guard.body.data() != path.back().block.data() || guard.test->kind != syntax::ExprKind::compare) continue;
     const std::string_view test = record.text({event->place.chunk, guard.test->span});
-    if (!speaks_of_layout(test) || !told.insert({event->place.chunk, guard.span.begin}).second) continue;
+    if (!(speaks_of_layout(test) || speaks_of_processes(record.text({event->place.chunk, path.back().stmt->span}))) || !told.insert({event->place.chunk, guard.span.begin}).second) continue;
     report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls, "This check always fails: " + std::string(test) + " holds here, and the program stops.");
   }
 }
