@@ -9,12 +9,20 @@ namespace {
 
 using namespace launch;
 
+// The word with the blank in front of it.
+Span with_blank(const DocumentInput& input, Span word) {
+  if (word.begin > 0 && input.document.text->bytes()[word.begin - 1] == ' ') --word.begin;
+  return word;
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch_lines(input.document.script)) {
     if (line.launcher == Launcher::torchrun) {
       for (const GivenOption& given : line.options)
-        if (!given.option && (given.flag.text == "--use_env" || given.flag.text == "--use-env"))
-          report.add(Severity::error, given.flag.written, "torchrun has no `" + given.flag.text + "`: it always hands the rank over in the environment, and refuses the option");
+        if (!given.option && (given.flag.text == "--use_env" || given.flag.text == "--use-env")) {
+          Finding& finding = report.add(Severity::error, given.flag.written, "torchrun has no `" + given.flag.text + "`: it always hands the rank over in the environment, and refuses the option");
+          if (given.flag.written == given.flag.span) report.fix(finding, "Remove " + given.flag.text, true, with_blank(input, given.flag.span), "");
+        }
       continue;
     }
     if (line.launcher != Launcher::torch_launch) continue;
@@ -31,11 +39,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     for (const GivenOption& given : line.options)
       if (given.flag.text == "--use_env" || given.flag.text == "--use-env") flag = &given;
     if (!flag || flag->flag.written != flag->flag.span) continue;
-    // The option goes with the blank in front of it.
-    Span gone = flag->flag.span;
-    const std::string& text = input.document.text->bytes();
-    if (gone.begin > 0 && text[gone.begin - 1] == ' ') --gone.begin;
-    finding.fixes.push_back({"Launch with torchrun", true, {{{input.path, where}, "torchrun"}, {{input.path, gone}, ""}}});
+    finding.fixes.push_back({"Launch with torchrun", true, {{{input.path, where}, "torchrun"}, {{input.path, with_blank(input, flag->flag.span)}, ""}}});
   }
 }
 

@@ -1,5 +1,6 @@
 // launch/environment: what another process is handed is no text, or no port.
 #include "interpreter/noted_at.hpp"
+#include "rules/launch/program_environment.hpp"
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
 
@@ -20,6 +21,7 @@ bool is_read_as_text(const Record& record, const ProblemEvent& problem) {
 }
 
 void check(const Record& record, Report& report) {
+  launch::check_program_environment(record, report);
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (problem.problem != values::ProblemKind::process_text || is_read_as_text(record, problem)) return;
     std::string message = problem.text;
@@ -36,13 +38,13 @@ constexpr Rule environment = complete({
     .summary = "a variable of the environment is none that is read, or its value is none that is allowed",
     .why = "The environment and the words of a command are text. Python refuses anything else: \"str expected, not int\" from `os.environ`, "
            "\"expected str, bytes or os.PathLike object, not int\" from subprocess. A port above 65535 does not exist, and the ranks never "
-           "meet. In scripts of the shell a misspelt `NCCL_SOCKET_IFNAM` is set without a word, and read by nobody.",
+           "meet. A misspelt `NCCL_SOCKET_IFNAM` is set without a word, and read by nobody; so is what is set after the process group was made.",
     .wrong = "os.environ[\"MASTER_PORT\"] = 29500\n",
     .right = "os.environ[\"MASTER_PORT\"] = \"29500\"\n",
     .silent = "Values that are not known; parameters that are called `rank` or `world_size` in functions that nobody calls, which may be "
               "given as text.",
-    .fix = "None yet: what was meant cannot be seen.",
-    .fix_kind = FixKind::none,
+    .fix = "Renames a variable that PyTorch has renamed, and offers the known name that is nearest; of a value, what was meant cannot be seen.",
+    .fix_kind = FixKind::always_right,
     .check = check,
 });
 

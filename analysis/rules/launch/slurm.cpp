@@ -29,8 +29,19 @@ Slurm read_slurm(const documents::Document& document) {
     if (!line.starts_with("#SBATCH")) continue;
     const auto take = [&](std::optional<SlurmNumber>& into, std::string_view name, std::string_view letter) {
       const std::string_view value = value_of(line, name, letter);
-      if (const auto number = to_number(value)) into = SlurmNumber{number, span};
+      const auto begin = span.begin + static_cast<std::uint32_t>(value.empty() ? 0 : value.data() - line.data());
+      if (const auto number = to_number(value)) into = SlurmNumber{number, span, {begin, begin + static_cast<std::uint32_t>(value.size())}};
     };
+    // "gpu:4", "gpu:a100:4", "a100:4"
+    const auto take_gpus = [&](std::string_view name, bool of_resources) {
+      std::string_view value = value_of(line, name, "");
+      if (value.empty() || value.find(',') != std::string_view::npos || (of_resources && !value.starts_with("gpu"))) return;
+      value.remove_prefix(value.rfind(':') + 1);
+      if (value == "gpu") value = "1";
+      if (const auto number = to_number(value)) slurm.gpus_per_node = SlurmNumber{number, span, span};
+    };
+    take_gpus("--gres", true);
+    take_gpus("--gpus-per-node", false);
     take(slurm.nodes, "--nodes", "-N");
     take(slurm.tasks_per_node, "--ntasks-per-node", "");
     take(slurm.tasks, "--ntasks", "-n");

@@ -46,11 +46,26 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
     report.add(severity, given.value->written, launcher + " refuses \"" + given.value->text + "\" for `" + given.flag.text + "`");
 }
 
+// A line of the script that declares the argument in front of one that it declares already.
+std::optional<Fix> declaration_of(const DocumentInput& input, const ScriptOptions& options, const std::string& path, std::string_view flags) {
+  const auto module = input.sources.module(path);
+  const auto first = std::find_if(options.options.begin(), options.options.end(), [&](const DeclaredOption& option) { return option.where.path == path && option.parser == 0 && !option.is_conditional; });
+  if (!module || first == options.options.end()) return std::nullopt;
+  const std::string& text = module->text->bytes();
+  const std::uint32_t begin = first->where.span.begin;
+  const std::size_t line = text.rfind('\n', begin) == std::string::npos || begin == 0 ? 0 : text.rfind('\n', begin - 1) + 1;
+  const std::string before = text.substr(line, begin - line), call = text.substr(begin, text.find('(', begin) - begin);
+  if (before.find_first_not_of(" \t") != std::string::npos || !call.ends_with(".add_argument")) return std::nullopt;
+  return Fix{"Declare --local_rank in " + path.substr(path.rfind('/') + 1), true, {{{path, {begin, begin}}, call + "(" + std::string(flags) + ", type=int, default=-1)\n" + before}}};
+}
+
 // What the launcher itself hands the script.
-void judge_local_rank(const LaunchLine& line, const ScriptOptions& options, DocumentReport& report) {
+void judge_local_rank(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options, const std::string& path, DocumentReport& report) {
   const bool hyphen = options.find("--local-rank"), underscore = options.find("--local_rank");
-  if (line.launcher == Launcher::deepspeed && !line.has("no_local_rank") && !underscore && beginnings(options, "--local_rank").empty())
-    report.add(Severity::error, line.script->written, "deepspeed hands every script `--local_rank=N`; this one declares no such argument and ends over it. Declare it, or launch with `--no_local_rank`");
+  if (line.launcher == Launcher::deepspeed && !line.has("no_local_rank") && !underscore && beginnings(options, "--local_rank").empty()) {
+    Finding& finding = report.add(Severity::error, line.script->written, "deepspeed hands every script `--local_rank=N`; this one declares no such argument and ends over it. Declare it, or launch with `--no_local_rank`");
+    if (auto fix = declaration_of(input, options, path, "\"--local_rank\"")) finding.fixes.push_back(std::move(*fix));
+  }
   if (line.launcher == Launcher::torch_launch && !line.has("use_env") && !hyphen)
     report.add(underscore ? Severity::warning : Severity::error, line.script->written,
                underscore ? "since PyTorch 2.0 torch.distributed.launch hands over `--local-rank`, with a hyphen; this script declares `--local_rank` only and ends over it. Declare both spellings, or launch with torchrun"
@@ -62,7 +77,7 @@ void judge_script(const DocumentInput& input, const LaunchLine& line, const std:
   judge_overrides(input, line, path, report);
   const ScriptOptions options = options_of_script(input.sources, path, input.read);
   if (!options.closed) return;
-  if (!options.of_click) judge_local_rank(line, options, report);
+  if (!options.of_click) judge_local_rank(input, line, options, path, report);
   judge_arguments(line, options, path, report);
 }
 

@@ -71,6 +71,28 @@ std::vector<std::string_view> variable_names() {
   return names;
 }
 
+bool is_read_by_the_group(std::string_view name) {
+  // NCCL itself reads its own with the first collective.
+  for (const std::string_view begin : {"TORCH_NCCL_", "GLOO_", "MASTER_"})
+    if (name.starts_with(begin)) return true;
+  return name == "TORCH_DISTRIBUTED_DEBUG";
+}
+
+std::vector<std::string_view> allocator_options() {
+  return {"backend", "max_split_size_mb", "max_non_split_rounding_mb", "garbage_collection_threshold", "roundup_power2_divisions", "expandable_segments", "release_lock_on_cudamalloc", "release_lock_on_hipmalloc",
+          "pinned_use_cuda_host_register", "pinned_use_hip_host_register", "pinned_num_register_threads", "pinned_use_background_threads", "pinned_reserve_segment_size_mb", "graph_capture_record_stream_reuse", "per_process_memory_fraction"};
+}
+
+std::span<const Contradiction> contradictions() {
+  // The documentation of ProcessGroupNCCL's variables, PyTorch 2.9.
+  static constexpr std::string_view blocks = "a blocking wait overrides the handling of errors by the watchdog, and only one of them is in use";
+  static constexpr Contradiction pairs[] = {
+      {"TORCH_NCCL_BLOCKING_WAIT", "1", "TORCH_NCCL_ASYNC_ERROR_HANDLING", "0", blocks},
+      {"NCCL_BLOCKING_WAIT", "1", "NCCL_ASYNC_ERROR_HANDLING", "0", blocks},
+  };
+  return pairs;
+}
+
 bool has_owner(std::string_view name) {
   for (const std::string_view begin : {"NCCL_", "TORCH_", "CUDA_", "OMP_", "PYTORCH_", "HF_", "GLOO_", "MASTER_"})
     if (name.starts_with(begin)) return true;

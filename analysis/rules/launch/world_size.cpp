@@ -55,6 +55,26 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
                                   "srun starts torchrun " + std::to_string(*slurm.tasks_per_node->value) + " times on each node, and each starts " + std::to_string(*processes) +
                                       " processes. torchrun is started once per node: `--ntasks-per-node=1`");
     report.relate(finding, slurm.tasks_per_node->where, "tasks on each node");
+    report.fix(finding, "Start one task on each node", false, slurm.tasks_per_node->digits, "1");
+  }
+}
+
+// What the batch file asks SLURM for, against what the launch takes for granted.
+void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport& report) {
+  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || line.command->is_conditional) return;
+  const auto nodes = line.nodes(), processes = line.processes_per_node();
+  const Word *given_nodes = line.value("nnodes"), *given_processes = line.value("nproc_per_node");
+  if (slurm.gpus_per_node && processes && given_processes && !given_processes->by_default && *processes > *slurm.gpus_per_node->value) {
+    Finding& finding = report.add(Severity::warning, given_processes->written, std::to_string(*processes) + " processes on a node of which SLURM is asked for " + std::to_string(*slurm.gpus_per_node->value) + (*slurm.gpus_per_node->value == 1 ? " GPU" : " GPUs") + ": the others have no device of their own, and fail with \"invalid device ordinal\"");
+    report.relate(finding, slurm.gpus_per_node->where, "the GPUs of each node");
+  }
+  if (!slurm.nodes || !nodes || !given_nodes || given_nodes->by_default) return;
+  if (line.wrapper == "srun" && *nodes != *slurm.nodes->value && std::none_of(line.command->words.begin(), line.command->words.begin() + static_cast<std::ptrdiff_t>(line.first), [](const Word& word) { return word.text.starts_with("-N") || word.text.starts_with("--nodes") || !word.is_known(); })) {
+    Finding& finding = report.add(Severity::warning, given_nodes->written, "the job has " + std::to_string(*slurm.nodes->value) + " nodes, and srun starts torchrun on each of them; it is told of " + std::to_string(*nodes) + (*nodes < *slurm.nodes->value ? ": the others cannot join" : ": it waits for nodes that never come"));
+    report.relate(finding, slurm.nodes->where, "the nodes of the job");
+  } else if (line.wrapper.empty() && *nodes > 1 && *slurm.nodes->value > 1) {
+    Finding& finding = report.add(Severity::warning, given_nodes->written, "a batch file runs on the first node alone: torchrun waits there for " + std::to_string(*nodes) + " nodes, of which no other starts it. Start it with `srun torchrun …`, one task on each node");
+    report.relate(finding, slurm.nodes->where, "the nodes of the job");
   }
 }
 
@@ -63,6 +83,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch_lines(input.document.script)) {
     check_visible(input, line, report);
     check_nodes(line, slurm, report);
+    check_allocation(line, slurm, report);
   }
 }
 
@@ -78,8 +99,8 @@ constexpr Rule launch_world_size = complete({
     .wrong = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node 4 train.py\n",
     .right = "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,1\ntorchrun --nproc_per_node 2 train.py\n",
     .silent = "Numbers that the text does not decide; DeepSpeed's launcher, which sets the visible GPUs itself.",
-    .fix = "None yet: which of the numbers was meant cannot be seen.",
-    .fix_kind = FixKind::none,
+    .fix = "Offers one task on each node where srun multiplies the processes; else which of the numbers was meant cannot be seen.",
+    .fix_kind = FixKind::needs_decision,
     .check = check_no_run,
 });
 
