@@ -64,7 +64,7 @@ private:
       const auto inner = sum();
       return take(')') ? inner : std::nullopt;
     }
-    take('$');
+    const bool dollar = take('$');
     const bool braced = take('{');
     skip();
     std::size_t end = at_;
@@ -72,6 +72,7 @@ private:
     std::string_view word = text_.substr(at_, end - at_);
     at_ = end;
     if (braced && !take('}')) return std::nullopt;
+    if (dollar && !word.empty() && std::isdigit(static_cast<unsigned char>(word.front()))) return std::nullopt;  // an argument
     if (const auto found = variables_.find(word); found != variables_.end()) {
       if (found->second.items.size() != 1) return std::nullopt;
       by_default = by_default || found->second.by_default;
@@ -259,9 +260,19 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
     variable(text_.substr(next, stop - next), at, quoted);
     return stop;
   }
-  if (c == '@' || c == '*') return put(Chars::words, at), next + 1;
+  if (c == '@' || c == '*') {
+    if (const auto given = variables_.find("@"); given != variables_.end()) array(given->second, quoted);
+    else put(Chars::words, at);
+    return next + 1;
+  }
   if (c == '#' || c == '?' || c == '$' || c == '!' || c == '-') return put(Chars::hole, at), next + 1;
-  if (std::isdigit(static_cast<unsigned char>(c))) return unknown(at, quoted), next + 1;
+  if (std::isdigit(static_cast<unsigned char>(c))) {
+    const auto given = variables_.find("@");
+    const auto number = static_cast<std::size_t>(c - '0');
+    if (given == variables_.end() || number == 0 || number > given->second.items.size()) unknown(at, quoted);
+    else value(given->second.items[number - 1], quoted);
+    return next + 1;
+  }
   return put('$', at), next;
 }
 

@@ -51,6 +51,7 @@ struct ShellCommand {
   std::vector<Setting> environment;  // what is exported by then, and what stands before the command
   std::string folder;                // where `cd` led, as text; with holes where it is not known
   bool is_conditional = false;       // in a branch, a loop or a function
+  std::string within;                // the program that runs it, where it stands in a text: "srun" of `srun bash -c "…"`
   bool is_broken = false;            // something in it, or around it, cannot be read: its words may be those of another
 };
 

@@ -1,6 +1,9 @@
 // launch/deprecated-launcher: a job is started with torch.distributed.launch.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/parsers.hpp"
+#include "rules/launch/placement.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/list.hpp"
 
 namespace stepzero::rules {
@@ -15,9 +18,26 @@ Span with_blank(const DocumentInput& input, Span word) {
   return word;
 }
 
+// A script that was written for torch.distributed.launch: its local rank comes as an argument, which torchrun does not hand over.
+void check_local_rank(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  const auto processes = line.processes_per_node();
+  if (!line.script || !line.script->is_known() || (processes && *processes < 2) || !line.has("nproc_per_node")) return;
+  const auto path = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  if (!path) return;
+  const ScriptOptions options = options_of_script(input.sources, *path, input.read);
+  const DeclaredOption *underscore = options.find("--local_rank"), *hyphen = options.find("--local-rank"), *declared = underscore ? underscore : hyphen;
+  if (!declared || declared->is_required) return;
+  for (const documents::Word& word : line.arguments)
+    if (word.text.find_first_of("\x01\x02") != std::string::npos || word.text.starts_with("--local")) return;
+  if (!needs_local_rank_argument(input.sources, *path, input.read)) return;
+  Finding& finding = report.add(Severity::warning, line.script->written, "torchrun hands no `" + declared->flags.front() + "` to the script: in every process it keeps its default, and all of them use the same GPU. Read `int(os.environ[\"LOCAL_RANK\"])` in its place");
+  report.relate(finding, declared->where, "declared here");
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : launch_lines(input.document.script)) {
     if (line.launcher == Launcher::torchrun) {
+      check_local_rank(input, line, report);
       for (const GivenOption& given : line.options)
         if (!given.option && (given.flag.text == "--use_env" || given.flag.text == "--use-env")) {
           Finding& finding = report.add(Severity::error, given.flag.written, "torchrun has no `" + given.flag.text + "`: it always hands the rank over in the environment, and refuses the option");
@@ -51,7 +71,8 @@ constexpr Rule deprecated_launcher = complete({
     .summary = "a job is started with torch.distributed.launch, or with its options",
     .why = "`python -m torch.distributed.launch` is deprecated, and hands each script `--local-rank=N` (before PyTorch 2.0 `--local_rank=N`), which "
            "a parser that declares only the one spelling refuses with the other version. `torchrun` takes the same options and sets "
-           "`LOCAL_RANK`, `RANK` and `WORLD_SIZE` in the environment; it has no `--use_env`.",
+           "`LOCAL_RANK`, `RANK` and `WORLD_SIZE` in the environment; it has no `--use_env`. A script that takes `args.local_rank` gets its default "
+           "there, in every process.",
     .wrong = "#!/bin/bash\npython -m torch.distributed.launch --use_env --nproc_per_node 8 train.py\n",
     .right = "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py\n",
     .silent = "Other launchers.",

@@ -1,6 +1,7 @@
 // launch/world-size: a launch asks for more processes than GPUs that they may see, or multiplies its processes.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/placement.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm.hpp"
 #include "rules/list.hpp"
@@ -78,12 +79,29 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
   }
 }
 
+// Which GPU each process takes, as the program says it.
+void check_placement(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  const auto nodes = line.nodes(), processes = line.processes_per_node();
+  if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) || !processes || *processes < 2 || !line.script || !line.script->is_known()) return;
+  const auto script = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  if (!script) return;
+  const std::string name = script->substr(script->rfind('/') + 1);
+  const Word* given_nodes = line.value("nnodes");
+  if (const auto place = nodes && *nodes > 1 && given_nodes ? device_by_global_rank(input.sources, *script, input.read) : std::nullopt) {
+    Finding& finding = report.add(Severity::warning, given_nodes->written, "on the second of " + std::to_string(*nodes) + " nodes the ranks begin at " + std::to_string(*processes) + ", and `" + name + "` takes the GPU of its rank: a node with " + std::to_string(*processes) + " GPUs has none of that number, \"invalid device ordinal\". Take `int(os.environ[\"LOCAL_RANK\"])`");
+    report.relate(finding, *place, "the rank among all processes chooses the device");
+  }
+  if (takes_any_gpu(input.sources, *script, input.read))
+    report.add(Severity::warning, line.script->written, std::to_string(*processes) + " processes on a node, and nothing in `" + name + "` says which GPU each of them takes: all use the first, and NCCL refuses: \"Duplicate GPU detected\". Call `torch.cuda.set_device(int(os.environ[\"LOCAL_RANK\"]))` before anything is moved there");
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   const Slurm slurm = read_slurm(input.document);
   for (const LaunchLine& line : launch_lines(input.document.script)) {
     check_visible(input, line, report);
     check_nodes(line, slurm, report);
     check_allocation(line, slurm, report);
+    check_placement(input, line, report);
   }
 }
 

@@ -1,0 +1,15 @@
+// Commands that stand in the text of a word: what `bash -c`, `eval` and `sbatch --wrap` are handed. Only for the files of this floor.
+#pragma once
+
+#include "documents/shell.hpp"
+
+#include <vector>
+
+namespace stepzero::documents {
+
+// The words of each command in order. What an inner `$name` stands for is not known.
+std::vector<std::vector<Chars>> inline_commands(const Chars& script);
+// The word of a command that holds such a script, `within` gets the program around it; an empty text: there is none. `texts` are the words.
+Chars inline_script_of(const std::vector<Chars>& texts, std::string& within);
+
+} // namespace stepzero::documents

@@ -1,0 +1,216 @@
+// What a script of the shell does next: branches, loops, calls of functions, and commands in commands.
+#include "documents/inline_script.hpp"
+#include "documents/shell_walk.hpp"
+
+#include <iterator>
+
+namespace stepzero::documents {
+
+namespace {
+constexpr int most_nested_calls = 4;  // of functions
+}
+
+void Walk::list(TSNode node, int depth) {
+  for (std::uint32_t i = 0; i < ts_node_child_count(node); ++i) {
+    const TSNode child = ts_node_child(node, i);
+    if (written(child) == "||") {
+      const Variables otherwise = variables_;
+      ++branches_;
+      for (++i; i < ts_node_child_count(node); ++i) statement(ts_node_child(node, i), depth + 1);
+      --branches_;
+      if (!ended_) join(otherwise);
+      ended_ = false;
+      return;
+    }
+    if (!ts_node_is_named(child)) continue;
+    if (i == 0) {
+      statement(child, depth + 1);
+      continue;
+    }
+    const Variables otherwise = variables_;
+    statement(child, depth + 1);
+    for (auto& [name, variable] : variables_)
+      if (const auto found = otherwise.find(name); found == otherwise.end() || !(found->second == variable)) variable.by_default = true;
+  }
+}
+
+void Walk::take_settings(ShellCommand& command) {
+  if (command.words.front().text != "env") return;
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const Word& word = command.words[i];
+    const std::size_t equals = word.text.find('=');
+    if (equals == std::string::npos || equals == 0 || word.text.starts_with('-') || word.text.substr(0, equals).find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") != std::string::npos) break;
+    Setting& set = command.environment.emplace_back();
+    set.name = word.text.substr(0, equals);
+    set.value = word;
+    set.value.text = word.text.substr(equals + 1);
+    set.name_span = word.written;
+    if (word.written.end - word.written.begin >= word.text.size()) {
+      set.name_span.end = word.written.begin + static_cast<std::uint32_t>(equals);
+      set.value.written.begin = set.name_span.end + 1;
+    }
+  }
+}
+
+bool Walk::inner_commands(const ShellCommand& outer, const std::vector<Chars>& texts) {
+  std::string within;
+  const Chars inner = inline_script_of(texts, within);
+  if (inner.text.empty()) return false;
+  const std::string folder = folder_;
+  for (std::vector<Chars>& each : inline_commands(inner)) {
+    ShellCommand made;
+    made.span = outer.span;
+    made.environment = outer.environment;
+    made.is_conditional = outer.is_conditional, made.is_broken = outer.is_broken;
+    made.within = within;
+    made.folder = folder_;
+    for (const Chars& chars : each) {
+      made.words.push_back(word(chars, outer.span));
+      made.words.back().by_default = std::any_of(outer.words.begin(), outer.words.end(), [](const Word& part) { return part.by_default; });
+    }
+    if (made.words.front().text == "cd") builtin(made);
+    script_.commands.push_back(std::move(made));
+  }
+  folder_ = folder;
+  return true;
+}
+
+void Walk::call(const std::string& name, TSNode body, std::vector<Chars> texts) {
+  if (calls_ >= most_nested_calls || script_.commands.size() > most_commands) return;
+  called_.insert(name);
+  Variable given;
+  given.is_array = true;
+  given.items.assign(std::make_move_iterator(texts.begin() + 1), std::make_move_iterator(texts.end()));
+  auto outer = std::exchange(for_caller_, {});
+  keep_for_caller("@");
+  variables_["@"] = std::move(given);
+  const int branches = std::exchange(branches_at_call_, branches_);
+  ++calls_;
+  statement(body, 1);
+  --calls_;
+  branches_at_call_ = branches;
+  ended_ = false;
+  for (auto it = for_caller_.rbegin(); it != for_caller_.rend(); ++it) {
+    if (it->second) variables_[it->first] = std::move(*it->second);
+    else variables_.erase(it->first);
+  }
+  for_caller_ = std::move(outer);
+}
+
+void Walk::join(const Variables& other, std::string_view condition) {
+  for (auto& [name, variable] : variables_) {
+    const auto found = other.find(name);
+    if (found == other.end()) {
+      // `[ -z "$N" ] && N=8`: a default.
+      if (condition.find("-z") != std::string_view::npos && condition.find(name) != std::string_view::npos) variable.by_default = true;
+      else forget(variable);
+    } else if (!(found->second == variable)) {
+      variable.meet(found->second);
+    } else {
+      variable.by_default = variable.by_default || found->second.by_default;
+      variable.is_exported = variable.is_exported && found->second.is_exported;
+    }
+  }
+  for (const auto& [name, variable] : other)
+    if (const auto [made, is_new] = variables_.try_emplace(name, variable); is_new) forget(made->second);
+}
+
+void Walk::choice(TSNode node, int depth) {
+  std::vector<TSNode> conditions, body, others;
+  bool has_else = false, in_body = false;
+  for (std::uint32_t i = 0; i < ts_node_child_count(node); ++i) {
+    const TSNode child = ts_node_child(node, i);
+    const std::string_view type = type_of(child);
+    if (type == "then") in_body = true;
+    else if (type == "elif_clause") others.push_back(child);
+    else if (type == "else_clause") others.push_back(child), has_else = true;
+    else if (ts_node_is_named(child)) (in_body ? body : conditions).push_back(child);
+  }
+  std::string_view condition;
+  for (const TSNode each : conditions) {
+    condition = written(each);
+    statement(each, depth + 1);
+  }
+  const Variables before = variables_;
+  std::vector<Variables> results;
+  way(before, results, [&] {
+    for (const TSNode each : body) statement(each, depth + 1);
+  });
+  for (const TSNode other : others) way(before, results, [&] { statements(other, depth + 1); });
+  if (!has_else) results.push_back(before);
+  meet(results, before, condition);
+}
+
+void Walk::cases(TSNode node, int depth) {
+  const Variables before = variables_;
+  std::vector<Variables> results;
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
+    if (const TSNode item = ts_node_named_child(node, i); type_of(item) == "case_item") way(before, results, [&] { statements(item, depth + 1); });
+  results.push_back(before);
+  meet(results, before, {});
+}
+
+void Walk::names_set(TSNode node, std::set<std::string_view>& names) const {
+  if (type_of(node) == "variable_assignment")
+    if (const TSNode name = ts_node_child_by_field_name(node, "name", 4); !ts_node_is_null(name)) names.insert(written(name));
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) names_set(ts_node_named_child(node, i), names);
+}
+
+void Walk::loop(TSNode node, int depth) {
+  std::set<std::string_view> names;
+  names_set(node, names);
+  if (const TSNode variable = ts_node_child_by_field_name(node, "variable", 8); !ts_node_is_null(variable)) names.insert(written(variable));
+  for (const std::string_view name : names) {
+    Variable& variable = variables_[std::string(name)];
+    forget(variable);
+    ++times_set_[std::string(name)];
+  }
+  ++branches_;
+  if (const TSNode body = ts_node_child_by_field_name(node, "body", 4); !ts_node_is_null(body)) statements(body, depth + 1);
+  --branches_;
+  ended_ = false;
+  for (const std::string_view name : names) forget(variables_[std::string(name)]);
+}
+
+void Walk::builtin(const ShellCommand& command) {
+  const std::string& name = command.words.front().text;
+  if (name == "exit" || name == "return" || name == "exec") {
+    ended_ = name != "exec";
+  } else if (name == "cd" && command.words.size() > 1) {
+    const std::string& to = command.words[1].text;
+    folder_ = to.starts_with('/') || folder_.empty() ? to : folder_ + "/" + to;
+  } else if (name == "shift") {
+    const auto given = variables_.find("@");
+    if (given != variables_.end() && command.words.size() == 1 && branches_at_call_ == branches_ && !given->second.items.empty()) given->second.items.erase(given->second.items.begin());
+    else if (given != variables_.end()) forget(given->second);
+  } else if (name == "read" || name == "mapfile" || name == "readarray") {
+    for (const Word& word : command.words)
+      if (const auto found = variables_.find(word.text); found != variables_.end()) forget(found->second);
+  } else if (name == "source" || name == "." || name == "eval") {
+    for (auto& [each, variable] : variables_) variable.by_default = true;
+  }
+}
+
+void Walk::declaration(TSNode node) {
+  const bool exports = written(node).starts_with("export") || written(node).find(" -x") != std::string_view::npos;
+  const bool is_local = calls_ > 0 && !written(node).starts_with("export") && !written(node).starts_with("readonly");
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
+    const TSNode child = ts_node_named_child(node, i);
+    if (type_of(child) == "variable_assignment") {
+      if (const TSNode name = ts_node_child_by_field_name(child, "name", 4); is_local && !ts_node_is_null(name)) keep_for_caller(written(name));
+      assignment(child, exports);
+    } else if (type_of(child) == "variable_name" && exports) {
+      if (const auto found = variables_.find(written(child)); found != variables_.end()) {
+        found->second.is_exported = true;
+        note_export(found->first, found->second);
+      }
+    }
+  }
+}
+
+void Walk::keep_for_caller(std::string_view name) {
+  const auto known = variables_.find(name);
+  for_caller_.emplace_back(name, known == variables_.end() ? std::nullopt : std::optional(known->second));
+}
+
+} // namespace stepzero::documents
