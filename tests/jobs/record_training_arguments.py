@@ -5,8 +5,10 @@ Run with the oracle's Python (tests/oracles.py); with --check it only compares.
 """
 
 import argparse
+import enum
 import pathlib
 import sys
+import typing
 
 TARGET = pathlib.Path(__file__).parents[2] / "analysis/rules/launch/training_arguments.inc"
 
@@ -16,6 +18,12 @@ def record():
     from transformers import HfArgumentParser, Seq2SeqTrainingArguments, TrainingArguments
 
     lines = [f"// Made by tests/jobs/record_training_arguments.py of transformers {transformers.__version__}: do not edit."]
+    # What a text is turned into where the arguments are checked.
+    choices = {}
+    for name, hint in typing.get_type_hints(Seq2SeqTrainingArguments).items():
+        for each in typing.get_args(hint):
+            if isinstance(each, type) and issubclass(each, enum.Enum):
+                choices[name] = "|".join(str(one.value) for one in each)
     plain = {name for action in HfArgumentParser(TrainingArguments)._actions for name in action.option_strings}
     for action in HfArgumentParser(Seq2SeqTrainingArguments)._actions:
         if isinstance(action, argparse._HelpAction):
@@ -25,7 +33,7 @@ def record():
         for name in action.option_strings:
             if "-" in name[2:] and name != action.option_strings[0]:
                 continue
-            lines.append(f'{{"{name}", "{takes}", "{kind}", {str(name in plain).lower()}}},')
+            lines.append(f'{{"{name}", "{takes}", "{kind}", {str(name in plain).lower()}, "{choices.get(action.dest, "")}"}},')
     return "\n".join(lines) + "\n"
 
 

@@ -158,6 +158,12 @@ private:
   void judge_value(const DeclaredOption& option, const Word& flag, const Word& value) {
     if (!value.is_known() || option.arity == Arity::unknown) return;
     std::string why;
+    const bool of_version = option.where.path.empty();  // an argument of the Trainer: another version may take more
+    if (of_version && !option.choices.empty() && !is_choice(option, value.text)) {
+      const std::string_view meant = documents::nearest(value.text, std::vector<std::string_view>(option.choices.begin(), option.choices.end()));
+      if (!meant.empty()) refuse(value, "the Trainer knows no `" + flag.text + "` of " + quoted(value.text) + ", and ends over it: did you mean " + quoted(std::string(meant)) + "?", option, true);
+      return;
+    }
     if (!option.choices.empty() && !is_choice(option, value.text)) {
       why = "is one of ";
       for (const std::string& choice : option.choices) why += (&choice == &option.choices.front() ? "" : ", ") + choice;

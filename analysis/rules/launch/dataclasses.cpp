@@ -12,6 +12,7 @@ namespace {
 struct TrainingArgument {
   std::string_view flag, takes, type;
   bool plain;  // not only of Seq2SeqTrainingArguments
+  std::string_view choices;  // "no|steps|epoch"
 };
 constexpr TrainingArgument training_arguments[] = {
 #include "rules/launch/training_arguments.inc"
@@ -41,6 +42,23 @@ std::string plain_type(std::string type) {
   return type;
 }
 
+// The texts of `Literal["a", "b"]`; none if something else stands in it.
+std::vector<std::string> literals_of(std::string_view type) {
+  std::vector<std::string> found;
+  if (type.starts_with("typing.")) type.remove_prefix(7);
+  if (!type.starts_with("Literal[") || !type.ends_with(']')) return found;
+  std::string_view rest = type.substr(8, type.size() - 9);
+  while (!rest.empty()) {
+    const char quote = rest.front();
+    const std::size_t end = quote == '"' || quote == '\'' ? rest.find(quote, 1) : std::string_view::npos;
+    if (end == std::string_view::npos) return {};
+    found.emplace_back(rest.substr(1, end - 1));
+    rest.remove_prefix(end + 1);
+    if (rest.starts_with(',')) rest.remove_prefix(1);
+  }
+  return found;
+}
+
 void add_field(const DataField& field, ScriptOptions& into) {
   const std::string type = plain_type(field.type);
   DeclaredOption& made = into.options.emplace_back();
@@ -53,6 +71,7 @@ void add_field(const DataField& field, ScriptOptions& into) {
   made.where = field.where;
   made.type = type == "int" || type == "float" ? type : "";
   made.arity = type == "int" || type == "float" || type == "str" ? Arity::one : Arity::unknown;
+  if (made.choices = literals_of(type); !made.choices.empty()) made.arity = Arity::one;
   made.has_default = field.has_default;
   made.is_required = !field.has_default && made.takes_one();
   if (type != "bool" || !field.is_true) return;
@@ -74,6 +93,11 @@ void add_training_arguments(bool of_sequences, ScriptOptions& into) {
       made.flags.push_back("--" + dashed);
     }
     made.type = each.type;
+    for (std::string_view rest = each.choices; !rest.empty();) {
+      const std::size_t bar = std::min(rest.find('|'), rest.size());
+      made.choices.emplace_back(rest.substr(0, bar));
+      rest.remove_prefix(std::min(bar + 1, rest.size()));
+    }
     made.arity = each.takes == "one" ? Arity::one : each.takes == "none" ? Arity::none : each.takes == "optional" ? Arity::optional : Arity::unknown;
   }
 }

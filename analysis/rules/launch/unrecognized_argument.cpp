@@ -3,6 +3,7 @@
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
 #include "rules/launch/scripts.hpp"
+#include "rules/launch/trainer_arguments.hpp"
 #include "rules/list.hpp"
 
 #include <algorithm>
@@ -79,6 +80,7 @@ void judge_script(const DocumentInput& input, const LaunchLine& line, const std:
   if (!options.closed) return;
   if (!options.of_click) judge_local_rank(input, line, options, path, report);
   judge_arguments(line, options, path, report);
+  judge_trainer_arguments(line, options, report);
 }
 
 // Which of several files of one name is launched depends on the folder: what each of them refuses is refused.
