@@ -162,8 +162,9 @@ void require_grad(Interpreter& run, Value tensor, Known wanted) {
   const TensorState* now = tensor_state(run, tensor);
   if (!now) return;
   TensorState state = *now;
-  if (wanted != Known::no && state.requires_grad != Known::yes) run.heap().note_grad_write();
-  if (wanted == Known::no) run.heap().set_no_grad(state);
+  const bool is_parameter = tensor.is(Kind::tensor) && tensor.as<Tensor>()->role == values::TensorRole::parameter && !tensor.as<Tensor>()->any_of;
+  if (wanted != Known::no && state.requires_grad != Known::yes) is_parameter ? run.heap().note_thaw() : run.heap().note_grad_write();
+  if (wanted == Known::no) run.heap().set_no_grad(state, is_parameter);
   if (wanted == Known::yes) state.grad_writes = trained_for_certain;
   state.requires_grad = wanted;
   set_state(run, tensor, state);

@@ -576,7 +576,9 @@ Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
     if (mine->device != theirs->device && !(mine->device && theirs->device && mine->device->text == theirs->device->text))
       joined.device = choose_device(*this, condition, theirs->device, mine->device);
     if (mine->requires_grad != theirs->requires_grad) joined.requires_grad = Known::unknown;
-    joined.grad_writes = std::min(mine->grad_writes, theirs->grad_writes);
+    // Counted by different writes, they cannot be compared: any is later.
+    const bool alike = (mine->grad_writes & by_histories) == (theirs->grad_writes & by_histories);
+    joined.grad_writes = alike ? std::min(mine->grad_writes, theirs->grad_writes) : 0;
     if (!mine->cut) joined.cut = theirs->cut;
     joined.is_gradient = mine->is_gradient || theirs->is_gradient;
     const Sharing both = symbolic::mix(mine->sharing, theirs->sharing);

@@ -24,11 +24,13 @@ using Delta = std::vector<std::pair<Slot*, Value>>;
 struct Writes {
   std::uint64_t of_type[16] = {};  // the elements of tensors, by dtype
   std::uint64_t of_gradients = 0;  // that a gradient is required
+  std::uint64_t of_histories = 0;  // of these, all but those that say it of one parameter: what is computed with a history is written into a tensor
   std::uint64_t of_integers = 0;   // the elements of tensors of integers, of any size
 
   void widen(const Writes& other) {
     for (std::size_t i = 0; i < 16; ++i) of_type[i] = of_type[i] < other.of_type[i] ? other.of_type[i] : of_type[i];
     of_gradients = of_gradients < other.of_gradients ? other.of_gradients : of_gradients;
+    of_histories = of_histories < other.of_histories ? other.of_histories : of_histories;
     of_integers = of_integers < other.of_integers ? other.of_integers : of_integers;
   }
 };
@@ -130,18 +132,28 @@ public:
   void note_write(const TensorState* written);
 
   // ------------------------------------------------------------ gradients
-  // Does the tensor require a gradient? What was found to need none may since have got one through a tensor that shares its memory.
+  // Does the tensor require a gradient? What was found to need none may since have got one through a tensor that shares its memory. A parameter is a
+  // view of no other tensor: that another parameter is trained says nothing of it, only a write into its elements does.
   Known requires_grad(const TensorState& state) const {
-    return state.requires_grad == Known::no && state.grad_writes < writes_.of_gradients ? Known::unknown : state.requires_grad;
+    if (state.requires_grad != Known::no) return state.requires_grad;
+    const std::uint64_t now = state.grad_writes & by_histories ? writes_.of_histories : writes_.of_gradients;
+    return (state.grad_writes & ~by_histories) < now ? Known::unknown : Known::no;
   }
   // The tensor needs no gradient, as is found out now.
-  void set_no_grad(TensorState& state) const {
+  void set_no_grad(TensorState& state, bool is_parameter = false) const {
     state.requires_grad = Known::no;
-    state.grad_writes = writes_.of_gradients;
+    state.grad_writes = is_parameter ? writes_.of_histories | by_histories : writes_.of_gradients;
   }
   // A tensor that needed no gradient, and may share its memory with others, needs one from here on.
-  void note_grad_write() { ++writes_.of_gradients; }
+  void note_grad_write() {
+    ++writes_.of_gradients;
+    ++writes_.of_histories;
+  }
+  // The same of a parameter, which its views follow.
+  void note_thaw() { ++writes_.of_gradients; }
   std::uint64_t grad_writes() const { return writes_.of_gradients; }
+  // The mark in `grad_writes` of a parameter's state: it counts the writes of histories.
+  static constexpr std::uint64_t by_histories = std::uint64_t{1} << 63;
 
   // For who takes a part of the run back with all that it made; what stays must be known by none of what was taken back.
   const Writes& writes() const { return writes_; }
