@@ -68,7 +68,7 @@ syntax::Edit Draft::replacement(std::string_view text) const {
   while (head > 0 && bytes_[head - 1] != '\n') --head;
   std::size_t tail = 0;
   while (tail < shorter - head && bytes_[bytes_.size() - 1 - tail] == text[text.size() - 1 - tail]) ++tail;
-  while (tail > 0 && bytes_[bytes_.size() - tail - 1] != '\n') --tail;
+  while (tail > 0 && tail < bytes_.size() && bytes_[bytes_.size() - tail - 1] != '\n') --tail;
   return {{static_cast<std::uint32_t>(head), static_cast<std::uint32_t>(bytes_.size() - tail)},
           std::string(text.substr(head, text.size() - tail - head))};
 }

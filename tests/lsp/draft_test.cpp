@@ -58,6 +58,15 @@ TEST_CASE("an edit of a whole text keeps the lines that stay") {
   CHECK(draft.bytes() == "a\nb\nX\nd\n");
 }
 
+TEST_CASE("a new text that ends in all of the old one is an insertion at its begin") {
+  Draft draft("b\nc\n");
+  const auto outcome = draft.apply({{std::nullopt, "a\nb\nc\n"}}, Encoding::utf8);
+  REQUIRE(outcome.edits.size() == 1);
+  CHECK(outcome.edits[0].span.begin == 0);
+  CHECK(outcome.edits[0].span.end == 0);
+  CHECK(outcome.edits[0].text == "a\n");
+}
+
 TEST_CASE("spliced line starts equal those of a fresh draft") {
   std::mt19937 engine(20240229);
   const auto random = [&engine] { return static_cast<std::uint32_t>(engine()); };
