@@ -25,10 +25,10 @@ public:
   void statement(const Stmt& stmt) {
     switch (stmt.kind) {
     case StmtKind::assign:
-      for (const Expr* each : as<AssignStmt>(stmt).targets) target(each);
+      for (const Expr* each : as<AssignStmt>(stmt).targets) variable(each);
       break;
-    case StmtKind::aug_assign: target(as<AugAssignStmt>(stmt).target); break;
-    case StmtKind::ann_assign: target(as<AnnAssignStmt>(stmt).target); break;
+    case StmtKind::aug_assign: variable(as<AugAssignStmt>(stmt).target); break;
+    case StmtKind::ann_assign: variable(as<AnnAssignStmt>(stmt).target); break;
     case StmtKind::delete_:
       for (const Expr* each : as<DeleteStmt>(stmt).targets) target(each);
       break;
@@ -52,7 +52,6 @@ public:
     case ExprKind::attribute: mentioned(as<AttributeExpr>(expr).attribute.text()); break;
     case ExprKind::call: call(as<CallExpr>(expr)); break;
     case ExprKind::lambda: parameters(*as<LambdaExpr>(expr).parameters); break;
-    case ExprKind::named: add(as<NamedExpr>(expr).name.text()); break;
     case ExprKind::error: words(expr.span); break;
     default: break;
     }
@@ -68,11 +67,16 @@ private:
     mentioned(name.text());
   }
 
-  // Every name in it that an assignment sets.
+  // A variable by itself may be one of a class, and so an attribute.
+  void variable(const Expr* expr) {
+    if (expr->kind == ExprKind::name) defined(as<NameExpr>(*expr).id);
+    else target(expr);
+  }
+
+  // Every attribute in it that an assignment sets.
   void target(const Expr* expr) {
     if (!expr) return;
     switch (expr->kind) {
-    case ExprKind::name: defined(as<NameExpr>(*expr).id); break;
     case ExprKind::attribute: defined(as<AttributeExpr>(*expr).attribute); break;
     case ExprKind::starred: target(as<StarredExpr>(*expr).value); break;
     case ExprKind::tuple:
@@ -103,10 +107,8 @@ private:
   }
 
   void imported(const Stmt& stmt) {
-    for (const Alias& alias : stmt.kind == StmtKind::import ? as<ImportStmt>(stmt).names : as<ImportFromStmt>(stmt).names) {
-      add(alias.alias.text());
+    for (const Alias& alias : stmt.kind == StmtKind::import ? as<ImportStmt>(stmt).names : as<ImportFromStmt>(stmt).names)
       for (const Name part : alias.path) mentioned(part.text());
-    }
   }
 
   void decorators(const List<const Expr*>& decorators) {

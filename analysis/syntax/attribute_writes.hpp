@@ -15,7 +15,8 @@ public:
   // text's syntax or are interned: they live as long as the statement.
   AttributeWrites(const Stmt& stmt, std::string_view text);
 
-  // Is the name a target, a keyword, a definition, a parameter with a default or an annotation, or the begin of a text?
+  // Is the name an attribute or a variable that is assigned, a keyword, a definition, a parameter with a default or an annotation, or the begin of a
+  // text?
   bool names(std::string_view name) const;
   // Attributes are set by names that are computed: setattr, __dict__, __slots__, a metaclass, …
   bool computes() const { return computes_; }

@@ -183,8 +183,11 @@ struct Document::State {
 };
 
 const AttributeWrites& Chunk::attribute_writes(std::string_view text) const {
-  std::call_once(found_, [&] { attribute_writes_.emplace(*stmt, text); });
-  return *attribute_writes_;
+  if (const AttributeWrites* known = attribute_writes_.load(std::memory_order_acquire)) return *known;
+  auto made = std::make_unique<const AttributeWrites>(*stmt, text);
+  // Of two threads that find it at once the first has the word; both found the same.
+  const AttributeWrites* other = nullptr;
+  return attribute_writes_.compare_exchange_strong(other, made.get(), std::memory_order_acq_rel) ? *made.release() : *other;
 }
 
 Document::Document(std::string text) : state_(std::make_unique<State>(std::move(text))) {}

@@ -8,10 +8,9 @@
 #include "syntax/elsewhere.hpp"
 #include "syntax/text.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,7 +19,10 @@ namespace stepzero::syntax {
 // One top-level statement: its text's hash, and its tree in an arena of its own. Immutable and position-free, so it is
 // shared by all snapshots in which its text stands unchanged.
 struct Chunk {
-  virtual ~Chunk() = default;  // the arena belongs to the implementation
+  Chunk() = default;
+  Chunk(const Chunk&) = delete;
+  Chunk& operator=(const Chunk&) = delete;
+  virtual ~Chunk() { delete attribute_writes_.load(std::memory_order_relaxed); }  // the arena belongs to the implementation
   const Stmt* stmt = nullptr;
   std::uint64_t hash = 0;   // of the chunk's bytes, a trailing comment included
   std::uint32_t size = 0;   // how many bytes those are
@@ -30,8 +32,7 @@ struct Chunk {
   const AttributeWrites& attribute_writes(std::string_view text) const;
 
 private:
-  mutable std::once_flag found_;
-  mutable std::optional<AttributeWrites> attribute_writes_;
+  mutable std::atomic<const AttributeWrites*> attribute_writes_ = nullptr;  // owned
 };
 
 struct Item {
