@@ -46,7 +46,7 @@ describe("the report's panel", { timeout: 400_000 }, () => {
 
   test("the page is made anew from the text as it stands", async () => {
     await workbench.replace("import torch\n\nx = torch.zeros(2, 3) @ torch.zeros(4, 5)\n");
-    await until("the new finding", async () => (await panel.locator("article.error code").first().textContent()) === "shape/matmul");
+    await until("the new finding", async () => (await panel.locator("article.error > div code").first().textContent()) === "shape/matmul");
     assert.equal(await panel.locator(".lanes").count(), 0);
   });
 });
