@@ -11,8 +11,7 @@ using values::Kind;
 namespace {
 
 // Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter. As found in torch/optim of
-// PyTorch 2.13, and in bitsandbytes 0.48: its 8-bit kinds keep a byte for each number and a float32 for each block of 256, and float32 for
-// parameters of fewer than 4096 numbers.
+// PyTorch 2.13.
 struct Kept {
   std::string_view type;
   int copies;
@@ -22,30 +21,8 @@ struct Kept {
   std::string_view if_set_too = {};
   Width width = Width::of_parameter;
   std::string_view needs = {}; // of copies and counters: none without it
-  std::string_view package = {}; // it is the class of that package only
 };
-constexpr std::int64_t fewest_in_bytes = 4096, numbers_of_block = 256;
-constexpr std::string_view bitsandbytes = "bitsandbytes";
 constexpr Kept table[] = {
-    {"Adam", 2, 0, 0, {}, {}, Width::float32, {}, bitsandbytes},
-    {"AdamW", 2, 0, 0, {}, {}, Width::float32, {}, bitsandbytes},
-    {"PagedAdam", 2, 0, 0, {}, {}, Width::float32},
-    {"PagedAdamW", 2, 0, 0, {}, {}, Width::float32},
-    {"Adam32bit", 2, 0, 0, {}, {}, Width::float32},
-    {"AdamW32bit", 2, 0, 0, {}, {}, Width::float32},
-    {"PagedAdam32bit", 2, 0, 0, {}, {}, Width::float32},
-    {"PagedAdamW32bit", 2, 0, 0, {}, {}, Width::float32},
-    {"Lion32bit", 1, 0, 0, {}, {}, Width::float32},
-    {"PagedLion32bit", 1, 0, 0, {}, {}, Width::float32},
-    {"Lion", 1, 0, 0, {}, {}, Width::float32, {}, bitsandbytes},
-    {"PagedLion", 1, 0, 0, {}, {}, Width::float32},
-    {"Adam8bit", 2, 0, 0, {}, {}, Width::byte},
-    {"AdamW8bit", 2, 0, 0, {}, {}, Width::byte},
-    {"PagedAdam8bit", 2, 0, 0, {}, {}, Width::byte},
-    {"PagedAdamW8bit", 2, 0, 0, {}, {}, Width::byte},
-    {"Lion8bit", 1, 0, 0, {}, {}, Width::byte},
-    {"PagedLion8bit", 1, 0, 0, {}, {}, Width::byte},
-    {"SGD8bit", 1, 0, 0, {}, {}, Width::byte},
     {"SGD", 1, 0, 0, {}, {}, Width::of_parameter, "momentum"},
     {"Adam", 2, 1, 1, "amsgrad"},
     {"AdamW", 2, 1, 1, "amsgrad"},
@@ -65,10 +42,15 @@ constexpr Kept table[] = {
     {"FusedLAMB", 2, 0, 0, {}, {}, Width::float32},
 };
 
-const Kept* kept_by(std::string_view type, std::string_view path) {
-  const auto found = std::ranges::find_if(table, [&](const Kept& each) { return each.type == type && (each.package.empty() || path.starts_with(each.package)); });
-  return found == std::end(table) ? nullptr : found;
-}
+// Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in its source of version 0.50: in 8 bits a copy
+// has a byte for each number and a float32 for each block of 256; parameters of fewer than 4096 numbers stay in float32.
+struct KindOfBitsandbytes {
+  std::string_view name;
+  int copies;
+};
+constexpr KindOfBitsandbytes of_bitsandbytes[] = {{"Adam", 2}, {"AdamW", 2}, {"LAMB", 2}, {"AdEMAMix", 3}, {"Lion", 1}, {"SGD", 1}, {"RMSprop", 1}, {"Adagrad", 1}, {"LARS", 1}};
+constexpr std::string_view bitsandbytes = "bitsandbytes.", paged = "Paged", in_8_bits = "8bit", in_32_bits = "32bit";
+constexpr std::int64_t fewest_in_bytes = 4096, numbers_of_block = 256;
 
 void gather(const Record& record, Value value, Optimizer& into, int depth) {
   value = decided(record, value);
@@ -139,6 +121,27 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
   return false;
 }
 
+// Of the class of that path, as it was made. Nothing: it is not known.
+std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEvent& made, std::string_view type, std::string_view path) {
+  if (!path.starts_with(bitsandbytes)) {
+    const auto found = std::ranges::find(table, type, &Kept::type);
+    return found == std::end(table) ? std::nullopt : std::optional(*found);
+  }
+  std::string_view name = type;
+  if (name.starts_with(paged)) name.remove_prefix(paged.size());
+  Width width = Width::float32;
+  if (name.ends_with(in_8_bits)) width = Width::byte, name.remove_suffix(in_8_bits.size());
+  else if (name.ends_with(in_32_bits)) name.remove_suffix(in_32_bits.size());
+  else if (const Value bits = argument_of(record, made, "optim_bits"); bits) {
+    const std::int64_t number = record.number(bits).value_or(0);
+    if (number != 8 && number != 32) return std::nullopt;
+    if (number == 8) width = Width::byte;
+  }
+  const auto kind = std::ranges::find(of_bitsandbytes, name, &KindOfBitsandbytes::name);
+  if (kind == std::end(of_bitsandbytes)) return std::nullopt;
+  return Kept{type, kind->copies, 0, 0, {}, {}, width};
+}
+
 } // namespace
 
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held) {
@@ -157,7 +160,7 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
       break;
     }
     made.add(s, count, copies);
-    made.add(s, count ? s.mul(s.floordiv(count, s.constant(numbers_of_block)), s.constant(4)) : nullptr, copies);
+    made.add(s, count ? s.mul(s.floordiv(s.add(count, s.constant(numbers_of_block - 1)), s.constant(numbers_of_block)), s.constant(4)) : nullptr, copies);
     break;
   case Width::factored:
     if (!shape.rank_known || shape.dims.size() < 2) {
@@ -203,8 +206,8 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   } else {
     optimizer.steps = optimizer.tensors;
   }
-  const Kept* kept = kept_by(optimizer.type, path);
-  optimizer.known = kept != nullptr;
+  const auto kept = kept_by(record, made, optimizer.type, path);
+  optimizer.known = kept.has_value();
   if (!optimizer.known || !optimizer.complete) optimizer.state.miss();
   if (!optimizer.known) return optimizer;
   int copies = kept->copies, counters = kept->counters;

@@ -330,13 +330,14 @@ bool has_step_hooks(Interpreter& run, const Instance& optimizer) {
   return kept(run, optimizer, values::ModuleState::pre_hooks) || kept(run, optimizer, values::ModuleState::hooks);
 }
 
-// As bitsandbytes 0.48 names them: each kind with its states in 8 and in 32 bits, in memory of the GPU or paged.
+// As bitsandbytes 0.50 names them: each kind with its states as `optim_bits` says, in 8 and in 32 bits, in memory of the GPU and, of some, paged.
 std::vector<std::string> bitsandbytes_optimizers() {
   std::vector<std::string> paths;
-  for (const std::string_view kind : {"Adam", "AdamW", "Lion", "SGD", "RMSprop", "Adagrad", "LAMB", "LARS", "AdEMAMix"})
-    for (const std::string_view paged : {"", "Paged"})
-      for (const std::string_view bits : {"", "8bit", "32bit"})
-        paths.push_back("bitsandbytes.optim." + std::string(paged) + std::string(kind) + std::string(bits));
+  const auto add = [&](std::string_view paged, std::string_view kind) {
+    for (const std::string_view bits : {"", "8bit", "32bit"}) paths.push_back("bitsandbytes.optim." + std::string(paged) + std::string(kind) + std::string(bits));
+  };
+  for (const std::string_view kind : {"Adam", "AdamW", "Lion", "AdEMAMix", "SGD", "RMSprop", "Adagrad", "LAMB", "LARS"}) add("", kind);
+  for (const std::string_view kind : {"Adam", "AdamW", "Lion", "AdEMAMix"}) add("Paged", kind);
   return paths;
 }
 
@@ -357,7 +358,7 @@ std::vector<Row> optimizer_rows() {
   };
   for (const Made& each : optimizers) rows.push_back(row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));
   static const std::vector<std::string> of_bitsandbytes = bitsandbytes_optimizers();  // rows refer to their paths
-  for (const std::string& path : of_bitsandbytes) rows.push_back(row(path, class_, "params, *more, **options", made<false>, "torch.optim.Optimizer", Operation::optimizer_made));
+  for (const std::string& path : of_bitsandbytes) rows.push_back(row(path, class_, "params, *more, optim_bits=32, **options", made<false>, "torch.optim.Optimizer", Operation::optimizer_made));
   static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step", .hidden = true, .because = "every rank updates a part of the parameters and sends it to the others"};
   Row zero = row("torch.distributed.optim.ZeroRedundancyOptimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step);
   zero.collective = &sends_updates;

@@ -301,18 +301,19 @@ import torch
 import torch.nn as nn
 
 model = nn.Sequential(nn.Linear(100, 512, bias=False), nn.Linear(512, 2, bias=False))
-optimizer = bnb.optim.{kind}(model.parameters(), lr=1e-3)
+optimizer = bnb.optim.{kind}(model.parameters(), lr=1e-3{more})
 model(torch.randn(4, 100)).pow(2).mean().backward()
 optimizer.step()
 """
 
 
-@pytest.mark.parametrize("kind, large, small", [("AdamW8bit", 2 * (51200 + 4 * 200), 2 * 4 * 1024), ("PagedAdamW32bit", 2 * 4 * 51200, 2 * 4 * 1024),
-                                                ("Adam", 2 * 4 * 51200, 2 * 4 * 1024), ("Lion8bit", 51200 + 4 * 200, 4 * 1024)])
-def test_optimizers_of_bitsandbytes(stepzero, write, kind, large, small):
-    write("train.py", EIGHT_BITS.format(kind=kind))
+@pytest.mark.parametrize("kind, more, copies, large", [("AdamW8bit", "", 2, 51200 + 4 * 200), ("PagedAdamW32bit", "", 2, 4 * 51200), ("Adam", "", 2, 4 * 51200), ("Adam", ", optim_bits=8", 2, 51200 + 4 * 200),
+                                                       ("Lion8bit", "", 1, 51200 + 4 * 200), ("SGD", ", momentum=0.9", 1, 4 * 51200), ("Adagrad8bit", "", 1, 51200 + 4 * 200), ("AdEMAMix", "", 3, 4 * 51200)])
+def test_optimizers_of_bitsandbytes(stepzero, write, kind, more, copies, large):
+    """The second layer has too few numbers for 8 bits."""
+    write("train.py", EIGHT_BITS.format(kind=kind, more=more))
     (optimizer,) = stepzero("memory", "--format", "json", "train.py").json["files"][0]["optimizers"]
-    assert optimizer["state"] == {"bytes": large + small}
+    assert optimizer["state"] == {"bytes": copies * (large + 4 * 1024)}
 
 
 SHARDED = """\

@@ -212,7 +212,7 @@ constexpr Rule drop_last = complete({
     .severity = Severity::warning,
     .summary = "a last batch that is smaller meets BatchNorm or a fixed shape",
     .why = "A loader gives what is left over as a last, smaller batch: 65 samples in batches of 16 come as 16, 16, 16, 16 and 1. A `view` with the batch size written in it "
-           "raises there, at the end of the first epoch, as does a recurrent layer whose state has the size of the other batches, and BatchNorm has no variance of one value: \"Expected more than 1 value per channel when training\".",
+           "raises there, at the end of the first epoch, as does a recurrent layer whose state has the size of the other batches, set so or left by the batch before, and BatchNorm has no variance of one value: \"Expected more than 1 value per channel when training\".",
     .wrong = "loader = DataLoader(dataset, batch_size=8)  # 30 samples\n"
              "for (x,) in loader:\n"
              "    flat = x.view(8, -1, 20)\n",

@@ -41,7 +41,7 @@ void check_steps(const Record& record, Report& report) {
     if (!operation.row || operation.row->operation != Operation::optimizer_step || !operation.self.is(Kind::instance) || !attribute(operation.self, "$engine")) return;
     if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place)) return;
     report.add(Severity::warning, event.place, event.calls,
-               std::string("this optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
+               std::string("This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
                    (of_engine.empty() ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`" : "This is a second step beside it: take it out"));
   });
 }
@@ -64,7 +64,7 @@ void check_states(const Record& record, Report& report) {
     const bool is_sharded = stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) == symbolic::Answer::yes;
     if (!is_sharded || !once(event.place)) return;
     report.add(Severity::warning, event.place, event.calls,
-               "under ZeRO-3 the parameters of the module are empty outside of its forward: each rank holds a part of them, and this state holds tensors of size 0. Save with `engine.save_16bit_model` or `engine.save_checkpoint` on all ranks, or gather with `deepspeed.zero.GatheredParameters`");
+               "Under ZeRO-3 the parameters of the module are empty outside of its forward: each rank holds a part of them, and this state holds tensors of size 0. Save with `engine.save_16bit_model` or `engine.save_checkpoint` on all ranks, or gather with `deepspeed.zero.GatheredParameters`");
   });
 }
 
@@ -79,7 +79,7 @@ void check(const Record& record, Report& report) {
     if (told || !attribute(operation.self, "$no_optimizer")) return;
     told = &operation;
     report.add(Severity::error, event.place, event.calls,
-               "the engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
+               "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
   check_steps(record, report);
   check_states(record, report);
@@ -94,7 +94,7 @@ void check(const Record& record, Report& report) {
       const Value model = attribute(engine, "$model");
       if (!shares_gradients(record, engine) || !(clipped.found.contains(engine.object()) || (model && clipped.found.contains(model.object())))) continue;
       report.add(Severity::warning, event.place, event.calls,
-                 "under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");
+                 "Under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");
       break;
     }
   });

@@ -1,4 +1,5 @@
 // deepspeed/invalid-value: a value of the configuration that DeepSpeed's own types refuse.
+#include "rules/choices.hpp"
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/list.hpp"
@@ -24,15 +25,6 @@ bool reads_as_number(const std::string& text) {
 bool is_placeholder(const std::string& text) {
   if (text.find_first_of("${}<>%@") != std::string::npos) return true;
   return text.size() > 2 && text.find('_') != std::string::npos && std::none_of(text.begin(), text.end(), [](unsigned char c) { return std::islower(c); });
-}
-
-bool is_choice(std::string_view choices, std::string_view wanted) {
-  for (std::string_view rest = choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    if (rest.substr(0, bar) == wanted) return true;
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return false;
 }
 
 // Why the value is refused; empty if it is not, or that is not known.

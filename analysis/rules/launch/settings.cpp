@@ -1,6 +1,7 @@
 #include "rules/launch/settings.hpp"
 
 #include "documents/document.hpp"
+#include "rules/choices.hpp"
 #include "rules/launch/variables.hpp"
 #include "syntax/spelling.hpp"
 
@@ -11,14 +12,6 @@ namespace stepzero::rules::launch {
 
 namespace {
 
-bool is_choice(std::string_view choices, std::string_view text) {
-  for (std::string_view rest = choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    if (rest.substr(0, bar) == text) return true;
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return false;
-}
 std::string shown(std::string_view choices) {
   std::string text;
   for (const char c : choices) text += c == '|' ? std::string(", ") : std::string(1, c);

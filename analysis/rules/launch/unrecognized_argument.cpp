@@ -1,4 +1,5 @@
 // launch/unrecognized-argument: a launch hands an argument to a launcher or a script that does not take it.
+#include "rules/choices.hpp"
 #include "rules/documents/check.hpp"
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
@@ -14,15 +15,6 @@ namespace {
 
 using namespace launch;
 using documents::Word;
-
-bool is_choice(std::string_view choices, std::string_view text) {
-  for (std::string_view rest = choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    if (rest.substr(0, bar) == text) return true;
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return false;
-}
 
 void judge_option(const LaunchLine& line, const GivenOption& given, DocumentReport& report) {
   const std::string launcher(name(line.launcher));
