@@ -178,7 +178,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   limits_.only = only;
   const auto module = sources_.module(main_path_);
   // What earlier runs left lies about in the record until a run from the beginning. Who has time makes that before it is so much.
-  if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 200'000 || replay_.copies.size() > 20'000) return false;
+  if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 20'000 || replay_.copies.size() > 20'000) return false;
   const auto& items = module->items;
   auto& old = replay_.items;
   const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };

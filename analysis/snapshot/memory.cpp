@@ -44,7 +44,8 @@ std::unique_ptr<Run> Memory::take(const program::Sources& sources, const std::st
 }
 
 bool Memory::is_bloated() const {
-  constexpr std::size_t times = 2, few = 50'000;
+  // Each event stands for some ten kilobytes of values and terms.
+  constexpr std::size_t times = 4, few = 4'000;
   return run_ && run_->record.events.size() > times * run_->fresh_events + few;
 }
 
