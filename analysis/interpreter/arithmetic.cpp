@@ -16,12 +16,17 @@ using values::Kind;
 
 Int Interpreter::role(symbolic::Role role_wanted) {
   if (limits_.as_rank) {
+    const int rank = limits_.as_rank->rank, world = limits_.as_rank->world;
+    // All on one node, but where a launch of as many processes has them on several.
+    const Launch* launch = limits_.launch;
+    const bool on_several = launch && launch->world == world && launch->local_world && *launch->local_world > 0;
+    const int on_each = on_several ? static_cast<int>(*launch->local_world) : world;
     switch (role_wanted) {
-    case symbolic::Role::rank:
-    case symbolic::Role::local_rank: return symbols().constant(limits_.as_rank->rank);
-    case symbolic::Role::world_size:
-    case symbolic::Role::local_world_size: return symbols().constant(limits_.as_rank->world);
-    case symbolic::Role::node_rank:
+    case symbolic::Role::rank: return symbols().constant(rank);
+    case symbolic::Role::local_rank: return symbols().constant(rank % on_each);
+    case symbolic::Role::world_size: return symbols().constant(world);
+    case symbolic::Role::local_world_size: return symbols().constant(on_each);
+    case symbolic::Role::node_rank: return symbols().constant(rank / on_each);
     case symbolic::Role::none: return symbols().constant(0);
     }
   }

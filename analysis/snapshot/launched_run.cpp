@@ -35,8 +35,20 @@ std::vector<Launch> launches_to_run(const LaunchesOfOne& known) {
   return chosen;
 }
 
-void tell_of_launch(const Launch& launch, std::vector<rules::Finding>& findings) {
-  std::erase_if(findings, [](const rules::Finding& finding) { return finding.severity != rules::Severity::error || finding.rule.starts_with("deadlock/"); });
+bool ranks_are_compared(const Launch& launch) {
+  constexpr std::int64_t most = 8;
+  return !launch.world || *launch.world <= most;
+}
+
+void tell_of_launch(const Launch& launch, const std::vector<Standing::One>& known, std::vector<rules::Finding>& findings) {
+  const auto is_about_ranks = [](const rules::Finding& finding) { return finding.rule.starts_with("deadlock/"); };
+  // Where ranks wait for each other on every way, the launch adds nothing; neither does it say again what is told of a place.
+  const auto is_told = [&](const rules::Finding& finding) {
+    return is_about_ranks(finding) && std::any_of(known.begin(), known.end(), [&](const Standing::One& other) {
+             return is_about_ranks(other.finding) && (other.finding.severity == rules::Severity::error || other.finding.where == finding.where);
+           });
+  };
+  std::erase_if(findings, [&](const rules::Finding& finding) { return finding.severity > rules::Severity::warning || is_told(finding); });
   for (rules::Finding& finding : findings) {
     finding.severity = rules::Severity::warning;
     finding.message = "As launched by " + launch.name + ": " + finding.message;

@@ -4,6 +4,7 @@
 #include "interpreter/launch.hpp"
 #include "snapshot/launches.hpp"
 #include "snapshot/memory.hpp"
+#include "snapshot/standing.hpp"
 
 #include <memory>
 #include <string>
@@ -23,7 +24,9 @@ struct LaunchedRun {
 bool reads_its_launch(const interpreter::Record& record, const program::Sources& sources);
 // Those that are run: few, and first those of which the most is known.
 std::vector<Launch> launches_to_run(const LaunchesOfOne& known);
-// The findings of a launch as they are told: warnings that name it.
-void tell_of_launch(const Launch& launch, std::vector<rules::Finding>& findings);
+// Is the launch one of so few processes that what each does is compared?
+bool ranks_are_compared(const Launch& launch);
+// The findings of a launch as they are told beside those that are known: warnings that name it.
+void tell_of_launch(const Launch& launch, const std::vector<Standing::One>& known, std::vector<rules::Finding>& findings);
 
 } // namespace stepzero::snapshot

@@ -22,7 +22,11 @@ Launch launch_of(const std::string& script, const syntax::Text& text, const rule
   launch.path = script;
   launch.begin = where.begin, launch.end = where.end;
   launch.name = script.substr(script.rfind('/') + 1) + ":" + std::to_string(text.position(where.begin, syntax::Encoding::utf8).line + 1);
-  for (const documents::Word& word : line.arguments) launch.arguments.push_back(word.text);
+  for (const documents::Word& word : line.arguments) {
+    std::string& argument = launch.arguments.emplace_back(word.text);
+    if (argument.starts_with(documents::Chars::own)) argument.replace(0, 1, script.substr(0, script.rfind('/')));
+    else if (argument.find(documents::Chars::own) != std::string::npos) argument.assign(1, Launch::hole);
+  }
   const auto nodes = line.nodes(), processes = line.processes_per_node();
   constexpr std::int64_t most = 1 << 20;
   if (processes && *processes > 0 && *processes < most) {
@@ -34,6 +38,11 @@ Launch launch_of(const std::string& script, const syntax::Text& text, const rule
     if (set.value.is_known()) launch.environment.emplace_back(set.name, set.value.text);
   }
   return launch;
+}
+
+bool is_known_wholly(const rules::launch::LaunchLine& line) {
+  const auto is_known = [](const documents::Word& word) { return word.is_known(); };
+  return line.is_whole && std::ranges::all_of(line.arguments, is_known) && std::ranges::all_of(line.options, [&](const auto& given) { return !given.value || given.value->is_known(); });
 }
 
 bool gives_the_same(const Launch& one, const Launch& other) {
@@ -50,11 +59,13 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
   // Most configurations are no workflow, and most data are no launch.json.
   const std::string_view needs = language == documents::Language::json ? "\"configurations\"" : language == documents::Language::yaml ? "jobs:" : "";
   if (module->text->bytes().find(needs) == std::string::npos) return;
-  const documents::Document document = documents::parse(language, module->text);
   std::set<std::string> read;
+  const documents::Document document = documents::parse(language, module->text, rules::launch::reader_of(sources, script, read));
   for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(document.script)) {
-    if (!line.script || !line.script->is_known()) continue;
-    const auto program = rules::launch::script_file(sources, script, line.command->folder, line.script->text, line.is_module, read);
+    if (!line.script) continue;
+    const auto program = line.script->is_known() ? rules::launch::script_file(sources, script, line.command->folder, line.script->text, line.is_module, read) : std::nullopt;
+    ++counts_.all;
+    ++(!program ? counts_.elsewhere : is_known_wholly(line) ? counts_.whole : counts_.open);
     if (!program) continue;
     auto& list = by_program_[*program];
     if (!list) list = std::make_shared<std::vector<Launch>>();

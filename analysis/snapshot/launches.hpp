@@ -18,16 +18,26 @@ namespace stepzero::snapshot {
 // Those of one program, in order; null: none.
 using LaunchesOfOne = std::shared_ptr<const std::vector<interpreter::Launch>>;
 
+// Of all launch lines that name a program: how many are known wholly, and what of the others is not.
+struct LaunchCounts {
+  std::size_t all = 0;
+  std::size_t whole = 0;       // the program is there, and its arguments, its environment and the launcher's options are known
+  std::size_t open = 0;        // the program is there, and the script does not decide some of the words
+  std::size_t elsewhere = 0;   // the program is not among the sources, or its name is not known
+};
+
 class Launches {
 public:
   // Those of a script. Launches that give the same are one; the first counts.
   void add(const program::Sources& sources, const std::string& script);
+  const LaunchCounts& counts() const { return counts_; }
   LaunchesOfOne of(const std::string& program) const;
   // The programs that are launched in another way than there.
   std::set<std::string> changed_since(const Launches& before) const;
 
 private:
   std::map<std::string, std::shared_ptr<std::vector<interpreter::Launch>>> by_program_;
+  LaunchCounts counts_;
 };
 
 } // namespace stepzero::snapshot

@@ -63,8 +63,10 @@ void Memory::keep(std::unique_ptr<Run> run) {
   for (Run* each = run.get(); each; each = each->shown.get())
     if (each->shown && !rest(*each->shown)) each->shown.reset();
   if (run->by_defaults && !rest(*run->by_defaults)) run->by_defaults.reset();
+  const auto rest_ranks = [&](Run& each) { std::erase_if(each.ranks, [&](const auto& known) { return !known.second || !rest(*known.second); }); };
   std::erase_if(run->launched, [&](const auto& known) { return !rest(known->run); });
-  std::erase_if(run->ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });
+  for (const auto& known : run->launched) rest_ranks(known->run);
+  rest_ranks(*run);
   run_ = std::move(run);
 }
 

@@ -70,6 +70,7 @@ public:
       if (options_.want_schedule) collect_schedules();
       result_.cancelled = options_.cancelled && *options_.cancelled;
     }
+    launched_ranks_.clear();
     ranks_.reset();
     defaults_.reset();
     return std::move(result_);
@@ -107,9 +108,9 @@ private:
     small.only = &only;
     begin(one, small);
   }
-  void as_rank(std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) const {
+  void as_rank(std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only, const Launch* launch = nullptr) const {
     if (one && go_on(*one, &only)) return;
-    run_rank(*(one = std::make_shared<Run>()), {rank, world}, only);
+    run_rank(*(one = std::make_shared<Run>()), {rank, world}, only, launch);
   }
   void by_defaults(std::shared_ptr<Run>& one) const {
     if (one && go_on(*one, &nothing())) return;
@@ -165,13 +166,17 @@ private:
       attend();
       begin(*run_, limits_);
     }
-    run_->record.as_rank = [this](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
-      if (!rank.told && !rank.by_defaults) return ranks_->of(rank.rank, rank.world, only);
+    let_ask(run_->record, *ranks_);
+    return again;
+  }
+  // Lets rules ask for the runs of single ranks.
+  void let_ask(Record& record, RankRuns& ranks, const Launch* launch = nullptr) const {
+    record.as_rank = [this, &ranks, launch](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
+      if (!rank.told && !rank.by_defaults) return ranks.of(rank.rank, rank.world, only);
       const auto one = std::make_shared<Run>();
-      run_rank(*one, rank, only);
+      run_rank(*one, rank, only, launch);
       return {one, &one->record};
     };
-    return again;
   }
 
   // ------------------------------------------------------------ findings
@@ -191,7 +196,7 @@ private:
       result_.failed_rules.push_back(std::string(rule.id) + ": " + error.what());
       return;
     }
-    if (launch) tell_of_launch(*launch, findings);
+    if (launch) tell_of_launch(*launch, all, findings);
     for (std::size_t i = 0; i < findings.size(); ++i) {
       rules::Finding& finding = findings[i];
       if (suppressions_.covers(finding)) continue;
@@ -284,6 +289,7 @@ private:
     const auto kept = std::exchange(run_->launched, {});
     const std::vector<Launch> launches = options_.launches && !run_->record.out_of_budget ? launches_to_run(options_.launches()) : std::vector<Launch>();
     if (launches.empty() || !reads_its_launch(run_->record, sources_)) return true;
+    bool compared = false;
     for (const Launch& launch : launches) {
       const auto known = std::find_if(kept.begin(), kept.end(), [&](const auto& one) { return one->launch == launch; });
       std::shared_ptr<LaunchedRun>& one = run_->launched.emplace_back(known == kept.end() ? nullptr : *known);
@@ -292,13 +298,15 @@ private:
       if (launched.cancelled) return false;
       has_read(launched);
       if (told_.insert(launch.path).second) result_.read.push_back(launch.path);
+      const Launch& own = one->launch;
+      launched_ranks_.push_back(std::make_unique<RankRuns>(one->run, [this, &own](std::shared_ptr<Run>& run, int rank, int world, const RankRuns::Only& only) { as_rank(run, rank, world, only, &own); }, options_.elsewhere));
+      let_ask(launched, *launched_ranks_.back(), &own);
+      rules::Told{options_.gpu_memory, false, false, launch.world.value_or(0)}.keep(launched);
+      // As many runs as there are ranks: of one launch, the first of few processes.
+      const bool compares = !compared && ranks_are_compared(launch);
+      compared = compared || compares;
       for (const rules::Rule& rule : rules::rules())
-        if (wanted(rule) && !rule.id.starts_with("deadlock/")) judge(rule, {&launched}, &launch, all);
-      launched.as_rank = [this, &launch = one->launch](const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
-        const auto own = std::make_shared<Run>();
-        run_rank(*own, rank, only, &launch);
-        return {own, &own->record};
-      };
+        if (wanted(rule) && (compares || !rule.id.starts_with("deadlock/"))) judge(rule, {&launched}, &launch, all);
     }
     return true;
   }
@@ -338,6 +346,7 @@ private:
   const Record* with_defaults_ = nullptr;
   std::unique_ptr<DefaultRun> defaults_;  // these end before the run that they work on
   std::unique_ptr<RankRuns> ranks_;
+  std::vector<std::unique_ptr<RankRuns>> launched_ranks_;
 };
 
 } // namespace

@@ -48,7 +48,7 @@ public:
     if (options_.statistics) {
       std::vector<std::string> names;
       for (const std::string& path : inputs_.files) names.push_back(inputs_.names.shown(path));
-      write_error(statistics(names, results));
+      write_error(statistics(names, results) + statistics(checker_.launch_counts(inputs_.overlay)));
     }
     FixRun fixed;
     if (options_.diff) {

@@ -69,11 +69,20 @@ std::shared_ptr<const Cells> Checker::cells(const std::string& path) const {
   return path == standard_input_ ? standard_input_cells_ : modules_->cells(path);
 }
 
-snapshot::LaunchesOfOne Checker::launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+void Checker::find_launches(const std::shared_ptr<const Overlay>& overlay) const {
   std::call_once(found_launches_, [&] {
     for (const std::string& script : scripts_) launches_.add(sources(script, overlay), script);
   });
+}
+
+snapshot::LaunchesOfOne Checker::launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {
+  find_launches(overlay);
   return launches_.of(path);
+}
+
+const snapshot::LaunchCounts& Checker::launch_counts(const std::shared_ptr<const Overlay>& overlay) const {
+  find_launches(overlay);
+  return launches_.counts();
 }
 
 FileSources Checker::sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const {

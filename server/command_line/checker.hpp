@@ -74,10 +74,14 @@ public:
 
   // How scripts launch a file: those found in the folders given, else those that lie where scripts of a program usually do.
   snapshot::LaunchesOfOne launches(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
+  // Of all of them.
+  const snapshot::LaunchCounts& launch_counts(const std::shared_ptr<const Overlay>& overlay) const;
 
   FileSources sources(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
 private:
+  void find_launches(const std::shared_ptr<const Overlay>& overlay) const;
+
   Analyze analyze_;
   std::vector<std::string> workspace_folders_;
   std::string standard_input_;

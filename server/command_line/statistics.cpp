@@ -43,4 +43,10 @@ std::string statistics(const std::vector<std::string>& names, const std::vector<
   return text;
 }
 
+std::string statistics(const snapshot::LaunchCounts& launches) {
+  if (launches.all == 0) return {};
+  const auto number = [](std::size_t count) { return std::to_string(count); };
+  return "launches: " + number(launches.whole) + " of " + number(launches.all) + " resolved wholly; " + number(launches.open) + " with words that their scripts leave open, " + number(launches.elsewhere) + " of programs that are not here\n";
+}
+
 } // namespace stepzero::server

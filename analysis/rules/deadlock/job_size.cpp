@@ -4,6 +4,7 @@
 #include "rules/deadlock/story.hpp"
 #include "rules/noted.hpp"
 #include "rules/shape/blocks.hpp"
+#include "rules/told.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,6 +34,8 @@ int size_of_class(const Record& record, const Root& root) {
 } // namespace
 
 int size_of_job(const Record& record, const Root& root) {
+  constexpr std::int64_t most = 1 << 20;
+  if (const std::int64_t launched = Told::of(record).launched; launched > 0 && launched < most) return static_cast<int>(launched);
   int size = 0;
   bool several = false, begun = false;
   const auto meets = [](const Event& event) { return event.kind == EventKind::operation && Acts::communicates(static_cast<const OperationEvent&>(event)); };
