@@ -3,6 +3,7 @@
 #include "interpreter/unseen.hpp"
 #include "torch/native.hpp"
 #include "torch/wrapping.hpp"
+#include "values/devices.hpp"
 #include "values/kept.hpp"
 
 #include <deque>
@@ -109,7 +110,7 @@ void carries_backward(Call& call, Value results, const Instance& wrapper) {
   if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
 }
 
-constexpr std::string_view mixed_precision = "$mixed_precision";
+constexpr std::string_view mixed_precision = "$mixed_precision", flat = "$flat", left_on_cpu = "$left_on_cpu";
 // The results as the wrapper's mixed precision leaves them: of its output_dtype, or as its layers compute.
 Value in_precision(Call& call, const Instance& wrapper, Value results) {
   const Value policy = kept(call.run, wrapper, mixed_precision);
@@ -170,23 +171,28 @@ Value averaged_forward(Call& call) {
   return call.run.call(call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
 }
 
-// Which of the parameters that one wrapper would flatten together are trained: some, and others not?
+// Of the parameters that one wrapper would flatten together: are some trained and others not, does any lie on the CPU, and is it
+// known of all parts that none is a unit of its own?
 struct Flattened {
-  bool trained = false, frozen = false;
+  bool trained = false, frozen = false, on_cpu = false, is_one_unit = true;
   int depth = 0;
   void add(Interpreter& run, Value value) {
     value = run.resolve(value);
+    is_one_unit = is_one_unit && depth <= 12 && !value.is(Kind::unknown);
     if (!value.is(Kind::instance) || ++depth > 12) return;
     const auto& part = *value.as<Instance>();
     // Nested wrappers have units of their own.
     const bool own_unit = part.native && part.native->path.ends_with("FullyShardedDataParallel");
+    is_one_unit = is_one_unit && !own_unit;
     if (!own_unit)
       for (const auto& [name, slot] : std::vector(part.attributes.entries())) {
         const Value each = slot->value;
+        is_one_unit = is_one_unit && !each.is(Kind::unknown) && !each.is(Kind::choice);
         if (each.is(Kind::tensor) && each.as<Tensor>()->role == values::TensorRole::parameter) {
           const Known now = run.heap().requires_grad(*each.as<Tensor>()->now());
           trained = trained || now == Known::yes;
           frozen = frozen || now == Known::no;
+          on_cpu = on_cpu || values::is_cpu(each.as<Tensor>()->now()->device);
         } else if (each.is(Kind::instance)) {
           add(run, each);
         } else if (each.is(Kind::list) && name.text() == "$items") {
@@ -202,9 +208,41 @@ Value sharded_init(Call& call) {
   Flattened flattened;
   flattened.add(call.run, call.at(0));
   if (const Value policy = call.run.resolve(argument_named(call, "mixed_precision")); policy && !policy.is(Kind::none)) keep(call, mixed_precision, policy);
-  // The wrapper is new: the mark stays with it when the run of its function is taken back.
-  if (flattened.trained && flattened.frozen && call.self.is(Kind::instance)) call.run.heap().slot_of(object(call).attributes, Name("$mixed")).value = call.run.heap().boolean(true);
+  // The wrapper is new: the marks stay with it when the run of its function is taken back.
+  const auto mark = [&](std::string_view name, bool holds) {
+    if (holds && call.self.is(Kind::instance)) call.run.heap().slot_of(object(call).attributes, Name(name)).value = call.run.heap().boolean(true);
+  };
+  const auto is_left_out = [&](std::string_view name) {
+    const Value given = call.run.resolve(argument_named(call, name));
+    return !given || given.is(Kind::none);
+  };
+  const Value keeps = argument_named(call, "use_orig_params");
+  const bool flattens = !call.spread && (!keeps || call.run.symbols().decide(call.run.truth(keeps)) == Answer::no);
+  mark("$mixed", flattened.trained && flattened.frozen);
+  mark("$on_cpu", flattened.on_cpu);
+  mark(left_on_cpu, !call.spread && flattened.on_cpu && is_left_out("device_id") && is_left_out("cpu_offload") && is_left_out("param_init_fn"));
+  mark(flat, flattens && flattened.is_one_unit && is_left_out("auto_wrap_policy") && is_left_out("ignored_modules") && is_left_out("ignored_states"));
   return wrapped_init(call);
+}
+// What lay on the CPU when it was sharded, and was not moved since, is not where it is to be computed with.
+Value sharded_forward(Call& call) {
+  if (call.self.is(Kind::instance) && kept(call, left_on_cpu)) {
+    Flattened now;
+    now.add(call.run, kept(call, "module"));
+    if (now.on_cpu)
+      call.run.problem(values::ProblemKind::device, call)->text =
+          "The parameters of this `FullyShardedDataParallel` are on the CPU, where it left them, and it computes on the accelerator: \"Expects tensor to be on the compute device cuda:0, was on cpu\". Pass "
+          "`device_id=torch.cuda.current_device()`, or move the model before it is wrapped";
+  }
+  return wrapped_forward(call);
+}
+// One parameter stands for all of them, and its name is none of theirs, but where they are summoned.
+Value flat_parameters(Call& call) {
+  if (call.self.is(Kind::instance) && kept(call, flat) && !call.run.around())
+    return call.run.heap().list({call.run.heap().tuple({call.run.heap().string("_fsdp_wrapped_module._flat_param"), call.run.heap().external("", call.place)})});
+  const Row* usual = call.run.library().find("torch.nn.Module.named_parameters");
+  Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
+  return usual->run(inner);
 }
 
 // fully_shard(module): in place. Each forward of it gathers, and so does the backward.
@@ -328,7 +366,7 @@ const std::deque<Hidden>& hidden() {
        "device_id=None, sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False, ignored_states=None, device_mesh=None, **options",
        sharded_init,
        {.name = "FullyShardedDataParallel", .group = 1, .hidden = true, .because = "wrapping shards the parameters among the ranks"}, RowKind::class_, "torch.nn.Module", Operation::collective, &backward_of_fsdp},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", wrapped_forward,
+      {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", sharded_forward,
        {.name = "the forward of an FSDP module", .hidden = true, .because = "each layer's parameters are gathered from all ranks"}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict, {.name = "FSDP state_dict", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", "max_norm, norm_type=2.0", uniform,
@@ -396,6 +434,7 @@ std::vector<Row> parallel_rows() {
       row("torch.optim.swa_utils.AveragedModel.update_parameters", method, "model", nothing),
       row("torch.nn.parallel.DataParallel", class_, "module, *more, **options", wrapped_init, "torch.nn.Module"),
       row("torch.nn.parallel.DataParallel.forward", method, "*arguments, **options", wrapped_forward),
+      row("torch.distributed.fsdp.FullyShardedDataParallel.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", flat_parameters),
       row("torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type", method, "*arguments, **options", context),
   };
   rows[0].covers = values::Covers::no_sync;

@@ -345,7 +345,7 @@ def test_what_is_not_counted_makes_a_bound(stepzero, write, text):
     assert step_of(stepzero("memory", "--format", "json", "--world", "4", "train.py"))["peak"].get("at_least")
 
 
-@pytest.mark.parametrize("wrap", ["model = FullyShardedDataParallel(model)", "fully_shard(model)", "fully_shard(model, mesh=init_device_mesh('cuda', (4,)))"])
+@pytest.mark.parametrize("wrap", ["model = FullyShardedDataParallel(model, device_id=0)", "fully_shard(model)", "fully_shard(model, mesh=init_device_mesh('cuda', (4,)))"])
 def test_what_is_counted_is_exact(stepzero, write, wrap):
     write("train.py", SHARDED.format(wrap=wrap))
     assert not step_of(stepzero("memory", "--format", "json", "--world", "4", "train.py"))["peak"].get("at_least")

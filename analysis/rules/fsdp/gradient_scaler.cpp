@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -20,7 +21,38 @@ bool is_plain_scaler(Value scaler) {
   return object && object->native && !object->cls && object->native->path == "torch.amp.GradScaler";
 }
 
+// Does the wrap compute in float16?
+bool is_half(const Wrap& wrap) {
+  const Value dtype = attribute(wrap.option(wrap.in_place ? "mp_policy" : "mixed_precision"), "param_dtype");
+  return dtype.is(Kind::dtype) && dtype.dtype() == values::Dtype::float16;
+}
+
+// Training in float16 whose gradients nothing scales.
+void look_for_unscaled(const Record& record, Report& report) {
+  const auto& scenes = Training::of(record).scenes();
+  constexpr Operation of_scalers[] = {Operation::scaler_made, Operation::scale, Operation::scaler_step, Operation::unscale, Operation::scaler_update, Operation::gradient_written};
+  const auto scales = [&](const Happening& each) { return std::ranges::find(of_scalers, each.event->row->operation) != std::end(of_scalers); };
+  if (std::ranges::any_of(scenes, [&](const Scene& scene) { return scene.handed_over || std::ranges::any_of(scene.all, scales); })) return;
+  Once once;
+  for (const Scene& scene : scenes) {
+    if (scene.root->truncated) continue;
+    for (const Wrap& wrap : wraps_in(scene)) {
+      if (!is_half(wrap)) continue;
+      const Object* const sharded = wrap.in_place ? wrap.module.object() : wrap.event->self.object();
+      const auto step = std::ranges::find_if(scene.all, [&](const Happening& each) {
+        return each.event->row->operation == Operation::optimizer_step && !each.loops.empty() && sharded && module_of_parameters(attribute(each.event->self, values::OptimizerState::parameters)).object() == sharded;
+      });
+      if (step == scene.all.end() || !once(wrap.event->place)) continue;
+      Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
+                                    std::string("This model computes in `float16`, and nothing scales its loss") + condition_of(record, wrap, step->turns) + ": gradients below 6e-8 become zero. Scale the loss with a `" +
+                                        (wrap.in_place ? "GradScaler" : "ShardedGradScaler") + "`, or use `param_dtype=torch.bfloat16`.");
+      if (finding) report.relate(*finding, step->event->place, "the step applies gradients that were not scaled");
+    }
+  }
+}
+
 void check(const Record& record, Report& report) {
+  look_for_unscaled(record, report);
   Once once;
   for (const Scene& scene : Training::of(record).scenes()) {
     if (scene.handed_over || scene.root->truncated) continue;
@@ -48,13 +80,13 @@ void check(const Record& record, Report& report) {
 constexpr Rule fsdp_gradient_scaler = complete({
     .id = "fsdp/gradient-scaler",
     .severity = Severity::warning,
-    .summary = "a plain GradScaler steps an optimizer of FullyShardedDataParallel",
+    .summary = "a plain GradScaler steps an optimizer of FullyShardedDataParallel, or float16 is trained without a scaler",
     .why = "`GradScaler.step` skips the step where it finds inf or nan. Each rank looks at its own part of the gradients: the rank that overflows skips and halves "
            "its scale, the others step (measured with PyTorch 2.13: after one overflow of rank 0 the scales are 2.0 and 4.0). The parts of the model drift apart. "
-           "`ShardedGradScaler` agrees first. After `fully_shard` the gradients are DTensors, and a plain GradScaler agrees, too.",
+           "`ShardedGradScaler` agrees first. After `fully_shard` the gradients are DTensors, and a plain GradScaler agrees, too. Without any scaler a model whose mixed precision is float16 loses the gradients below 6e-8.",
     .wrong = "model = FullyShardedDataParallel(net)\noptimizer = torch.optim.AdamW(model.parameters())\nscaler = torch.amp.GradScaler()\n",
     .right = "model = FullyShardedDataParallel(net)\noptimizer = torch.optim.AdamW(model.parameters())\nscaler = ShardedGradScaler()\n",
-    .silent = "`fully_shard`; a scaler that is never enabled; `ShardedGradScaler`.",
+    .silent = "A GradScaler after `fully_shard`; a scaler that is never enabled; `ShardedGradScaler`; bfloat16; a program with a scaler anywhere.",
     .fix = "None: the class has to be imported.",
     .fix_kind = FixKind::none,
     .check = check,

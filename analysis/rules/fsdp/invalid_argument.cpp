@@ -59,7 +59,11 @@ std::string why_in_place(const Wrap& wrap) {
 }
 
 // Of FullyShardedDataParallel.
-std::string why_wrapped(const Wrap& wrap) {
+std::string why_wrapped(const Record& record, const Wrap& wrap) {
+  const Value sends = wrap.option("sync_module_states");
+  const bool sent = sends.is(Kind::boolean) && record.symbols.decide(sends.condition()) == symbolic::Answer::yes;
+  if (sent && attribute(wrap.event->self, "$on_cpu") && wrap.leaves_out("device_id") && wrap.leaves_out("param_init_fn"))
+    return "`sync_module_states=True` sends the weights from GPU to GPU, and the module is on the CPU: \"The module has CPU parameters or buffers when `sync_module_states=True`\". Pass `device_id=torch.cuda.current_device()`, or move the module first.";
   const Value policy = wrap.option("auto_wrap_policy");
   if (is_symbol(policy, ".transformer_auto_wrap_policy"))
     return "`transformer_auto_wrap_policy` has to be told which classes are layers: \"missing 1 required positional argument: 'transformer_layer_cls'\". Pass `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})`, or `ModuleWrapPolicy({Block})`.";
@@ -98,7 +102,7 @@ void check(const Record& record, Report& report) {
       const Wrap& wrap = wraps[i];
       if (wrap.in_attempt) continue;
       const Wrap* before = nullptr;
-      std::string why = wrap.in_place ? why_in_place(wrap) : why_wrapped(wrap);
+      std::string why = wrap.in_place ? why_in_place(wrap) : why_wrapped(record, wrap);
       if (why.empty() && wrap.in_place && (before = earlier(wraps, i))) {
         const bool same = before->module.object() == wrap.module.object();
         why = same ? "`fully_shard` has already been applied to this module: \"can only be applied to a module once\"."
@@ -119,10 +123,10 @@ constexpr Rule fsdp_invalid_argument = complete({
     .summary = "an argument, a module or an order of calls that `fully_shard` or FullyShardedDataParallel refuses",
     .why = "`fully_shard` of today and `FullyShardedDataParallel` share neither their arguments nor their policies, and both raise over what they do not take: "
            "containers without a forward, a module that is sharded twice, a part that is sharded after the whole, a policy that was not told its layers, "
-           "`HYBRID_SHARD` without groups. Each was asked of PyTorch 2.13 with two processes.",
+           "`HYBRID_SHARD` without groups, `sync_module_states=True` for a module on the CPU without a `device_id`. Each was asked of PyTorch 2.13 with two processes.",
     .wrong = "fully_shard(model)\nfor block in model.blocks:\n    fully_shard(block)\n",
     .right = "for block in model.blocks:\n    fully_shard(block)\nfully_shard(model)\n",
-    .silent = "Calls with `**options` that the text does not decide; modules on branches; `size_based_auto_wrap_policy`, which is a policy as it stands.",
+    .silent = "Modules of which it is not known where they are; calls with `**options` that the text does not decide; modules on branches; `size_based_auto_wrap_policy`, which is a policy as it stands.",
     .fix = "None: what was meant has to be said in other words.",
     .fix_kind = FixKind::none,
     .check = check,

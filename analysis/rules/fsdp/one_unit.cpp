@@ -15,19 +15,37 @@ namespace {
 
 constexpr std::size_t many = 4;  // layers
 
-// The name of a row of layers of the program's own, such as "blocks"; empty if there is none.
-std::string layers_of(const Instance& module, int depth = 0) {
+// Layers of PyTorch that hold several layers themselves, as those of the program's own do.
+constexpr std::string_view large_layers[] = {"torch.nn.TransformerEncoderLayer", "torch.nn.TransformerDecoderLayer", "torch.nn.Transformer"};
+
+bool is_layer(Value item) {
+  const auto* object = item.is(Kind::instance) ? item.as<Instance>() : nullptr;
+  return object && (object->cls || (object->native && std::ranges::find(large_layers, object->native->path) != std::end(large_layers)));
+}
+bool is_row_of_layers(const Instance& part) {
+  if (!part.native || (part.native->path != "torch.nn.ModuleList" && part.native->path != "torch.nn.Sequential")) return false;
+  const Value items = attribute(&part, "$items");
+  return items.is(Kind::list) && static_cast<std::size_t>(std::ranges::count_if(values::Heap::list_state(items)->items, is_layer)) >= many;
+}
+
+// nn.TransformerEncoder(layer, 12)
+bool is_stack(const Record& record, const Instance& part) {
+  if (!part.native || (part.native->path != "torch.nn.TransformerEncoder" && part.native->path != "torch.nn.TransformerDecoder")) return false;
+  const auto layers = record.number(attribute(&part, "num_layers"));
+  return layers && *layers >= static_cast<std::int64_t>(many);
+}
+
+// The name of a row of layers, such as "blocks"; empty if there is none.
+std::string layers_of(const Record& record, const Instance& module, int depth = 0) {
+  if (depth == 0 && is_row_of_layers(module)) return "the model";
+  if (is_stack(record, module)) return "`layers`";
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value.is(Kind::instance) || name.text().starts_with('$')) continue;
     const Instance& part = *slot->value.as<Instance>();
-    if (part.native && (part.native->path == "torch.nn.ModuleList" || part.native->path == "torch.nn.Sequential")) {
-      const Value items = attribute(&part, "$items");
-      if (!items.is(Kind::list)) continue;
-      const auto& list = values::Heap::list_state(items)->items;
-      const auto own = std::count_if(list.begin(), list.end(), [](const Value& item) { return item.is(Kind::instance) && item.as<Instance>()->cls; });
-      if (static_cast<std::size_t>(own) >= many) return std::string(name.text());
-    } else if (depth < 3) {
-      if (const std::string inner = layers_of(part, depth + 1); !inner.empty()) return std::string(name.text()) + "." + inner;
+    if (is_row_of_layers(part)) return "`" + std::string(name.text()) + "`";
+    if (part.native && (part.native->path == "torch.nn.ModuleList" || part.native->path == "torch.nn.Sequential")) continue;
+    if (depth < 3) {
+      if (const std::string inner = layers_of(record, part, depth + 1); !inner.empty()) return "`" + std::string(name.text()) + "." + inner.substr(1);
     }
   }
   return {};
@@ -51,11 +69,11 @@ void check(const Record& record, Report& report) {
     for (const Wrap& wrap : wraps) {
       if (!wrap.module.is(Kind::instance) || (!wrap.in_place && !wrap.leaves_out("auto_wrap_policy"))) continue;
       const Instance& module = *wrap.module.as<Instance>();
-      const std::string layers = layers_of(module);
+      const std::string layers = layers_of(record, module);
       if (layers.empty() || is_sharded_inside(module, wraps) || !once(wrap.event->place)) continue;
       report.add(Severity::information, wrap.event->place, wrap.event->calls,
-                 wrap.in_place ? "Only the whole model is sharded, so each forward gathers all parameters at once and keeps them until the backward. Call `fully_shard` on each of `" + layers + "` first: then one layer is gathered at a time, while the one before computes."
-                               : "Without an `auto_wrap_policy` the whole model is one unit: each forward gathers all parameters at once and keeps them until the backward. Pass `ModuleWrapPolicy` of the class of `" + layers + "`: then one layer is gathered at a time, while the one before computes.");
+                 wrap.in_place ? "Only the whole model is sharded, so each forward gathers all parameters at once and keeps them until the backward. Call `fully_shard` on each layer of " + layers + " first: then one layer is gathered at a time, while the one before computes."
+                               : "Without an `auto_wrap_policy` the whole model is one unit: each forward gathers all parameters at once and keeps them until the backward. Pass `ModuleWrapPolicy` of the class of the layers of " + layers + ": then one layer is gathered at a time, while the one before computes.");
     }
   }
 }

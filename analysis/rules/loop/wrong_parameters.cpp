@@ -274,8 +274,12 @@ void check(const Record& record, Report& report) {
       const bool in_every_run = std::none_of(scene.all.begin(), scene.all.end(), [&](const Happening& other) {
         return is_alternative(scene, *other.event, optimizer) && use_of(scene, other.event->self, stands).fed;
       });
+      const Value taken = attribute(optimizer, values::LoaderState::tensors);
+      const bool none = taken.is(Kind::tuple) && taken.as<values::Tuple>()->items.empty();
       Finding* finding = report.add(in_every_run ? Severity::error : Severity::warning, made.event->place, made.event->calls,
-                                    "This optimizer holds other parameters than the ones this loop trains" + (in_every_run ? "" : chosen_when(record, made)) + ": " + code(object_text(record, *loss, "loss") + ".backward()") +
+                                    none ? "The groups of this optimizer are empty" + (in_every_run ? "" : chosen_when(record, made)) + ": no parameter was put into them, and " + code(object_text(record, *loss, "loss") + ".backward()") +
+                                               " computes gradients that no optimizer applies. Look at how the parameters are chosen."
+                                         : "This optimizer holds other parameters than the ones this loop trains" + (in_every_run ? "" : chosen_when(record, made)) + ": " + code(object_text(record, *loss, "loss") + ".backward()") +
                                         " computes gradients that no optimizer applies. Create it from the parameters of the model that is used.");
       if (!finding) continue;
       report.relate(*finding, loss->place, "these gradients belong to parameters of no optimizer");
