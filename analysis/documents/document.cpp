@@ -54,7 +54,7 @@ std::shared_ptr<const syntax::Module> module_of(std::string_view path, std::stri
   return language_of(path, text) != Language::none ? unparsed(std::move(text)) : syntax::parse(std::move(text), elsewhere);
 }
 
-Document parse(Language language, std::shared_ptr<const syntax::Text> text) {
+Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader) {
   Document document;
   document.language = language;
   document.text = std::move(text);
@@ -66,7 +66,7 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text) {
     case Language::make:
     case Language::environment:
     case Language::docker: break;
-    case Language::shell: whole = read_shell(bytes, document.script, document.comments); break;
+    case Language::shell: whole = read_shell(bytes, document.script, document.comments, reader); break;
     case Language::none: break;
     }
   if (bytes.size() <= largest) read_embedded(language, bytes, document.root, document.script, document.comments);

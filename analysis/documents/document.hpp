@@ -30,7 +30,7 @@ struct Document {
 std::shared_ptr<const syntax::Module> module_of(std::string_view path, std::string text, const syntax::Elsewhere& elsewhere = {});
 std::shared_ptr<const syntax::Module> unparsed(std::string text);
 
-Document parse(Language language, std::shared_ptr<const syntax::Text> text);
+Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader = {});
 
 // Of each language; false: something cannot be read. What can is read all the same.
 bool read_json(std::string_view text, Node& into, std::vector<Span>& comments);

@@ -12,6 +12,13 @@ namespace {
 constexpr std::size_t most_words = 4096;
 constexpr std::int64_t largest_number = 1'000'000'000;
 
+// The script's own path, of which the name is of no matter.
+Chars own_path(std::size_t at) {
+  Chars made;
+  for (const char c : {Chars::own, '/', '$'}) made.add(c, static_cast<std::uint32_t>(at));
+  return made;
+}
+
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -158,6 +165,7 @@ void Expansion::array(const Variable& variable, bool quoted) {
 }
 
 void Expansion::variable(std::string_view name, std::size_t at, bool quoted) {
+  if (name == "BASH_SOURCE") return value(own_path(at), quoted);
   const auto found = variables_.find(name);
   if (found == variables_.end()) return unknown(at, quoted);
   by_default_ = by_default_ || found->second.by_default;
@@ -184,6 +192,7 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
   while (stop < end && is_name(text_[stop])) ++stop;
   const std::string_view name = text_.substr(at, stop - at);
   if (name.empty()) return unknown(begin, quoted);
+  if (!counts && (name == "0" || name == "BASH_SOURCE") && (stop == end || text_.substr(stop, end - stop) == "[0]")) return value(own_path(begin), quoted);
   auto found = variables_.find(name);
   std::string_view rest = text_.substr(stop, end - stop);
   if (rest.starts_with("[@]") || rest.starts_with("[*]")) {
@@ -226,6 +235,43 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
   unknown(begin, quoted);
 }
 
+// A path that a command writes: dirname "$0", cd there && pwd, realpath …; nothing of all others.
+std::optional<Chars> Expansion::path_of_command(std::size_t begin, std::size_t end) {
+  const auto trim = [&] {
+    while (begin < end && is_blank(text_[begin])) ++begin;
+    while (end > begin && is_blank(text_[end - 1])) --end;
+  };
+  trim();
+  const auto all = [&] { return text_.substr(begin, end - begin); };
+  if (all() == "pwd") return variables_.contains("PWD") ? std::optional(variables_["PWD"].items.front()) : std::nullopt;
+  const auto argument = [&](std::size_t from, std::size_t to) -> std::optional<Chars> {
+    Expansion inner(text_, variables_);
+    inner.add({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
+    std::vector<Chars> words = inner.take();
+    by_default_ = by_default_ || inner.by_default();
+    std::erase_if(words, [](const Chars& word) { return word.text == "--" || word.text == "-P" || word.text == "-f" || word.text == "-e"; });
+    return words.size() == 1 && words[0].is_known() && words[0].text.starts_with(Chars::own) ? std::optional(words[0]) : std::nullopt;
+  };
+  if (all().starts_with("cd ")) {
+    const std::string_view text = all();
+    const std::size_t joint = std::min(text.rfind("&&"), text.rfind(';') == std::string_view::npos ? std::string_view::npos : text.rfind(';'));
+    if (joint == std::string_view::npos || text.find("pwd", joint) == std::string_view::npos) return std::nullopt;
+    std::size_t stop = begin + joint;
+    if (const std::size_t redirect = text.find_first_of("&>", 3); redirect < joint && redirect != std::string_view::npos) stop = begin + redirect;
+    while (stop > begin && (is_blank(text_[stop - 1]) || text_[stop - 1] == '2')) --stop;
+    return argument(begin + 3, stop);
+  }
+  for (const std::string_view same : {"realpath ", "readlink -f ", "readlink -e ", "greadlink -f "})
+    if (all().starts_with(same)) return argument(begin + same.size(), end);
+  if (!all().starts_with("dirname ")) return std::nullopt;
+  std::optional<Chars> path = argument(begin + 8, end);
+  if (!path || path->text.size() < 2) return std::nullopt;
+  const std::size_t slash = path->text.rfind('/');
+  if (slash == std::string::npos || path->text.substr(slash) == "/..") return std::nullopt;
+  path->text.resize(slash), path->at.resize(slash);
+  return path;
+}
+
 // The place behind what begins with the dollar at `at`.
 std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   const std::size_t next = at + 1;
@@ -241,6 +287,7 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   if (c == '(') {
     const std::size_t close = matching(next, end, '(', ')');
     if (next + 1 < end && text_[next + 1] == '(' && close >= next + 3) compute(text_.substr(next + 2, close - 1 - (next + 2)));
+    else if (const auto path = path_of_command(next + 1, close)) value(*path, quoted);
     else unknown(at, quoted);
     return std::min(close + 1, end);
   }
@@ -269,6 +316,7 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   if (std::isdigit(static_cast<unsigned char>(c))) {
     const auto given = variables_.find("@");
     const auto number = static_cast<std::size_t>(c - '0');
+    if (number == 0) return value(own_path(at), quoted), next + 1;
     if (given == variables_.end() || number == 0 || number > given->second.items.size()) unknown(at, quoted);
     else value(given->second.items[number - 1], quoted);
     return next + 1;

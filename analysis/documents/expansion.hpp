@@ -4,6 +4,7 @@
 #include "documents/shell.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ private:
   void array(const Variable& variable, bool quoted);
   void value(const Chars& chars, bool quoted);
   void variable(std::string_view name, std::size_t at, bool quoted);
+  std::optional<Chars> path_of_command(std::size_t begin, std::size_t end);
   void unknown(std::size_t at, bool quoted);
   void put(char c, std::size_t at) { current_.add(c, static_cast<std::uint32_t>(at)), has_current_ = true; }
   void break_word();

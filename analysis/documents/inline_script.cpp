@@ -1,5 +1,6 @@
 #include "documents/inline_script.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -79,12 +80,50 @@ private:
   char quote_ = 0;
 };
 
+// ssh [-p PORT] host command…: the words of the command are joined, and are a script on the other machine.
+Chars remote_script(const std::vector<Chars>& texts, std::string& within) {
+  constexpr std::string_view with_value = "BbcDEeFIiJLlmOopQRSWw";
+  std::size_t at = 1;
+  while (at < texts.size() && texts[at].text.starts_with('-') && texts[at].text.size() > 1) {
+    const bool takes_next = texts[at].text.size() == 2 && with_value.find(texts[at].text[1]) != std::string_view::npos;
+    at += takes_next ? 2 : 1;
+  }
+  Chars all;
+  for (++at; at < texts.size(); ++at) {
+    if (!all.text.empty()) all.add(' ', all.at.back());
+    all.add(texts[at]);
+  }
+  if (!all.text.empty()) within = "ssh";
+  return all;
+}
+
 bool is_shell(std::string_view word) {
   word.remove_prefix(word.rfind('/') + 1);
   return word == "bash" || word == "sh" || word == "zsh";
 }
 
 } // namespace
+
+bool reads_script(std::string_view command, std::string& within) {
+  std::vector<std::string_view> words;
+  while (!command.empty()) {
+    const std::size_t begin = std::min(command.find_first_not_of(" \t"), command.size());
+    const std::size_t end = std::min(command.find_first_of(" \t", begin), command.size());
+    if (end > begin) words.push_back(command.substr(begin, end - begin));
+    command.remove_prefix(end);
+  }
+  if (words.empty()) return false;
+  if (words[0] == "sbatch") {
+    within = words[0];
+    // Else it is the script that is named.
+    return std::none_of(words.begin() + 1, words.end(), [](std::string_view word) { return word.ends_with(".sh") || word.ends_with(".sbatch") || word.ends_with(".slurm"); });
+  }
+  const bool elsewhere = words[0] == "ssh" || words[0] == "srun" || words[0] == "mpirun";
+  if (elsewhere) within = words[0];
+  const std::string_view last = words.back();
+  const bool last_runs = is_shell(last) || (words.size() > 1 && is_shell(words[words.size() - 2]) && last == "-s");
+  return (elsewhere || words.size() <= 2) && (last_runs || (words[0] == "ssh" && words.size() == 2));
+}
 
 std::vector<std::vector<Chars>> inline_commands(const Chars& script) { return Splitter(script).split(); }
 
@@ -99,6 +138,7 @@ Chars inline_script_of(const std::vector<Chars>& texts, std::string& within) {
     }
     return all;
   }
+  if (texts[0].text == "ssh") return remote_script(texts, within);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::string& word = texts[i].text;
     if (is_shell(word) && i + 2 < texts.size() && texts[i + 1].text.starts_with('-') && texts[i + 1].text.ends_with('c')) {

@@ -24,12 +24,38 @@ std::string without_backtick_comments(std::string_view text) {
 
 } // namespace
 
-bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments) {
+void Walk::source(const ShellCommand& command) {
+  constexpr int most_nested = 4;
+  const auto text = reader_ && sourced_ < most_nested && command.words.size() > 1 && command.words[1].is_known() ? reader_(command.words[1].text) : nullptr;
+  Variables before = variables_;
+  if (!text) {
+    for (auto& [each, variable] : variables_) variable.by_default = true;
+    return;
+  }
+  const std::string readable = without_backtick_comments(*text);
+  const GrammarTree tree = tree_of(tree_sitter_bash(), readable);
+  Script other;
+  std::vector<Span> comments;
+  Walk inner(*text, other, comments, reader_);
+  inner.variables_ = std::move(variables_);
+  inner.sourced_ = sourced_ + 1;
+  if (tree) inner.statements(ts_tree_root_node(tree.get()), 0);
+  variables_ = std::move(inner.variables_);
+  // What it sets has no place here but that of the command.
+  const std::uint32_t at = command.span.begin;
+  for (auto& [name, variable] : variables_) {
+    if (const auto known = before.find(name); known != before.end() && known->second == variable) continue;
+    variable.name_span = command.span;
+    for (Chars& item : variable.items) std::fill(item.at.begin(), item.at.end(), at);
+  }
+}
+
+bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader) {
   const std::string readable = without_backtick_comments(text);
   const GrammarTree tree = tree_of(tree_sitter_bash(), readable);
   if (!tree) return false;
   const TSNode root = ts_tree_root_node(tree.get());
-  Walk(text, into, comments).run(root);
+  Walk(text, into, comments, reader).run(root);
   return !ts_node_has_error(root);
 }
 

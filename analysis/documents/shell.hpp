@@ -4,7 +4,9 @@
 
 #include "documents/node.hpp"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@ namespace stepzero::documents {
 struct Chars {
   static constexpr char hole = '\x01';    // any text without a break between words
   static constexpr char words = '\x02';   // any number of words
+  static constexpr char own = '\x03';     // the path of the folder that the script lies in
   std::string text;
   std::vector<std::uint32_t> at;
 
@@ -61,6 +64,8 @@ struct Script {
 };
 
 struct Document;
-bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments);
+// The text of a file that a script runs in itself, `source env.sh`: nothing where it is not there.
+using ShellReader = std::function<std::shared_ptr<const std::string>(const std::string& path)>;
+bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader = {});
 
 } // namespace stepzero::documents

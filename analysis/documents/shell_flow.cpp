@@ -64,9 +64,12 @@ bool Walk::inner_commands(const ShellCommand& outer, const std::vector<Chars>& t
     made.is_conditional = outer.is_conditional, made.is_broken = outer.is_broken;
     made.within = within;
     made.folder = folder_;
+    // What lies on another machine need not be what lies here.
+    const bool elsewhere = within == "ssh";
+    if (elsewhere) made.environment.clear();
     for (const Chars& chars : each) {
       made.words.push_back(word(chars, outer.span));
-      made.words.back().by_default = std::any_of(outer.words.begin(), outer.words.end(), [](const Word& part) { return part.by_default; });
+      made.words.back().by_default = elsewhere || std::any_of(outer.words.begin(), outer.words.end(), [](const Word& part) { return part.by_default; });
     }
     if (made.words.front().text == "cd") builtin(made);
     script_.commands.push_back(std::move(made));
@@ -178,7 +181,13 @@ void Walk::builtin(const ShellCommand& command) {
     ended_ = name != "exec";
   } else if (name == "cd" && command.words.size() > 1) {
     const std::string& to = command.words[1].text;
-    folder_ = to.starts_with('/') || folder_.empty() ? to : folder_ + "/" + to;
+    const bool is_whole = to.starts_with('/') || to.starts_with(Chars::own);
+    folder_ = is_whole || folder_.empty() ? to : folder_ + "/" + to;
+    Variable here;
+    for (const char c : folder_) here.items.empty() ? here.items.emplace_back().add(c, command.span.begin) : here.items.front().add(c, command.span.begin);
+    // Of a relative one it is not known any more what it means once the script has gone on.
+    if (!folder_.starts_with(Chars::own)) here.forget();
+    variables_["PWD"] = here;
   } else if (name == "shift") {
     const auto given = variables_.find("@");
     if (given != variables_.end() && command.words.size() == 1 && branches_at_call_ == branches_ && !given->second.items.empty()) given->second.items.erase(given->second.items.begin());
@@ -186,8 +195,67 @@ void Walk::builtin(const ShellCommand& command) {
   } else if (name == "read" || name == "mapfile" || name == "readarray") {
     for (const Word& word : command.words)
       if (const auto found = variables_.find(word.text); found != variables_.end()) forget(found->second);
-  } else if (name == "source" || name == "." || name == "eval") {
+  } else if (name == "source" || name == ".") {
+    source(command);
+  } else if (name == "eval") {
     for (auto& [each, variable] : variables_) variable.by_default = true;
+  }
+}
+
+void Walk::redirected(TSNode node) {
+  TSNode body{}, command{};
+  bool is_quoted = false;
+  const auto look = [&](TSNode redirect) {
+    for (std::uint32_t i = 0; i < ts_node_named_child_count(redirect); ++i) {
+      const TSNode part = ts_node_named_child(redirect, i);
+      if (type_of(part) == "heredoc_body") body = part;
+      if (type_of(part) == "heredoc_start") is_quoted = written(part).find_first_of("'\"\\") != std::string_view::npos;
+    }
+  };
+  for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
+    const TSNode child = ts_node_named_child(node, i);
+    if (type_of(child) == "command") command = child;
+    if (type_of(child) == "heredoc_redirect") look(child);
+  }
+  if (ts_node_is_null(body) || ts_node_is_null(command)) return;
+  Chars text;
+  const Span span = span_of(body);
+  if (is_quoted) {
+    for (std::uint32_t i = span.begin; i < span.end; ++i) text.add(text_[i], i);
+  } else {
+    for (std::uint32_t i = span.begin; i < span.end; ++i)
+      if (text_[i] == '\\' && i + 1 < span.end && text_[i + 1] == '\n') ++i;
+      else text.add(text_[i], i);
+  }
+  const std::string_view line = written(command);
+  if (line.starts_with("read ")) {
+    // Up to a byte that never comes: the whole.
+    const std::string name(line.substr(line.find_last_of(" \t") + 1));
+    const bool is_whole = line.find("-d ''") != std::string_view::npos || line.find("-d \"\"") != std::string_view::npos || line.find("-d $'\\0'") != std::string_view::npos;
+    const bool is_plain = text.text.find_first_of("$`") == std::string::npos;
+    if (!is_whole || !is_plain || name.empty() || name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") != std::string::npos) return;
+    while (!text.text.empty() && text.text.back() == '\n') text.text.pop_back(), text.at.pop_back();
+    Variable made;
+    made.items = {text};
+    made.name_span = span_of(command);
+    assign(name, std::move(made));
+    return;
+  }
+  std::string within;
+  if (!reads_script(line, within)) return;
+  ShellCommand outer;
+  outer.span = span_of(command);
+  outer.is_conditional = branches_ > 0;
+  outer.is_broken = errors_ > 0;
+  outer.within = within;
+  for (const auto& [name, variable] : variables_)
+    if (variable.is_exported) outer.environment.push_back(setting(name, variable));
+  for (std::vector<Chars>& each : inline_commands(text)) {
+    ShellCommand made = outer;
+    made.folder = folder_;
+    for (const Chars& chars : each) made.words.push_back(word(chars, span));
+    if (made.words.front().text.starts_with('#')) continue;
+    script_.commands.push_back(std::move(made));
   }
 }
 

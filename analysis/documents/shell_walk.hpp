@@ -24,7 +24,11 @@ inline std::string_view type_of(TSNode node) { return ts_node_type(node); }
 
 class Walk {
 public:
-  Walk(std::string_view text, Script& script, std::vector<Span>& comments) : text_(text), script_(script), comments_(comments) {}
+  Walk(std::string_view text, Script& script, std::vector<Span>& comments, const ShellReader& reader) : text_(text), script_(script), comments_(comments), reader_(reader) {
+    Variable here;
+    here.items.emplace_back().add('.', 0);
+    variables_["PWD"] = here;
+  }
 
   void run(TSNode root) {
     statements(root, 0);
@@ -86,6 +90,9 @@ private:
       ++errors_;
       statements(node, depth + 1);
       --errors_;
+    } else if (type == "redirected_statement") {
+      statements(node, depth + 1);
+      redirected(node);
     } else if (type != "test_command" && type != "command_substitution" && type != "file_redirect" && type != "heredoc_redirect") {
       statements(node, depth + 1);
     }
@@ -267,6 +274,12 @@ private:
 
   void builtin(const ShellCommand& command);
 
+  // `source env.sh`: runs in this shell.
+  void source(const ShellCommand& command);
+
+  // read -d '' NAME <<EOF, bash <<EOF
+  void redirected(TSNode node);
+
   // The variables are what they are on both ways, or unknown.
   void join(const Variables& other, std::string_view condition = {});
 
@@ -301,6 +314,7 @@ private:
   std::string_view text_;
   Script& script_;
   std::vector<Span>& comments_;
+  const ShellReader& reader_;
   Variables variables_;
   std::map<std::string, int> times_set_;
   std::vector<std::pair<std::string, TSNode>> functions_;
@@ -309,7 +323,7 @@ private:
   std::vector<std::pair<std::string, std::optional<Variable>>> for_caller_;  // what the locals of a function hide
   int calls_ = 0;
   std::string folder_;
-  int branches_ = 0, errors_ = 0, branches_at_call_ = 0;
+  int branches_ = 0, errors_ = 0, branches_at_call_ = 0, sourced_ = 0;
   bool ended_ = false;  // the way ends the script
 };
 

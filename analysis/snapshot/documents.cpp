@@ -1,6 +1,7 @@
 #include "snapshot/documents.hpp"
 
 #include "rules/documents/check.hpp"
+#include "rules/launch/scripts.hpp"
 #include "snapshot/suppress.hpp"
 
 #include <algorithm>
@@ -28,13 +29,13 @@ std::string why_nothing_is_read(const documents::Document& document) {
 
 Result analyze_document(const program::Sources& sources, const std::string& path, documents::Language language, const syntax::Module& module, const Options& options) {
   Result result;
-  const documents::Document document = documents::parse(language, module.text);
+  std::set<std::string> read;
+  const documents::Document document = documents::parse(language, module.text, rules::launch::reader_of(sources, path, read));
   const rules::Role role = rules::role_of(path, document);
   if (role == rules::Role::nothing) {
     result.not_checked = why_nothing_is_read(document);
     return result;
   }
-  std::set<std::string> read;
   const rules::DocumentInput input{path, document, role, sources, read};
   syntax::Module with_comments = module;
   for (const syntax::Span& span : document.comments) with_comments.comments.push_back({span, false});

@@ -14,6 +14,21 @@ namespace {
 constexpr std::size_t most_modules = 400;
 constexpr std::size_t most_folders = 16;
 
+// Without "." and "..".
+std::string normal(std::string_view path) {
+  std::vector<std::string_view> parts;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string_view part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
+    if (part == ".." && !parts.empty()) parts.pop_back();
+    else if (!part.empty() && part != "." && part != "..") parts.push_back(part);
+  }
+  std::string text;
+  for (const std::string_view part : parts) text += "/" + std::string(part);
+  return text;
+}
+
 bool leads_nowhere(std::string_view path) { return path.find_first_of("\x01\x02") != std::string_view::npos || path.starts_with('/') || path.find("..") != std::string_view::npos; }
 
 } // namespace
@@ -25,12 +40,22 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
     relative += ".py";
   }
   while (relative.starts_with("./")) relative.erase(0, 2);
+  const std::string own = shell_script.substr(0, shell_script.rfind('/'));
+  // From the folder of the script itself, or one that it went to from there.
+  const bool from_own = relative.starts_with(documents::Chars::own), gone_from_own = folder.starts_with(documents::Chars::own);
+  if ((from_own || gone_from_own) && !relative.starts_with('/')) {
+    const std::string whole = from_own ? own + relative.substr(1) : own + folder.substr(1) + "/" + relative;
+    if (whole.find_first_of("\x01\x02\x03") != std::string::npos) return {};
+    const std::string path = normal(whole);
+    read.insert(path);
+    if (sources.is_file(path)) return {path};
+    return {};
+  }
   if (leads_nowhere(relative)) return {};
   // A folder that the script went to by a name that is known, and below that or above it.
   std::string gone = folder;
   while (gone.starts_with("./")) gone.erase(0, 2);
   if (leads_nowhere(gone)) gone.clear();
-  const std::string own = shell_script.substr(0, shell_script.rfind('/'));
   std::vector<std::string> found, found_where_it_went;
   const auto look = [&](const std::string& start, std::vector<std::string>& into) {
     std::string path = start;
@@ -53,6 +78,16 @@ std::optional<std::string> script_file(const program::Sources& sources, const st
   std::vector<std::string> found = script_files(sources, shell_script, folder, written, is_module, read);
   if (found.size() != 1) return std::nullopt;
   return std::move(found.front());
+}
+
+documents::ShellReader reader_of(const program::Sources& sources, const std::string& shell_script, std::set<std::string>& read) {
+  return [&](const std::string& written) -> std::shared_ptr<const std::string> {
+    std::vector<std::string> paths = script_files(sources, shell_script, "", written, false, read);
+    const auto is_own = [&](const std::string& path) { return std::any_of(sources.roots().begin(), sources.roots().end(), [&](const std::string& root) { return path.starts_with(root + "/"); }); };
+    if (paths.size() > 1) std::erase_if(paths, [&](const std::string& path) { return !is_own(path); });
+    const auto module = paths.size() == 1 && paths.front() != shell_script && !paths.front().ends_with(".py") ? sources.module(paths.front()) : nullptr;
+    return module ? std::shared_ptr<const std::string>(module->text, &module->text->bytes()) : nullptr;
+  };
 }
 
 std::vector<std::string> imported_by(const program::Sources& sources, const Stmt& stmt, const std::string& path, std::set<std::string>& read) {

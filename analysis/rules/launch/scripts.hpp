@@ -1,6 +1,7 @@
 // The files that a launch means, and the program's own modules that a script imports.
 #pragma once
 
+#include "documents/shell.hpp"
 #include "program/sources.hpp"
 #include "syntax/ast.hpp"
 
@@ -18,6 +19,9 @@ namespace stepzero::rules::launch {
 std::vector<std::string> script_files(const program::Sources& sources, const std::string& shell_script, const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read);
 // The only one; nothing if there is none, or more.
 std::optional<std::string> script_file(const program::Sources& sources, const std::string& shell_script, const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read);
+
+// Reads what the script of the shell runs in itself, `source env.sh`.
+documents::ShellReader reader_of(const program::Sources& sources, const std::string& shell_script, std::set<std::string>& read);
 
 // The modules that an import statement of `path` names, where their text is known.
 std::vector<std::string> imported_by(const program::Sources& sources, const syntax::Stmt& stmt, const std::string& path, std::set<std::string>& read);
