@@ -1,13 +1,16 @@
 // Files of data that the program names: where they lie, and what they hold as values.
+#include "interpreter/from_file.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace stepzero::interpreter {
 
 namespace {
 
-Value value_of(values::Heap& heap, const program::Data& data) {
+// The values; `mark` notes of a table which one it is.
+Value value_of(values::Heap& heap, const program::Data& data, const std::function<Value(Value dict, const std::string& within)>& mark, const std::string& within = {}) {
   using enum program::Data::Kind;
   switch (data.kind) {
   case null: return Value::none();
@@ -18,19 +21,19 @@ Value value_of(values::Heap& heap, const program::Data& data) {
   case list: {
     if (data.items.size() > longest_sequence) break;
     std::vector<Value> items;
-    for (const program::Data& item : data.items) items.push_back(value_of(heap, item));
+    for (const program::Data& item : data.items) items.push_back(value_of(heap, item, mark, within + "[]"));
     return heap.list(std::move(items));
   }
   case table: {
     if (data.fields.size() > longest_sequence) break;
     std::vector<std::pair<Value, Value>> items;
     for (const auto& [name, field] : data.fields) {
-      const Value value = value_of(heap, field);
+      const Value value = value_of(heap, field, mark, within.empty() ? name : within + "." + name);
       const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.first.text() == name; });
       if (found != items.end()) found->second = value;
       else items.emplace_back(heap.string(name), value);
     }
-    return heap.dict(std::move(items));
+    return mark(heap.dict(std::move(items)), within);
   }
   case unknown: break;
   }
@@ -74,7 +77,15 @@ Value Interpreter::data_of_file(std::string_view path, program::DataFormat forma
     if (found && !(*found == *data)) return {};
     found = data;
   }
-  return found ? value_of(heap(), *found) : Value{};
+  if (!found) return {};
+  const Value name = heap().string(path.substr(path.rfind('/') + 1));
+  return value_of(heap(), *found, [&](Value dict, const std::string& within) {
+    values::Instance* origin = make_native(file_origin, {});
+    heap().slot_of(origin->attributes, syntax::Name("$path")).value = name;
+    heap().slot_of(origin->attributes, syntax::Name("$within")).value = heap().string(within);
+    dict.as<values::Dict>()->factory = Value::of(values::Kind::instance, origin);
+    return dict;
+  });
 }
 
 } // namespace stepzero::interpreter

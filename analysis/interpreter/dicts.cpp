@@ -1,6 +1,7 @@
 // Dicts: looking up and writing under keys that are known, may be, or are not, and their methods.
 #include "interpreter/builtin_call.hpp"
 
+#include "interpreter/from_file.hpp"
 #include "interpreter/set_on_self.hpp"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   if (known && !state->open) {
     if (otherwise) return otherwise;
     if (object->counts) return heap().integer(0);
-    if (object->factory && !object->factory.is(Kind::none)) {
+    if (makes_items(*object)) {
       const Value made = call(object->factory, {}, {});
       dict_set(dict, key, made);
       return made;
@@ -53,7 +54,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   }
   Value any = heap().merge(maybe, state->rest ? one_of_many(state->rest) : state->rest, Sharing::uniform);
   // Asked for a key that it may not have, a defaultdict has it from here on.
-  if (!otherwise && !state->open && object->factory && !object->factory.is(Kind::none)) {
+  if (!otherwise && !state->open && makes_items(*object)) {
     const Value made = call(object->factory, {}, {});
     dict_set(dict, key, made);
     return any ? heap().merge(any, made, Sharing::uniform) : made;

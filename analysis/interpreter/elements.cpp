@@ -1,10 +1,12 @@
 // What lies in things: iterating, elements, and subscripts.
 #include "interpreter/each_round.hpp"
+#include "interpreter/from_file.hpp"
 #include "interpreter/iteration.hpp"
 #include "interpreter/rounds.hpp"
 
 #include "interpreter/unknown_items.hpp"
 #include "interpreter/unseen.hpp"
+#include "syntax/spelling.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -386,6 +388,33 @@ static Value chosen_by(Interpreter& run, Value item, Value index, Place where) {
   return run.heap().tensor(std::move(state), where);
 }
 
+namespace {
+
+// A key that the file has not from which the dict was read. False: it may be there.
+bool tell_missing_key(Interpreter& run, const Library& library, Value dict, Value key, Place where) {
+  const values::Instance* file = file_of(*dict.as<values::Dict>());
+  const auto* state = values::Heap::dict_state(dict);
+  if (!file || state->open || !key.is(Kind::string)) return false;
+  std::string_view meant;
+  std::size_t least = 3;
+  for (const auto& [known, value] : state->items) {
+    if (!known.is(Kind::string) || known.text() == key.text()) return false;
+    if (const std::size_t apart = letters_between(key.text(), known.text()); apart < least && apart < known.text().size() / 2 + 1) meant = known.text(), least = apart;
+  }
+  const auto text = [&](std::string_view name) {
+    const values::Slot* slot = file->attributes.find(Name(name));
+    return slot && slot->value.is(Kind::string) ? std::string(slot->value.text()) : std::string();
+  };
+  const std::string within = text("$within");
+  ProblemEvent* event = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
+                                       "`" + text("$path") + "` has no key `" + std::string(key.text()) + "`" + (within.empty() ? "" : " in `" + within + "`") + ": KeyError" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+  event->row = library.find(std::string(file_origin));
+  return true;
+}
+
+} // namespace
+
+
 Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return heap().external("", here(node));
@@ -459,7 +488,10 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       return call_function(*method.as<values::Function>(), {{index}, {}, false}, where, object);
     return object;  // a generic class
   }
-  case Kind::dict: return dict_get(object, resolve(index), {});
+  case Kind::dict:
+    index = resolve(index);
+    if (catching_ == 0 && tell_missing_key(*this, library_, object, index, where)) return heap().external("", where);
+    return dict_get(object, index, {});
   case Kind::tensor:
     record_picked(object, resolve(index), where);
     return library_.subscript(*this, object, index, node, where);

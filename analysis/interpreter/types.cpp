@@ -1,4 +1,5 @@
 // Types of values: type(), isinstance, issubclass, hasattr, the classes that a class derives from.
+#include "interpreter/from_file.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/presumed.hpp"
 #include "values/numbers.hpp"
@@ -91,7 +92,7 @@ Value Interpreter::type_of(Value value, Place where) {
     }
     return heap().external("", where);
   case Kind::dict:
-    if (value.as<values::Dict>()->factory) return library_symbol("collections.defaultdict");
+    if (const auto& dict = *value.as<values::Dict>(); dict.factory && !file_of(dict)) return library_symbol("collections.defaultdict");
     return builtin_type("dict");
   case Kind::none: return library_symbol("types.NoneType");
   case Kind::tensor: return library_symbol(library_.types().tensor);

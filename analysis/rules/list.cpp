@@ -53,6 +53,8 @@ std::span<const Rule> rules() {
       accelerate_configuration,
       bool_argument,
       checkpointing,
+      missing_key,
+      training_arguments_rule,
       undeclared_argument,
 
       drop_last,

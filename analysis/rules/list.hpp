@@ -49,6 +49,8 @@ extern const Rule weights_only;
 extern const Rule accelerate_configuration;
 extern const Rule bool_argument;
 extern const Rule checkpointing;
+extern const Rule missing_key;
+extern const Rule training_arguments_rule;
 extern const Rule undeclared_argument;
 
 // data

@@ -104,6 +104,9 @@ std::size_t rank_of(const TensorState* state) { return state && state->shape.ran
 std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   if (problem.problem == ProblemKind::assertion) return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
   if (!problem.row) return {};
+  if (problem.row->path == "$data_file") return "config/missing-key";
+  if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
+  if (problem.row->path == "transformers.TrainingArguments" || problem.row->path == "transformers.Seq2SeqTrainingArguments") return "config/training-arguments";
   // A list of modules is no operator.
   if (problem.problem == ProblemKind::index && !problem.row->op) return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};
   if (other_number_of_experts(record, problem)) return "moe/expert-count";

@@ -1,4 +1,6 @@
 // Paths, and the files of data that a program reads by a path that the run knows: JSON, YAML, OmegaConf.
+#include "interpreter/from_file.hpp"
+#include "syntax/spelling.hpp"
 #include "torch/native.hpp"
 #include "values/kept.hpp"
 
@@ -144,6 +146,8 @@ template <DataFormat format> Value loaded(Call& call) {
   return hook && !call.run.resolve(hook).is(Kind::none) ? hooked(call, data, hook) : data;
 }
 
+// Is it a field that has to be given, and was not?
+bool is_to_be_given(Value value) { return value.is(Kind::string) && value.text() == "???"; }
 bool is_reference(Value value) { return value.is(Kind::string) && value.text().find("${") != std::string_view::npos; }
 
 // The field as it is now, or the text that refers to another field; absent if there is none.
@@ -152,6 +156,10 @@ Value field_now(Call& call, Instance& object, std::string_view name) {
   const Value fields = kept(call.run, object, "$fields");
   const Value written = fields.is(Kind::dict) ? call.run.dict_get(fields, call.run.heap().string(name), Value::none()) : Value{};
   return is_reference(written) ? written : Value{};
+}
+void tell_of_field(Call& call, std::string text) {
+  interpreter::ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.place, nullptr, std::move(text));
+  event->row = call.run.library().find(std::string(interpreter::file_origin));
 }
 // What "${model.width}" names in the whole configuration, as it is now.
 Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
@@ -163,9 +171,15 @@ Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
     const std::string_view name = path.substr(0, dot);
     path.remove_prefix(std::min(dot + 1, path.size()));
     if (name.empty() || !found.is(Kind::instance) || !call.run.is_a(found, "omegaconf.DictConfig")) return not_seen(call);
+    const Instance& holder = *found.as<Instance>();
+    const Value fields = kept(call.run, holder, "$fields");
     found = call.run.resolve(field_now(call, *found.as<Instance>(), name));
     if (is_reference(found)) found = referred(call, whole, found.text(), depth + 1);
-    if (!found) return not_seen(call);
+    if (!found) {
+      const bool is_closed = !holder.open && fields.is(Kind::dict) && !values::Heap::dict_state(fields)->open && call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
+      if (is_closed && depth == 0) tell_of_field(call, "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
+      return not_seen(call);
+    }
   }
   return found;
 }
@@ -187,7 +201,7 @@ Value configuration(Call& call, Value value, int depth, Value whole = {}) {
       if (!key.is(Kind::string)) return not_seen(call);
       const Value own = call.run.resolve(field);
       fields.emplace_back(key, is_reference(own) ? own : configuration(call, own, depth + 1, whole));
-      if (!is_reference(own)) keep(call.run, *made, key.text(), fields.back().second);
+      if (!is_reference(own) && !is_to_be_given(own)) keep(call.run, *made, key.text(), fields.back().second);
     }
     keep(call.run, *made, "$fields", call.run.heap().dict(std::move(fields)));
     return Value::of(Kind::instance, made);
@@ -273,16 +287,46 @@ Value merged_configuration(Call& call) {
   }
   return known ? configuration(call, all, 0) : not_seen(call);
 }
+// What is asked of a configuration that has all its fields known, and has no such one; or one that has no value yet.
+void judge_field(Call& call, Value key) {
+  Instance& whole = object(call);
+  const Value fields = kept(call, "$fields");
+  if (whole.open || whole.cls || !fields.is(Kind::dict) || values::Heap::dict_state(fields)->open || !key.is(Kind::string) || key.text().starts_with("_")) return;
+  const std::string name(key.text());
+  std::string_view meant;
+  std::size_t least = 3;
+  for (const auto& [known, value] : values::Heap::dict_state(fields)->items) {
+    if (!known.is(Kind::string)) return;
+    if (known.text() == name) {
+      if (is_to_be_given(call.run.resolve(value))) tell_of_field(call, "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
+      return;
+    }
+    if (const std::size_t apart = syntax::letters_between(name, known.text()); apart < least && apart < known.text().size() / 2 + 1) meant = known.text(), least = apart;
+  }
+  tell_of_field(call, "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+}
+// Does the program write `cfg.name`, and ask for no attribute in another way?
+bool is_written_out(Call& call, std::string_view name) {
+  const std::string_view written = call.run.record().text(call.place);
+  return !call.expr && written.size() > name.size() + 1 && written.ends_with(name) && written[written.size() - name.size() - 1] == '.';
+}
+
 // A field that is not there as such.
 Value missing_field(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   const Value found = key.is(Kind::string) ? field_now(call, object(call), key.text()) : Value{};
   return is_reference(found) ? referred(call, kept(call, "$whole"), found.text()) : Value{};
 }
+Value missing_attribute(Call& call) {
+  const Value key = call.run.resolve(call.at(0)), found = missing_field(call);
+  if (!found && key.is(Kind::string) && is_written_out(call, key.text())) judge_field(call, key);
+  return found;
+}
 Value item(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   if (const Value found = key.is(Kind::string) ? kept(call, key.text()) : Value{}) return found;
   const Value found = missing_field(call);
+  if (!found) judge_field(call, key);
   return found ? found : not_seen(call);
 }
 Value item_or(Call& call) {
@@ -328,6 +372,7 @@ Value set_item(Call& call) {
 std::vector<Row> data_file_rows() {
   using enum RowKind;
   return {
+      row("$data_file", class_, "", nullptr),
       row("json.load", function, "fp, **options", loaded<DataFormat::json>),
       row("json.loads", function, "s, **options", loaded<DataFormat::json>),
       row("yaml.safe_load", function, "stream", loaded<DataFormat::yaml>),
@@ -354,7 +399,7 @@ std::vector<Row> data_file_rows() {
       row("omegaconf.OmegaConf.merge", function, "*configs", merged_configuration),
       row("omegaconf.OmegaConf.to_container", function, "cfg, **options", container),
       row("omegaconf.DictConfig", class_, "*arguments, **options", nullptr),
-      row("omegaconf.DictConfig.__getattr__", method, "key", missing_field),
+      row("omegaconf.DictConfig.__getattr__", method, "key", missing_attribute),
       row("omegaconf.DictConfig.__getitem__", method, "key", item),
       row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
       row("omegaconf.DictConfig.pop", method, "key, default=None", pop_item),

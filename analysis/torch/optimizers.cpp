@@ -66,6 +66,14 @@ void judge_number(Call& call, std::string_view parameter, const Limit& limit, Va
                    (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below) : (limit.above ? "greater than " : "of at least ") + words(limit.least)) + ", but it is " + words(*given));
 }
 
+// A text where a number is compared.
+void judge_text(Call& call, std::string_view parameter, std::string_view text) {
+  const auto exponent = text.find_first_of("eE");
+  const bool is_number = exponent != std::string_view::npos && text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  refuse(call, title(call) + " takes a number as `" + std::string(parameter) + "`, and \"" + std::string(text) + "\" is a text: TypeError" +
+                   (is_number && text.find('.') == std::string_view::npos ? ". PyYAML reads `" + std::string(text) + "` as a text: write `" + std::string(text.substr(0, exponent)) + ".0" + std::string(text.substr(exponent)) + "` in the file, or convert it with `float(…)`" : ""));
+}
+
 // An argument that it has not.
 void judge_names(Call& call) {
   if (call.options.empty() || call.row.takes_options || call.spread) return;
@@ -99,6 +107,7 @@ void judge_settings(Call& call) {
     const Limit* limit = call.given[i] ? limit_of(call.row.path, name) : nullptr;
     if (!limit) continue;
     const Value value = call.run.resolve(call.at(i));
+    if (value.is(Kind::string)) judge_text(call, name, value.text());
     if (value.is(Kind::tuple))
       for (const Value& item : value.as<values::Tuple>()->items) judge_number(call, name, *limit, item);
     else judge_number(call, name, *limit, value);

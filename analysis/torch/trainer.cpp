@@ -1,5 +1,6 @@
 // The Trainer of transformers. Read in the source of 5.23 and asked: tests/frameworks.
 #include "torch/frameworks.hpp"
+#include "torch/trainer_settings.hpp"
 
 namespace stepzero::torch {
 
@@ -43,8 +44,6 @@ std::vector<Row> trainer_rows() {
       row("transformers.Trainer.args", property, "", part<arguments>),
       row("transformers.Trainer.state", property, "", part<state>),
       row("transformers.Trainer.accelerator", property, "", part<accelerator>),
-      row("transformers.TrainingArguments", class_, "*arguments, **options", nullptr),
-      row("transformers.Seq2SeqTrainingArguments", class_, "*arguments, **options", nullptr, "transformers.TrainingArguments"),
       row("transformers.TrainingArguments.process_index", property, "", role_value<Role::rank>),
       row("transformers.TrainingArguments.local_process_index", property, "", role_value<Role::local_rank>),
       row("transformers.TrainingArguments.world_size", property, "", role_value<Role::world_size>),
@@ -68,6 +67,7 @@ std::vector<Row> trainer_rows() {
                                       "on_substep_end", "on_step_end", "on_evaluate", "on_predict", "on_save", "on_log", "on_prediction_step"})
     rows.push_back(row(hooks.emplace_back("transformers.TrainerCallback." + std::string(hook)), method, "args, state, control, **options", nothing));
   add_hidden(rows, hidden());
+  for (Row& each : trainer_setting_rows()) rows.push_back(std::move(each));
   return rows;
 }
 

@@ -3,6 +3,7 @@
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/list.hpp"
+#include "rules/specialised.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -101,6 +102,10 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   }
 }
 
+void check(const Record& record, Report& report) {
+  report_specialised(record, report, hf_mismatch.id, [](const ProblemEvent& problem) { return problem.text; });
+}
+
 } // namespace
 
 constexpr Rule hf_mismatch = complete({
@@ -111,10 +116,10 @@ constexpr Rule hf_mismatch = complete({
            "DeepSpeed config values that mismatch TrainingArguments values\". A value of \"auto\" is filled in from the arguments.",
     .wrong = "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": 4\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
     .right = "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": \"auto\"\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
-    .silent = "Arguments that the command line does not give; scripts without HfArgumentParser; files that are not found.",
+    .silent = "\"auto\"; arguments that the command line does not give; scripts without HfArgumentParser; files that are not found.",
     .fix = "Offers to write \"auto\" in the configuration.",
     .fix_kind = FixKind::needs_decision,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern const DocumentCheck hf_mismatch_check;

@@ -3,6 +3,7 @@
 #include "rules/deepspeed/keys.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/list.hpp"
+#include "torch/training_arguments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,13 @@ bool is_deepspeed(std::string_view path, const Node& root) {
   return known > 0;
 }
 
+// Where a run of the Trainer writes to, and several other of its arguments.
+bool is_of_trainer(const Node& root) {
+  if (!root.is(Node::Kind::table) || !root.find("output_dir")) return false;
+  constexpr int enough = 4;
+  return std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) { return field.key.find('_') != std::string::npos && torch::training_argument(field.key, true); }) >= enough;
+}
+
 } // namespace
 
 Role role_of(const std::string& path, const Document& document) {
@@ -40,10 +48,11 @@ Role role_of(const std::string& path, const Document& document) {
   switch (document.language) {
   case Language::json:
     if (!document.script.commands.empty()) return Role::script;
-    return is_deepspeed(path, document.root) ? Role::deepspeed : Role::nothing;
+    return is_deepspeed(path, document.root) ? Role::deepspeed : is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
   case Language::yaml:
     if (!document.script.commands.empty()) return Role::script;
-    return document.root.find("distributed_type") && document.root.find("compute_environment") ? Role::accelerate : Role::nothing;
+    if (document.root.find("distributed_type") && document.root.find("compute_environment")) return Role::accelerate;
+    return is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
   case Language::make:
   case Language::docker: return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing : Role::script;
   case Language::environment:  case Language::shell: return Role::script;

@@ -22,6 +22,7 @@ enum class Role : std::uint8_t {
   nothing,    // no rule reads it
   deepspeed,  // the configuration of DeepSpeed
   accelerate, // what `accelerate config` writes
+  training_arguments,  // arguments of the Trainer of transformers
   script,     // a script of the shell
 };
 Role role_of(const std::string& path, const Document& document);

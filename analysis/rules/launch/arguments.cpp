@@ -3,6 +3,7 @@
 #include "rules/launch/argument_words.hpp"
 #include "rules/launch/dataclasses.hpp"
 #include "rules/launch/numbers.hpp"
+#include "torch/training_arguments.hpp"
 
 #include <algorithm>
 #include <set>
@@ -28,6 +29,7 @@ public:
     read(0);
     tell_unknown(unknown_);
     tell_unknown(unknown_by_default_);
+    tell_former();
   }
 
 private:
@@ -276,6 +278,23 @@ private:
     return all;
   }
 
+  static const torch::FormerArgument* former_of(std::string name) {
+    name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+    std::replace(name.begin(), name.end(), '-', '_');
+    return torch::former_training_argument(name);
+  }
+  // Scripts are written for one version: once for all of them.
+  void tell_former() {
+    if (former_.empty()) return;
+    std::string listed, since;
+    for (const auto& [flag, old] : former_) {
+      listed += (listed.empty() ? "`" : ", `") + flag.text + "`" + (old->instead.empty() ? "" : " (today `" + std::string(old->instead) + "`)");
+      since = since.empty() || old->since == since ? old->since : std::string("4.46 and 5");
+    }
+    Finding& finding = report_.add(Severity::information, former_.front().first.written, "The Trainer's arguments of transformers " + since + " and later have no " + listed + ": the script ends over " + (former_.size() > 1 ? "them" : "it"));
+    for (std::size_t i = 1; i < former_.size(); ++i) report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
+  }
+
   void other(const Seen& word) {
     // What follows may be its value, or have a place of its own.
     while (at_ < words_.size() && (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure)) ++at_, places_known_ = false;
@@ -287,7 +306,12 @@ private:
     const bool is_one_dash = dashed != flag.text && std::find(known.begin(), known.end(), dashed) != known.end();
     const std::string_view meant = is_one_dash ? std::string_view(*std::find(known.begin(), known.end(), dashed)) : flag.text.size() < 4 ? std::string_view() : documents::nearest(flag.text, known);
     // The Trainer's arguments are those of one version of transformers.
-    if (options_.of_dataclasses && (meant.empty() || is_former_training_argument(flag.text))) return;
+    const torch::FormerArgument* old = options_.of_dataclasses && options_.find("--per_device_train_batch_size") ? former_of(flag.text) : nullptr;
+    if (old && !old->since.empty()) {
+      former_.emplace_back(flag, old);
+      return;
+    }
+    if (options_.of_dataclasses && (meant.empty() || old)) return;
     if (meant.empty()) {
       (flag.by_default ? unknown_by_default_ : unknown_).push_back(flag);
       return;
@@ -382,6 +406,7 @@ private:
   std::vector<std::pair<const DeclaredOption*, Word>> exclusive_;
   const DeclaredOption* after_ = nullptr;              // the option whose words end here
   bool places_known_ = false, may_give_any_ = false, finished_ = false, by_default_ = false;
+  std::vector<std::pair<Word, const torch::FormerArgument*>> former_;
   std::vector<Word> unknown_, unknown_by_default_;     // what a variable's default gives need not be given
 };
 

@@ -1,5 +1,7 @@
 #include "rules/launch/dataclasses.hpp"
 
+#include "torch/training_arguments.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -8,23 +10,6 @@ namespace stepzero::rules::launch {
 using namespace syntax;
 
 namespace {
-
-struct TrainingArgument {
-  std::string_view flag, takes, type;
-  bool plain;  // not only of Seq2SeqTrainingArguments
-  std::string_view choices;  // "no|steps|epoch"
-};
-constexpr TrainingArgument training_arguments[] = {
-#include "rules/launch/training_arguments.inc"
-};
-
-// What transformers 4 had and 5 has no more: from the migration guide of transformers 5 and the changes of 4.x.
-constexpr std::string_view former[] = {
-    "adafactor", "bf16_backend", "cuda_amp", "dispatch_batches", "do_eval", "do_predict", "do_train", "debug", "eval_use_gather_object", "evaluate_during_training", "evaluation_strategy", "fp16_backend",
-    "fp16_opt_level", "fsdp_min_num_params", "fsdp_transformer_layer_cls_to_wrap", "group_by_length", "half_precision_backend", "include_inputs_for_metrics", "include_for_metrics", "jit_mode_eval", "length_column_name",
-    "local_rank", "local-rank", "logging_dir", "mp_parameters", "no_cuda", "overwrite_output_dir", "past_index", "per_gpu_eval_batch_size", "per_gpu_train_batch_size", "push_to_hub_model_id",
-    "push_to_hub_organization", "push_to_hub_token", "ray_scope", "save_safetensors", "sharded_ddp", "split_batches", "torchdynamo", "tpu_metrics_debug", "tpu_num_cores", "use_cpu", "use_ipex", "use_mps_device",
-    "warmup_ratio", "xpu_backend", "ddp_backend", "ddp_bucket_cap_mb", "ddp_broadcast_buffers", "ddp_find_unused_parameters", "ddp_timeout", "ddp_timeout_delta", "fsdp", "fsdp_config", "deepspeed"};
 
 std::string_view slice(std::string_view text, Span span, std::uint32_t offset) { return text.substr(span.begin + offset, span.end - span.begin); }
 
@@ -83,7 +68,7 @@ void add_field(const DataField& field, ScriptOptions& into) {
 }
 
 void add_training_arguments(bool of_sequences, ScriptOptions& into) {
-  for (const TrainingArgument& each : training_arguments) {
+  for (const torch::TrainingArgument& each : torch::training_arguments()) {
     if (!each.plain && !of_sequences) continue;
     DeclaredOption& made = into.options.emplace_back();
     made.flags = {std::string(each.flag)};
@@ -151,13 +136,6 @@ void collect_class(const ClassStmt& cls, const std::string& path, std::string_vi
 bool add_options(const DataClasses& classes, const std::vector<std::string>& names, ScriptOptions& into) {
   std::set<std::string> seen;
   return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return add_class(classes, name, into, seen); });
-}
-
-bool is_former_training_argument(std::string_view flag) {
-  while (flag.starts_with('-')) flag.remove_prefix(1);
-  std::string name(flag);
-  std::replace(name.begin(), name.end(), '-', '_');
-  return std::find(std::begin(former), std::end(former), name) != std::end(former);
 }
 
 } // namespace stepzero::rules::launch

@@ -26,7 +26,4 @@ void collect_class(const syntax::ClassStmt& cls, const std::string& path, std::s
 // The options of the classes; false if one of them, or a base, is not seen.
 bool add_options(const DataClasses& classes, const std::vector<std::string>& names, ScriptOptions& into);
 
-// Arguments of transformers' Trainer that older versions had. They are no slips of those of today.
-bool is_former_training_argument(std::string_view flag);
-
 } // namespace stepzero::rules::launch

@@ -1,24 +1,60 @@
 #include "rules/launch/trainer_arguments.hpp"
 
+#include "torch/training_arguments.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
 namespace stepzero::rules::launch {
 
 using documents::Word;
+using torch::TrainingSetting;
 
 namespace {
 
-// The word that switches the argument on: `--fp16`, `--fp16 True`, `--fp16=True`. The last one counts.
-const Word* switched_on(const LaunchLine& line, std::string_view flag) {
-  const Word* found = nullptr;
+struct Given {
+  std::vector<TrainingSetting> settings;
+  std::vector<const Word*> flags;
+  bool is_all = true;   // every word is known
+};
+
+bool is_truth(const std::string& text) { return text == "True" || text == "true" || text == "1" || text == "yes"; }
+bool is_no_truth(const std::string& text) { return text == "False" || text == "false" || text == "0" || text == "no"; }
+
+// What the words set; the last one counts.
+Given read(const LaunchLine& line) {
+  Given given;
   for (std::size_t i = 0; i < line.arguments.size(); ++i) {
     const Word& word = line.arguments[i];
+    given.is_all = given.is_all && word.text.find(documents::Chars::words) == std::string::npos;
+    if (!word.text.starts_with("--")) continue;
     const std::size_t equals = std::min(word.text.find('='), word.text.size());
-    if (word.text.substr(0, equals) != flag) continue;
-    std::string value = "True";
-    if (equals < word.text.size()) value = word.text.substr(equals + 1);
-    else if (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with('-')) value = line.arguments[i + 1].text;
-    found = value == "True" || value == "true" || value == "1" ? &word : nullptr;
+    TrainingSetting made{word.text.substr(2, equals - 2)};
+    for (char& c : made.name) c = c == '-' ? '_' : c;
+    const torch::TrainingArgument* known = torch::training_argument(made.name, true);
+    if (!known) continue;
+    const bool has_value = equals < word.text.size() || (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with("--"));
+    const std::string value = equals < word.text.size() ? word.text.substr(equals + 1) : has_value ? line.arguments[i + 1].text : "True";
+    const bool is_known = word.is_known() && (equals < word.text.size() || !has_value || line.arguments[i + 1].is_known());
+    if (is_known && known->takes == "optional" && (is_truth(value) || is_no_truth(value))) {
+      made.kind = TrainingSetting::Kind::truth, made.truth = is_truth(value);
+    } else if (is_known && (known->type == "int" || known->type == "float")) {
+      char* end = nullptr;
+      made.number = std::strtod(value.c_str(), &end);
+      if (!value.empty() && *end == '\0') made.kind = TrainingSetting::Kind::number;
+    } else if (is_known && !known->choices.empty()) {
+      made.kind = TrainingSetting::Kind::text, made.text = value;
+    }
+    const auto earlier = std::ranges::find(given.settings, made.name, &TrainingSetting::name);
+    if (earlier != given.settings.end()) {
+      given.flags[static_cast<std::size_t>(earlier - given.settings.begin())] = &word;
+      *earlier = std::move(made);
+    } else {
+      given.settings.push_back(std::move(made));
+      given.flags.push_back(&word);
+    }
   }
-  return found;
+  return given;
 }
 
 } // namespace
@@ -26,10 +62,15 @@ const Word* switched_on(const LaunchLine& line, std::string_view flag) {
 void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& options, DocumentReport& report) {
   const DeclaredOption* declared = options.find("--bf16");
   if (!options.of_dataclasses || !declared || !declared->where.path.empty()) return;  // of a class of the program's own
-  const Word *fp16 = switched_on(line, "--fp16"), *bf16 = switched_on(line, "--bf16");
-  if (!fp16 || !bf16) return;
-  Finding& finding = report.add(fp16->by_default || bf16->by_default ? Severity::warning : Severity::error, bf16->written, "`--bf16` and `--fp16` are both on, and the Trainer refuses them: \"At most one of fp16 and bf16 can be True\"");
-  report.relate(finding, fp16->written, "`--fp16` is given here");
+  const Given given = read(line);
+  for (const torch::TrainingMistake& mistake : torch::mistakes_of_training(given.settings, true, given.is_all, false)) {
+    // Each argument by itself is judged with all others.
+    if (!mistake.is_of_several) continue;
+    const Word& at = *given.flags[mistake.at];
+    const bool by_default = at.by_default || (mistake.other && given.flags[*mistake.other]->by_default);
+    Finding& finding = report.add(by_default ? Severity::warning : Severity::error, at.written, mistake.text);
+    if (mistake.other) report.relate(finding, given.flags[*mistake.other]->written, "`--" + given.settings[*mistake.other].name + "` is given here");
+  }
 }
 
 } // namespace stepzero::rules::launch
