@@ -18,8 +18,8 @@ constexpr Rule missing_key = complete({
     .summary = "a key is read that the configuration file does not have, or that has no value yet",
     .why = "A key that a file of JSON or YAML lacks raises KeyError where it is read, which may be after the model was made and the data were loaded. OmegaConf raises "
            "\"Missing key\", MissingMandatoryValue for a value of `???` that nobody gave, and InterpolationKeyError for `${…}` that names nothing.",
-    .wrong = "with open(\"config.yaml\") as file:  # learning_rate: 0.1\n    config = yaml.safe_load(file)\nprint(config[\"lr\"])\n",
-    .right = "with open(\"config.yaml\") as file:  # learning_rate: 0.1\n    config = yaml.safe_load(file)\nprint(config[\"learning_rate\"])\n",
+    .wrong = "from omegaconf import OmegaConf\n\nconfig = OmegaConf.create({\"learning_rate\": 0.1})\nprint(config.lr)\n",
+    .right = "from omegaconf import OmegaConf\n\nconfig = OmegaConf.create({\"learning_rate\": 0.1})\nprint(config.learning_rate)\n",
     .silent = "Files that are not found, or of which several may be meant; dicts that the program fills in; `get`, `in` and `try`; configurations that the command line completes.",
     .fix = "None: the key may be missing in the file, or misspelt in the program.",
     .fix_kind = FixKind::none,
