@@ -1,4 +1,4 @@
-// Commands that stand in the text of a word: what `bash -c`, `eval` and `sbatch --wrap` are handed. Only for the files of this floor.
+// Commands that stand in the text of a word: what `bash -c`, `eval` and `sbatch --wrap` are handed.
 #pragma once
 
 #include "documents/shell.hpp"

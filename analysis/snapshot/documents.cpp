@@ -1,6 +1,7 @@
 #include "snapshot/documents.hpp"
 
 #include "rules/documents/check.hpp"
+#include "rules/launch/program_commands.hpp"
 #include "rules/launch/scripts.hpp"
 #include "snapshot/suppress.hpp"
 
@@ -59,6 +60,21 @@ Result analyze_document(const program::Sources& sources, const std::string& path
   result.read.assign(read.begin(), read.end());
   if (options.on_findings) options.on_findings(result);
   return result;
+}
+
+std::vector<rules::Finding> judge_commands(const program::Sources& sources, const std::string& path, const syntax::Module& module, const std::function<bool(const rules::Rule&)>& wanted, std::set<std::string>& read) {
+  std::vector<rules::Finding> findings;
+  if (!rules::launch::may_start_commands(module.text->bytes())) return findings;
+  documents::Document document;
+  document.text = module.text;
+  document.script = rules::launch::commands_of_program(module);
+  const rules::DocumentInput input{path, document, rules::Role::script, sources, read};
+  for (const rules::DocumentCheck& check : rules::document_checks()) {
+    if (check.role != rules::Role::script || !wanted(*check.rule)) continue;
+    rules::DocumentReport report(path, *check.rule, findings);
+    check.check(input, report);
+  }
+  return findings;
 }
 
 std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {

@@ -3,6 +3,7 @@
 #include "interpreter/launch.hpp"
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/program_commands.hpp"
 #include "rules/launch/scripts.hpp"
 
 #include <algorithm>
@@ -54,14 +55,22 @@ bool gives_the_same(const Launch& one, const Launch& other) {
 void Launches::add(const program::Sources& sources, const std::string& script) {
   const auto module = sources.module(script);
   if (!module || module->text->bytes().find("py") == std::string::npos) return;
+  if (script.ends_with(".py")) {
+    if (rules::launch::may_start_commands(module->text->bytes())) add(sources, script, *module->text, rules::launch::commands_of_program(*module));
+    return;
+  }
   const auto language = documents::language_of(script, module->text->bytes());
   if (language == documents::Language::none || language == documents::Language::environment) return;
   // Most configurations are no workflow, and most data are no launch.json.
   const std::string_view needs = language == documents::Language::json ? "\"configurations\"" : language == documents::Language::yaml ? "jobs:" : "";
   if (module->text->bytes().find(needs) == std::string::npos) return;
   std::set<std::string> read;
-  const documents::Document document = documents::parse(language, module->text, rules::launch::reader_of(sources, script, read));
-  for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(document.script)) {
+  add(sources, script, *module->text, documents::parse(language, module->text, rules::launch::reader_of(sources, script, read)).script);
+}
+
+void Launches::add(const program::Sources& sources, const std::string& script, const syntax::Text& text, const documents::Script& commands) {
+  std::set<std::string> read;
+  for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(commands)) {
     if (!line.script) continue;
     const auto program = line.script->is_known() ? rules::launch::script_file(sources, script, line.command->folder, line.script->text, line.is_module, read) : std::nullopt;
     ++counts_.all;
@@ -70,7 +79,7 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
     auto& list = by_program_[*program];
     if (!list) list = std::make_shared<std::vector<Launch>>();
     std::vector<Launch>& known = *list;
-    Launch launch = launch_of(script, *module->text, line);
+    Launch launch = launch_of(script, text, line);
     if (known.size() < most_of_one && std::none_of(known.begin(), known.end(), [&](const Launch& other) { return gives_the_same(launch, other); })) known.push_back(std::move(launch));
   }
 }

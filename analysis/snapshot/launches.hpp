@@ -12,6 +12,9 @@
 namespace stepzero::interpreter {
 struct Launch;
 }
+namespace stepzero::documents {
+struct Script;
+}
 
 namespace stepzero::snapshot {
 
@@ -28,7 +31,7 @@ struct LaunchCounts {
 
 class Launches {
 public:
-  // Those of a script. Launches that give the same are one; the first counts.
+  // Those of a script, or of a program that starts others. Launches that give the same are one; the first counts.
   void add(const program::Sources& sources, const std::string& script);
   const LaunchCounts& counts() const { return counts_; }
   LaunchesOfOne of(const std::string& program) const;
@@ -36,6 +39,8 @@ public:
   std::set<std::string> changed_since(const Launches& before) const;
 
 private:
+  void add(const program::Sources& sources, const std::string& script, const syntax::Text& text, const documents::Script& commands);
+
   std::map<std::string, std::shared_ptr<std::vector<interpreter::Launch>>> by_program_;
   LaunchCounts counts_;
 };

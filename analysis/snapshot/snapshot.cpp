@@ -277,12 +277,21 @@ private:
     }
     for (const rules::Rule& rule : rules::rules())
       if (!rule.local && wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
+    judge_commands_of_program(all);
     if (!judge_launches(all)) return false;
     put_in_order(all);
     result_.findings = findings_of(all);
     const bool cut = options_.cancelled && *options_.cancelled;
     if (options_.memory && !cut) run_->standing = {module_.text, std::move(all)};
     return true;
+  }
+
+  void judge_commands_of_program(std::vector<Standing::One>& all) {
+    std::set<std::string> read;
+    for (rules::Finding& finding : judge_commands(sources_, path_, module_, [this](const rules::Rule& rule) { return wanted(rule); }, read))
+      if (!suppressions_.covers(finding)) all.push_back({std::move(finding), false});
+    for (const std::string& path : read)
+      if (path != path_ && told_.insert(path).second) result_.read.push_back(path);
   }
 
   bool judge_launches(std::vector<Standing::One>& all) {

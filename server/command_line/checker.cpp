@@ -1,8 +1,10 @@
 #include "server/command_line/checker.hpp"
 
 #include "documents/document.hpp"
+#include "rules/launch/program_commands.hpp"
 #include "server/scheduler/elsewhere.hpp"
 #include "server/workspace/paths.hpp"
+#include "server/workspace/read.hpp"
 #include "snapshot/unread.hpp"
 
 #include <algorithm>
@@ -22,8 +24,12 @@ constexpr std::string_view usual_folders[] = {"", "scripts", "script", "bin", "l
 std::set<std::string> scripts_of(const Inputs& inputs) {
   std::set<std::string> scripts, seen;
   const auto is_script = [](const std::string& path) { return documents::language_of(path) != documents::Language::none; };
+  const auto starts_others = [](const std::string& path) {
+    const ReadText read = path.ends_with(".py") ? read_text(path) : ReadText{};
+    return read.text && rules::launch::may_start_commands(*read.text);
+  };
   for (const std::string& path : inputs.files)
-    if (is_script(path)) scripts.insert(path);
+    if (is_script(path) || starts_others(path)) scripts.insert(path);
   const auto list = [&](const std::string& folder) {
     std::error_code error;
     for (std::filesystem::directory_iterator it(folder, error); !error && it != std::filesystem::directory_iterator(); it.increment(error))

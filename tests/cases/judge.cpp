@@ -81,7 +81,7 @@ private:
     options.launches = [&] {
       snapshot::Launches launches;
       for (const auto& [other, text] : workspace.files())
-        if (documents::language_of(other, text) != documents::Language::none) launches.add(workspace, Workspace::path_of(other));
+        if (documents::language_of(other, text) != documents::Language::none || other.ends_with(".py")) launches.add(workspace, Workspace::path_of(other));
       return launches.of(Workspace::path_of(title));
     };
     Result result = snapshot::analyze(workspace, Workspace::path_of(title), options);
