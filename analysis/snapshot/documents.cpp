@@ -86,7 +86,7 @@ std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module&
 std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {
   const documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
   std::vector<KeyCompletion> made;
-  for (rules::KeyChoice& choice : rules::key_choices(rules::role_of(path, document), document, offset)) made.push_back({std::move(choice.key), std::move(choice.detail), std::move(choice.help)});
+  for (rules::KeyChoice& choice : rules::key_choices(rules::role_of(path, document), document, offset)) made.push_back({std::move(choice.key), std::move(choice.detail), std::move(choice.help), choice.is_value});
   return made;
 }
 

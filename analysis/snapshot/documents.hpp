@@ -21,6 +21,7 @@ struct KeyHover {
 std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module& module, std::uint32_t offset);
 struct KeyCompletion {
   std::string key, detail, markdown;
+  bool is_value = false;  // of the key in front of it
 };
 std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::Module& module, std::uint32_t offset);
 

@@ -34,16 +34,19 @@ std::vector<lsp::CompletionItem> items(const Analysis& analysis, std::uint32_t o
   const std::string_view text = analysis.module->text->bytes();
   const syntax::Span span = begun(text, offset);
   const std::string behind = has_colon(text, span.end) ? "" : ": ";
+  // A value that is begun is replaced with its quotes.
+  const bool is_quoted = text.substr(span.begin, 1) == "\"";
   for (snapshot::KeyCompletion& each : snapshot::complete_key(analysis.path, *analysis.module, offset)) {
     lsp::CompletionItem& item = made.emplace_back();
-    const std::string quoted = '"' + each.key + '"';
+    const bool is_value = each.is_value;
+    const std::string quoted = is_value ? each.key : '"' + each.key + '"';
     item.label = std::move(each.key);
-    item.kind = lsp::CompletionItemKind::property;
+    item.kind = is_value ? lsp::CompletionItemKind::value : lsp::CompletionItemKind::property;
     if (!each.detail.empty()) item.detail = std::move(each.detail);
     item.documentation = lsp::MarkupContent{lsp::MarkupKind::markdown, std::move(each.markdown)};
     // What is typed so far is compared with this: it begins with the quote if that is there.
-    item.filter_text = text.substr(span.begin, 1) == "\"" ? quoted : item.label;
-    item.text_edit = lsp::TextEdit{outlook.range(analysis, span), quoted + behind, std::nullopt};
+    item.filter_text = is_quoted ? quoted : item.label;
+    item.text_edit = lsp::TextEdit{outlook.range(analysis, span), quoted + (is_value ? std::string() : behind), std::nullopt};
   }
   return made;
 }

@@ -104,3 +104,32 @@ def test_of_python_nothing_is_completed_and_nobody_waits(start):
     client.initialize(CAPABILITIES)
     client.open("untitled:train.py", PROGRAM)
     assert client.call("textDocument/completion", {"textDocument": {"uri": "untitled:train.py"}, "position": position(0, 3)}) is None
+
+
+def test_values_are_completed_behind_their_keys(start):
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = "untitled:ds_config.json"
+    text = '{\n  "train_batch_size": 8,\n  "zero_optimization": {"stage": 2, "offload_optimizer": {"device": "c"}, "overlap_comm": }\n}\n'
+    client.open(uri, text, language="json")
+    line = text.splitlines()[2]
+
+    def at(begun):
+        found = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(2, line.index(begun) + len(begun))})
+        return {item["label"]: item["textEdit"]["newText"] for item in found}
+
+    assert at('"stage": ') == {"0": "0", "1": "1", "2": "2", "3": "3"}
+    assert at('"device": "c') == {'"none"': '"none"', '"cpu"': '"cpu"', '"nvme"': '"nvme"'}
+    assert at('"overlap_comm": ') == {"true": "true", "false": "false"}
+
+
+def test_words_of_scripts_are_explained(start):
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = "untitled:run.sh"
+    text = "export NCCL_DEBUG=INFO\ntorchrun --nproc_per_node 8 train.py\n"
+    client.open(uri, text, language="shellscript")
+    hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(0, 9)})
+    assert "`INFO`" in hover["contents"]["value"] and "NCCL" in hover["contents"]["value"]
+    hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(1, 12)})
+    assert "torchrun" in hover["contents"]["value"]

@@ -74,6 +74,7 @@ struct KeyChoice {
   std::string key;      // as it is inserted, with its quotes
   std::string detail;   // type and default
   std::string help;
+  bool is_value = false;  // of the key in front of it: inserted as it is
 };
 std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uint32_t offset);
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr LauncherOption all[] = {
 #include "rules/launch/launchers.inc"
+#include "rules/launch/launchers_read.inc"
 };
 
 // Programs that run the program that follows on the line.
@@ -38,7 +39,7 @@ const LauncherOption* find_option(Launcher launcher, std::string_view name) {
   const auto is = [&](const LauncherOption& option) { return option.launcher == launcher && option.name == name; };
   if (const auto found = std::find_if(std::begin(all), std::end(all), is); found != std::end(all)) return found;
   // argparse takes the beginning of a name for the whole where only one has it; accelerate does not.
-  if (launcher == Launcher::accelerate || launcher == Launcher::fabric || !name.starts_with("--") || name.size() < 4) return nullptr;
+  if (launcher == Launcher::accelerate || launcher == Launcher::fabric || launcher == Launcher::colossalai || !name.starts_with("--") || name.size() < 4) return nullptr;
   const LauncherOption* one = nullptr;
   std::set<std::string> meant;
   for (const LauncherOption& option : all)
@@ -60,6 +61,9 @@ public:
     else if (program == "accelerate" && at_ < words_.size() && words_[at_].text == "launch") line_.launcher = Launcher::accelerate, ++at_;
     else if (program == "accelerate-launch") line_.launcher = Launcher::accelerate;
     else if (program == "fabric" && at_ < words_.size() && words_[at_].text == "run") line_.launcher = Launcher::fabric, ++at_;
+    else if (program == "colossalai" && at_ < words_.size() && words_[at_].text == "run") line_.launcher = Launcher::colossalai, ++at_;
+    // The name that `fabric run` had before lightning 2.3.
+    else if (program == "lightning" && at_ + 1 < words_.size() && words_[at_].text == "run" && words_[at_ + 1].text == "model") line_.launcher = Launcher::fabric, at_ += 2;
     else if (is_python(program)) return of_python();
     else return std::nullopt;
     return launched();
@@ -158,13 +162,14 @@ bool begins_launch(const std::vector<Word>& words, std::size_t i) {
   const std::string_view program = file_of(words[i].text);
   if (program == "torchrun" || program == "deepspeed" || program == "accelerate-launch") return true;
   if ((program == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch") || (program == "fabric" && i + 1 < words.size() && words[i + 1].text == "run")) return true;
+  if ((program == "colossalai" || program == "lightning") && i + 1 < words.size() && words[i + 1].text == "run") return true;
   return is_python(program);
 }
 
 } // namespace
 
 std::string_view name(Launcher launcher) {
-  constexpr std::string_view names[] = {"python", "torchrun", "torch.distributed.launch", "accelerate launch", "deepspeed", "fabric run"};
+  constexpr std::string_view names[] = {"python", "torchrun", "torch.distributed.launch", "accelerate launch", "deepspeed", "fabric run", "colossalai run"};
   return names[static_cast<int>(launcher)];
 }
 
@@ -207,6 +212,7 @@ std::optional<std::int64_t> LaunchLine::processes_per_node() const {
     if (!all_processes || (machines && (*machines <= 0 || *all_processes % *machines != 0))) return std::nullopt;
     return *all_processes / machines.value_or(1);
   }
+  case Launcher::colossalai: return number("nproc_per_node");
   case Launcher::fabric: return number("devices");
   case Launcher::python: break;
   }
@@ -215,6 +221,7 @@ std::optional<std::int64_t> LaunchLine::processes_per_node() const {
 std::optional<std::int64_t> LaunchLine::nodes() const {
   const std::string_view option = launcher == Launcher::torchrun || launcher == Launcher::torch_launch ? "nnodes" : launcher == Launcher::accelerate ? "num_machines" : "num_nodes";
   if (value(option)) return number(option);
+  if (launcher == Launcher::colossalai && (has("host") || has("H") || has("hostfile"))) return std::nullopt;
   return is_whole ? std::optional<std::int64_t>(1) : std::nullopt;
 }
 

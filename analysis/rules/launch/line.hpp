@@ -11,7 +11,7 @@
 
 namespace stepzero::rules::launch {
 
-enum class Launcher : unsigned char { python, torchrun, torch_launch, accelerate, deepspeed, fabric };
+enum class Launcher : unsigned char { python, torchrun, torch_launch, accelerate, deepspeed, fabric, colossalai };
 std::string_view name(Launcher launcher);
 
 enum class Takes : unsigned char { none, one, optional, several };

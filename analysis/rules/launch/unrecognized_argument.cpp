@@ -16,6 +16,18 @@ namespace {
 using namespace launch;
 using documents::Word;
 
+// What torchrun counts processes and nodes by, as torch.distributed.run reads it; empty: the text is one.
+std::string why_no_count(Launcher launcher, const LauncherOption& option, const std::string& text) {
+  if (launcher != Launcher::torchrun && launcher != Launcher::torch_launch) return {};
+  std::string name(option.name.substr(std::min(option.name.find_first_not_of('-'), option.name.size())));
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (name == "nproc_per_node") return to_number(text) || is_choice("cpu|gpu|xpu|auto|hpu|npu|mtia|mlu|musa|gcu|privateuseone", text) ? std::string() : "an integer, or one of `gpu`, `cpu`, `xpu` and `auto`";
+  if (name != "nnodes") return {};
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const bool is_range = colon < text.size() && to_number(text.substr(0, colon)) && to_number(text.substr(colon + 1));
+  return to_number(text) || is_range ? std::string() : "an integer, or a range as `1:4`";
+}
+
 void judge_option(const LaunchLine& line, const GivenOption& given, DocumentReport& report) {
   const std::string launcher(name(line.launcher));
   if (!given.option) {
@@ -35,6 +47,8 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
   const Severity severity = given.value->by_default ? Severity::warning : Severity::error;
   if (given.option->kind == ValueKind::integer && !to_number(given.value->text) && given.option->name.find("port") == std::string_view::npos)
     report.add(severity, given.value->written, "`" + given.flag.text + "` takes an integer; " + launcher + " refuses \"" + given.value->text + "\"");
+  else if (const std::string why = why_no_count(line.launcher, *given.option, given.value->text); !why.empty())
+    report.add(severity, given.value->written, "`" + given.flag.text + "` takes " + why + "; " + launcher + " refuses \"" + given.value->text + "\"");
   else if (!given.option->choices.empty() && line.launcher != Launcher::fabric && !is_choice(given.option->choices, given.value->text))
     report.add(severity, given.value->written, launcher + " refuses \"" + given.value->text + "\" for `" + given.flag.text + "`");
 }
