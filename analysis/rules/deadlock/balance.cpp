@@ -240,7 +240,7 @@ std::unordered_set<int> balanced_branches(Runs& runs, const std::vector<RankRun*
 bool may_be_agreed_on(const Record& record, Cond condition, std::string_view text) {
   const Sharing sharing = record.symbols.sharing(condition);
   const bool unseen = record.external.contains(condition);
-  if (sharing == Sharing::divergent || (!unseen && sharing != Sharing::unseen)) return false;
+  if (sharing == Sharing::divergent || (!unseen && sharing == Sharing::uniform)) return false;
   return !asks_who(text.substr(0, 200)) && !asks_who(record.symbols.text(condition));
 }
 

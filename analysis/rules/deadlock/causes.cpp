@@ -260,7 +260,7 @@ private:
         mismatch.guard_side = guard->yes;
       }
       if (next) mismatch.next_of_others = story_.of_main(*next);
-      mismatch.text = "Only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters " : " enter ") + call_text(mismatch.name) + " and wait" + (entering.size() == 1 ? "s" : "") + " forever: " +
+      mismatch.text = enter_alone(entering) + call_text(mismatch.name) + waits_forever(entering) +
                       (next && next->place == act.place ? other_words + " enters it one time fewer"
                        : !next && times_entered(other, act) > 0 ? other_words + " enters it " + (times_entered(owner, act) == times_entered(other, act) + 1 ? "one time fewer" : "fewer times")
                        : next ? other_words + " goes on to " + (next->name == act.name ? "another " + call_text(without_article(act.name)) : call_text(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
@@ -352,6 +352,16 @@ private:
     }
     return false;
   }
+
+  // "Only rank 0 enters ", "Every rank but 0 enters ", "Only ranks 1 and 2 enter "
+  std::string enter_alone(const std::vector<int>& ranks) const {
+    std::string text = ranks_do(ranks, story_.size(), "enters", "enter") + " ";
+    if (!is_all_but_one(ranks)) return "Only " + text;
+    text[0] = 'E';
+    return text;
+  }
+  std::string waits_forever(const std::vector<int>& ranks) const { return ranks.size() == 1 || is_all_but_one(ranks) ? " and waits forever: " : " and wait forever: "; }
+  bool is_all_but_one(const std::vector<int>& ranks) const { return ranks.size() > 1 && static_cast<int>(ranks.size()) == story_.size() - 1; }
 
   // How often the rank makes this call, in whatever round.
   std::ptrdiff_t times_entered(int rank, const Act& call) const { return std::ranges::count(story_.trace(rank).acts, call.site, &Act::site); }

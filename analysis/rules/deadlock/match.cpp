@@ -3,6 +3,7 @@
 #include "rules/deadlock/agreement.hpp"
 #include "rules/deadlock/balance.hpp"
 #include "rules/deadlock/causes.hpp"
+#include "rules/deadlock/conditions.hpp"
 #include "rules/deadlock/granted.hpp"
 #include "rules/deadlock/job_size.hpp"
 #include "rules/deadlock/missing_gradients.hpp"
@@ -107,11 +108,12 @@ public:
           look_at(*root);
           granted_ = Granted::nothing;
         }
-        if (into_.found.size() == before && open && !root->truncated) {
+        if (into_.found.size() == before && (open || too_many_)) {
           granted_ = granted_agreement;
           look_at(*root);
           granted_ = Granted::nothing;
         }
+        if (into_.found.size() == before) tell_conditional();
       }
     pair_up();
     for (Mismatch& mismatch : missing_gradients(record_, *into_.worlds)) into_.found.push_back(std::move(mismatch));
@@ -132,7 +134,9 @@ private:
     slow_.clear();
     left_.clear();
     doubtful_.clear();
-    got_past_ = false;
+    got_past_ = too_many_ = false;
+    conditions_.clear();
+    if (granted_ == Granted::nothing) conditional_.clear();
     bool complete = true;
     int explored = 0;
     impossible_ = only_fails_ = true;
@@ -152,7 +156,7 @@ private:
       if (world > 4 && world != sizes.front() && (!too_small || granted_ == Granted::numbers)) break;
       std::vector<Mismatch> here;
       world_ = world;
-      const bool done = worlds_asked().explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { play(run, here); }, granted_ == Granted::nothing ? granted_balance : granted_);
+      const bool done = worlds_asked().explore(root, world, world == sizes.front() ? 512 : world <= 4 ? 128 : 8, [&](const World& run) { follow(run, here); }, granted_ == Granted::nothing ? granted_balance : granted_);
       // Of too many runs only what no other run takes back is told.
       if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
       // Is anything left that more ranks could tell?
@@ -167,6 +171,7 @@ private:
         else if (it->second.world < mismatch.world && !mismatch.nowhere && !(mismatch.cause == Cause::handler && mismatch.by_surprise) && mismatch.cause != Cause::local) it->second = mismatch;  // what is wrong in the smaller job may be made for that
       }
       if (!done) {
+        too_many_ = true;
         complete = world > sizes.front();
         break;
       }
@@ -217,6 +222,9 @@ private:
         into_.found.push_back(left->second);
       } else {
         got_past_ = true;
+        if (!mismatch.certain || !mismatch.jobs.empty()) continue;
+        mismatch.jobs = conditions_.of(record_, *into_.worlds, mismatch.key);
+        if (!mismatch.jobs.empty()) conditional_.push_back(mismatch);
       }
     for (auto& [key, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
     // What only some ranks enter makes what only they have, too: it is told once.
@@ -253,6 +261,19 @@ private:
       }
       mismatch.jobs += ": ";
       into_.found.push_back(mismatch);
+    }
+  }
+
+  // What goes wrong under some answers alone: these are said.
+  void tell_conditional() {
+    for (Mismatch& mismatch : conditional_) {
+      if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order && mismatch.cause != Cause::rounds && mismatch.cause != Cause::message && mismatch.cause != Cause::root) continue;
+      mismatch.certain = false;
+      mismatch.supposed = true;
+      // What would mend it under these answers is wrong under the others.
+      mismatch.event = nullptr;
+      mismatch.guard = nullptr;
+      into_.found.push_back(std::move(mismatch));
     }
   }
 
@@ -345,30 +366,35 @@ private:
     return all;
   }
 
-  void passed(const World& world) {
+  // `stop`: where the ranks wait in it, if the run does not end; what a rank waits in it has not got past.
+  void passed(const World& world, const Stop* stop = nullptr) {
     const Story story{record_, world, of_function_};
     requests_.note(story);
     for (Mismatch& mismatch : slow_ranks(story)) slow_.try_emplace(mismatch.key, std::move(mismatch));
     // A run in which a rank fails, or does what is not known, does not show that others get past what comes then.
     bool unknown = false;
     for (const Trace& trace : world) unknown = unknown || trace.raised || trace.unsettled;
-    for (const Trace& trace : world) {
-      std::size_t at = 0;
-      for (const Act& act : trace.acts) {
-        if (unknown && (trace.raised || at++ >= trace.settled || !trace.unsettled)) {
+    for (std::size_t rank = 0; rank < world.size(); ++rank) {
+      const Trace& trace = world[rank];
+      const std::size_t got = stop && stop->kind != Stop::Kind::none ? stop->at[rank] : trace.acts.size();
+      for (std::size_t at = 0; at < trace.acts.size(); ++at) {
+        const Act& act = trace.acts[at];
+        if (at >= got || (unknown && (trace.raised || at >= trace.settled || !trace.unsettled))) {
           doubtful_.insert(act.site);
           continue;
         }
         fine_.insert(act.site);
+        past_.insert(act.site);
         fine_in_[world_].insert(act.site);
         reached_.insert({act.place.chunk, act.place.span.begin});
       }
       for (const Leaving& exit : trace.exits) {
-        if (unknown) {
+        if (unknown || exit.at > got) {
           doubtful_.insert(exit.site);
           continue;
         }
         fine_.insert(exit.site);
+        past_.insert(exit.site);
         reached_.insert({exit.place.chunk, exit.place.span.begin});
       }
     }
@@ -409,6 +435,8 @@ private:
       return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
         const LoopRun* const loop = loop_of(rank, round);
         if (!loop || !loop->stands_for_many || loop->count) return false;
+        // Who has gone on from as many rounds of it is called by nobody there.
+        if (both_went_through(world[static_cast<std::size_t>(rank)], world[static_cast<std::size_t>(other_rank)], round)) return false;
         return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) {
           if (theirs.site == round.site) return true;
           const LoopRun* const their = loop_of(other_rank, theirs);
@@ -425,6 +453,14 @@ private:
         });
       });
     });
+  }
+
+  // One way that the ranks may go.
+  void follow(const World& world, std::vector<Mismatch>& here) {
+    past_.clear();
+    const std::size_t before = here.size();
+    play(world, here);
+    if (granted_ == Granted::nothing) conditions_.note(world, std::move(past_), here.size() > before ? std::optional(here.back().key) : std::nullopt);
   }
 
   void play(const World& world, std::vector<Mismatch>& here) {
@@ -462,9 +498,9 @@ private:
       bool before = stop.kind != Stop::Kind::none;
       for (std::size_t rank = 0; rank < world.size(); ++rank)
         before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop.at, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
-      if (!before) return passed(world);
+      if (!before) return passed(world, &stop);
     }
-    if (met_across_loops(world, player) && !never_as_often(world)) return passed(world);
+    if (met_across_loops(world, player) && !never_as_often(world)) return passed(world, &stop);
     const bool parted = decide_differently(world);
     Mismatch mismatch;
     mismatch.world = story.size();
@@ -632,6 +668,9 @@ private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> reached_;  // places of communication in runs that end well
   std::vector<Mismatch> undefined_;
   Requests requests_;
+  Conditions conditions_;
+  std::set<int> past_;                    // sites that the run gets past
+  std::vector<Mismatch> conditional_;     // what goes wrong under some answers of the program's own questions alone
   std::map<int, Mismatch> slow_;  // by site
   std::map<int, Mismatch> left_;  // by the site of a way out of a loop that some run gets past: the leader leaves it in one of its rounds
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_exits_;  // ways out in them
@@ -639,6 +678,7 @@ private:
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past
   int world_ = 0;                         // that is played
   std::set<int> fine_;  // sites that some run gets past
+  bool too_many_ = false;                // ways, to follow them all
   bool got_past_ = false;                // some run stops where another gets past
   std::set<int> doubtful_;               // sites that a run came to of which not all is known
   std::vector<std::pair<std::size_t, const Root*>> of_functions_;

@@ -236,11 +236,33 @@ bool may_leave(const Block& round, bool in_loop = false, bool in_function = fals
   });
 }
 
+// The loop as the rank knows it; null where it enters nothing in it, or leaves it in some round.
+const interpreter::LoopEvent* whole_loop(const Trace& trace, const Round& round) {
+  for (const Act& act : trace.acts)
+    for (const Round& of : act.rounds) {
+      if (!same_loop(of, round)) continue;
+      const LoopRun* run = run_of(trace, of);
+      const bool whole = run && run->stands_for_many && !run->local && of.loop && of.loop->trips != symbolic::Sharing::local && of.loop->trips != symbolic::Sharing::divergent &&
+                         std::ranges::none_of(of.loop->rounds, [](const Block& each) { return may_leave(each); });
+      return whole ? of.loop : nullptr;
+    }
+  return nullptr;
+}
+
 bool is_endless(const interpreter::LoopEvent& loop) {
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::while_) return false;
   const auto kind = syntax::as<syntax::WhileStmt>(*loop.stmt).test->kind;
   return kind == syntax::ExprKind::boolean || kind == syntax::ExprKind::integer;
 }
+
+} // namespace
+
+bool both_went_through(const Trace& mine, const Trace& theirs, const Round& round) {
+  const interpreter::LoopEvent *const here = whole_loop(mine, round), *const there = whole_loop(theirs, round);
+  return here && there && here->stmt && here->stmt->kind == syntax::StmtKind::for_;
+}
+
+namespace {
 
 // Does the loop go on as long as it would on any rank, whatever the ranks tell each other in it?
 bool goes_on_by_itself(const Story& story, const Round& round) {

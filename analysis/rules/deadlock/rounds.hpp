@@ -21,4 +21,7 @@ bool unordered(const Story& story, Mismatch& mismatch);
 // Does a rank enter a collective a number of times more than another, whatever the number of rounds is that both make of the same loops?
 bool never_as_often(const World& world);
 
+// Have both ranks gone through as many rounds of the loop, whatever their number, and communicated in them?
+bool both_went_through(const Trace& mine, const Trace& theirs, const Round& round);
+
 } // namespace stepzero::rules

@@ -105,6 +105,17 @@ bool works_on_files(const OperationEvent& event) {
 }
 } // namespace
 
+// Do only some ranks leave the function or the loop around here?
+bool Runs::leaves_by_rank(const Block& block, bool of_some_ranks) const {
+  return std::ranges::any_of(block.events, [&](const Event* event) {
+    if (event->kind == EventKind::exit) return of_some_ranks;
+    if (event->kind != EventKind::branch) return false;
+    const auto& branch = static_cast<const BranchEvent&>(*event);
+    const bool by_rank = of_some_ranks || main_.symbols.sharing(branch.condition) == symbolic::Sharing::divergent;
+    return leaves_by_rank(branch.yes, by_rank) || leaves_by_rank(branch.no, by_rank);
+  });
+}
+
 bool Runs::note(const Block& block, bool of_some_ranks) {
   bool any = false;
   for (const Event* event : block.events) {
@@ -125,7 +136,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       const bool yes = note(branch.yes, by_rank), no = note(branch.no, by_rank);
       here = yes || no;
       if (!event->place) break;
-      if (here) branches_.insert(spot(event->place));
+      if (here || leaves_by_rank(branch.yes, by_rank) || leaves_by_rank(branch.no, by_rank)) branches_.insert(spot(event->place));
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be known.
       const auto sharing = main_.symbols.sharing(branch.condition);
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch)) about_gradients_.insert(spot(event->place));
@@ -217,6 +228,17 @@ int Runs::site(RankRun& own, Place place, const CallSite* calls) {
   }
   if (!place) return site(static_cast<std::uint32_t>(Of::nowhere), {}, around);
   return site(own.files[place.chunk], own.record->span(place), around);
+}
+
+int Runs::question(RankRun& own, int at, values::Cond condition) {
+  const std::string text = own.record->symbols.text(condition);
+  const int words = words_.try_emplace(text, static_cast<int>(words_.size())).first->second;
+  // What has a name is the same wherever it is asked first; what is computed may have changed.
+  const bool named = text.find_first_of("?(") == std::string::npos && own.named.insert(words).second;
+  const int place = site(Of::words, named ? 0 : at, words);
+  const int key = site(Of::conditions, place, own.keys_at[place]++);
+  own.asked_as[key] = condition;
+  return key;
 }
 
 bool Runs::ends_elsewhere(const RankRun& own, const LoopEvent& loop) const {

@@ -21,6 +21,8 @@ struct RankRun {
   std::unordered_map<const interpreter::CallSite*, int> call_sites;
   std::unordered_map<const interpreter::CallSite*, const interpreter::CallSite*> translated;
   std::unordered_map<values::Cond, int> keys;
+  std::unordered_map<int, values::Cond> asked_as;                  // by key: the question as this rank asks it
+  std::unordered_set<int> named;                                   // texts of questions that were asked
   std::unordered_map<int, int> keys_at;                            // by site: conditions first met there
   std::unordered_map<const interpreter::Block*, bool> matters, communicates;
 };
@@ -68,8 +70,10 @@ public:
   // A number for a place with the calls that led there: the same in the runs of all ranks.
   int site(RankRun& own, Place place, const interpreter::CallSite* calls);
   // A number for a choice that is made at a site, or for one of the values there.
-  enum class Of : std::uint32_t { nowhere, values, gradients, conditions };
+  enum class Of : std::uint32_t { nowhere, values, gradients, conditions, words };
   int site(Of what, int at, int number) { return site(static_cast<std::uint32_t>(what), {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(number)}, 0); }
+  // The same question of the program, asked at a site: by its words, alike in the runs of all ranks, and of questions with the same words by their order.
+  int question(RankRun& own, int at, values::Cond condition);
   // The same place, and the same calls, in the file's own record.
   Place translate(RankRun& own, Place place) const;
   const interpreter::CallSite* translate(RankRun& own, const interpreter::CallSite* calls);
@@ -77,7 +81,7 @@ public:
 private:
   // A file, by its number, and a byte in it: the same in the runs of all ranks.
   using Spot = std::uint64_t;
-  static constexpr std::uint32_t first_file = 4;  // smaller numbers are not of files: Of
+  static constexpr std::uint32_t first_file = 5;  // smaller numbers are not of files: Of
   std::vector<std::uint32_t> files(const Record& record);
   Spot spot(Place place) const;  // of the main record
   Spot spot(const RankRun& own, Place place) const;
@@ -86,11 +90,13 @@ private:
   std::unique_ptr<RankRun> make(int rank, int world, const std::shared_ptr<const interpreter::Told>& told);
   // `of_some_ranks`: it stands under a condition that depends on the rank.
   bool note(const interpreter::Block& block, bool of_some_ranks = false);
+  bool leaves_by_rank(const interpreter::Block& block, bool of_some_ranks) const;
   bool asks_for_gradients(const interpreter::BranchEvent& branch) const;
 
   const Record& main_;
   bool by_defaults_ = false;
   std::unordered_map<std::string, std::uint32_t> files_;
+  std::unordered_map<std::string, int> words_;  // of questions
   const std::vector<std::uint32_t> main_files_;
   std::unordered_set<Spot> branches_;
   std::unordered_set<Spot> differing_;  // branches

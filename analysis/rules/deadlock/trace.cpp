@@ -102,11 +102,21 @@ private:
     int key = 0;
     bool is_surprise = false;
   };
-  enum class Came : std::uint8_t { through, to_a_question, too_far };
+  enum class Came : std::uint8_t { through, to_a_question, too_far, nowhere };
 
   Came walk(World& made, Asked& asked) {
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
-      Walked one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at], {shared_, own_[at], granted_, false, surprises_ > 0, leave_out_ ? &balanced_ : nullptr}, walked_);
+      // What one rank was asked first holds for those that come to the same question.
+      symbolic::Supposition supposed(ranks_[at]->record->symbols);
+      Walked one;
+      for (std::size_t met = 0, before = 0; met == 0 || met != before;) {
+        before = ranks_[at]->asked_as.size();
+        for (const auto& [key, value] : shared_)
+          if (const auto same = ranks_[at]->asked_as.find(key); same != ranks_[at]->asked_as.end() && !supposed.assume(value ? same->second : ranks_[at]->record->symbols.logical_not(same->second))) return Came::nowhere;
+        one = walk_rank(runs_, *ranks_[at], world_, *blocks_[at], {shared_, own_[at], granted_, false, surprises_ > 0, leave_out_ ? &balanced_ : nullptr}, walked_);
+        met = ranks_[at]->asked_as.size();
+        if (one.too_long || one.missing || met == 0) break;
+      }
       if (one.too_long) return Came::too_far;
       if (one.missing) {
         asked = {at, one.missing, one.missing_is_shared, one.missing_key, one.missing_is_surprise};
@@ -146,6 +156,7 @@ private:
     Asked asked;
     switch (walk(made, asked)) {
     case Came::too_far: return false;
+    case Came::nowhere: return true;
     case Came::to_a_question: {
       const auto go_on = [this] { return choose(); };
       return with(asked, true, true, go_on) && with(asked, false, true, go_on);
@@ -161,7 +172,8 @@ private:
     World made;
     Asked asked;
     switch (walk(made, asked)) {
-    case Came::too_far: return false;
+    case Came::too_far:
+    case Came::nowhere: return false;
     case Came::to_a_question: {
       state ^= state << 13;
       state ^= state >> 7;

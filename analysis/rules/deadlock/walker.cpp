@@ -252,7 +252,7 @@ private:
       auto [it, fresh] = own_.keys.try_emplace(condition, 0);
       if (fresh) it->second = key_of_rank(condition, branch_site);
       if (it->second && runs_.is_excluded(it->second, choices_.shared)) return Answer::no;
-      if (!it->second) it->second = runs_.site(Runs::Of::conditions, branch_site, own_.keys_at[branch_site]++);
+      if (!it->second) it->second = runs_.question(own_, branch_site, condition);
       if (const auto chosen = choices_.shared.find(it->second); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
       if (!missing) {
         missing = condition;
@@ -411,6 +411,30 @@ private:
     return Left::no;
   }
 
+  // Have all ranks one answer to each part of it, where they agree on what nobody sees, and are there several?
+  bool is_agreed_on(Cond condition, bool part = false) {
+    switch (symbols_.form(condition)) {
+    case symbolic::Context::Form::constant: return part;
+    case symbolic::Context::Form::negation: return is_agreed_on(symbols_.operands(condition)[0], part);
+    case symbolic::Context::Form::conjunction:
+    case symbolic::Context::Form::disjunction: return std::ranges::all_of(symbols_.operands(condition), [&](Cond operand) { return is_agreed_on(operand, true); });
+    default: return part && ((symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition)) || may_be_agreed_on(record_, condition, record_.text(asked_->place)));
+    }
+  }
+  // The parts of a question may come in another order on another rank: it is asked as a whole.
+  Answer as_one_question(Cond condition, int branch_site) {
+    if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
+    const int key = runs_.site(Runs::Of::conditions, branch_site, times_[branch_site]);
+    own_.asked_as[key] = condition;
+    if (const auto chosen = choices_.shared.find(key); chosen != choices_.shared.end()) return chosen->second ? Answer::yes : Answer::no;
+    if (!missing) {
+      missing = condition;
+      missing_is_shared = true;
+      missing_key = key;
+    }
+    return Answer::unknown;
+  }
+
   void push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
     trace_.decisions.push_back({site, times_[site]++, yes, local, symbols_.form(branch.condition) != symbolic::Context::Form::constant, unseen_, false, false, &branch, runs_.translate(own_, branch.place), branch.calls});
     turns_.push_back(trace_.decisions.size() - 1);
@@ -444,7 +468,7 @@ private:
     gradients_of_ = choices_.granted == Granted::gradients && runs_.is_about_gradients(own_, branch) ? runs_.site(own_, branch.place, nullptr) : 0;
     about_rank_ = runs_.is_about_rank(own_, branch);
     asked_ = &branch;
-    Answer answer = decide(branch.condition, site);
+    Answer answer = choices_.granted == granted_agreement && !differs_ && is_agreed_on(branch.condition) ? as_one_question(branch.condition, site) : decide(branch.condition, site);
     asked_ = nullptr;
     differs_ = about_rank_ = false;
     gradients_of_ = 0;
