@@ -443,21 +443,24 @@ void hold_rows(Op& op, Value made, Numbers numbers) {
   known.content = op.run.heap().content(state->dtype, false, std::move(numbers));
   if (known.content) set_state(op.run, made, known);
 }
+// A counter, or a flag: one number, of whatever dtype. Of longer ones only integers are read before they are filled with others.
+bool holds_one(const Op& op, const TensorState& state) {
+  return state.shape.rank_known && (state.shape.dims.empty() || (state.shape.dims.size() == 1 && state.shape.dims[0].size && op.s.value(state.shape.dims[0].size) == 1));
+}
+void hold_one(Op& op, Value made, Value number) {
+  const TensorState* state = op.tensor(made);
+  if (!state || !holds_one(op, *state)) return;
+  auto known = numbers_of(op, number, state->dtype);
+  if (known && known->size() == 1) op.hold_numbers(made, std::move(*known));
+}
+template <int number> void one_number(Op& op, Value made) { hold_one(op, made, Value::of(op.s.constant(number))); }
+void filled_again(Op& op, Value made) { hold_one(op, made, op.argument("value")); }
 void filled(Op& op, Value made) {
   const TensorState* state = op.tensor(made);
-  if (!state || !is_integral(state->dtype)) return;
-  auto number = numbers_of(op, op.argument("fill_value"), state->dtype);
-  if (!number || number->size() != 1) return;
-  if (state->shape.rank_known && state->shape.dims.empty()) op.hold_numbers(made, std::move(*number));
-  else hold_rows(op, made, std::move(*number));
-}
-// A counter, or a flag: one zero, of whatever dtype. Longer ones are filled before anybody reads them.
-void one_zero(Op& op, Value made) {
-  const TensorState* state = op.tensor(made);
-  if (!state || !state->shape.rank_known || state->shape.dims.size() > 1) return;
-  if (!state->shape.dims.empty() && (!state->shape.dims[0].size || op.s.value(state->shape.dims[0].size) != 1)) return;
-  auto number = numbers_of(op, Value::of(op.s.constant(0)), state->dtype);
-  if (number) op.hold_numbers(made, std::move(*number));
+  if (!state) return;
+  if (holds_one(op, *state)) return hold_one(op, made, op.argument("fill_value"));
+  auto number = is_integral(state->dtype) ? numbers_of(op, op.argument("fill_value"), state->dtype) : std::nullopt;
+  if (number && number->size() == 1) hold_rows(op, made, std::move(*number));
 }
 // The data as it is now: a list may be changed later.
 void listed_rows(Op& op, Value made, const std::vector<Value>& rows) {
@@ -616,7 +619,7 @@ constexpr Named rules[] = {
     {"arange", counted_within}, {"randint", drawn_within}, {"argmax", placed_within}, {"argmin", placed_within}, {"argsort", sorted_places}, {"unique", kept_within}, {"unique_consecutive", kept_within},
     {"topk", second_placed<false>}, {"sort", second_placed<true>}, {"kthvalue", second_placed<false>}, {"median", second_placed<false>}, {"mode", second_placed<false>},
     {"cummax", second_placed<false>}, {"cummin", second_placed<false>},
-    {"flip", flipped}, {"fliplr", flipped}, {"roll", rolled}, {"pad", padded}, {"unfold", unfolded}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed}, {"zeros", one_zero}, {"full", filled}, {"full_like", filled}, {"new_full", filled},
+    {"flip", flipped}, {"fliplr", flipped}, {"roll", rolled}, {"pad", padded}, {"unfold", unfolded}, {"linspace", evenly_spaced}, {"tensor", listed}, {"as_tensor", listed}, {"zeros", one_number<0>}, {"ones", one_number<1>}, {"zero_", one_number<0>}, {"fill_", filled_again}, {"full", filled}, {"full_like", filled}, {"new_full", filled},
     {"add", both<arithmetic<0>>}, {"sub", both<arithmetic<1>>}, {"rsub", both<reversed_difference>}, {"mul", both<arithmetic<2>>},
     {"div", both<quotient, true>}, {"floor_divide", both<floor_quotient>}, {"remainder", both<modulo>}, {"pow", both<power>},
     {"maximum", both<extreme_of<true>>}, {"minimum", both<extreme_of<false>>}, {"clamp", clamped}, {"clamp_min", clamped}, {"clamp_max", clamped},

@@ -200,6 +200,17 @@ Value first_agrees(Call& call) {
   agree(call, call.at(0));
   return handle(call);
 }
+// The root keeps what it has, and the others get that.
+Value broadcast(Call& call) {
+  const Value tensor = call.run.resolve(call.at(0));
+  const TensorState* state = tensor.is(Kind::tensor) ? tensor_state(call.run, tensor) : nullptr;
+  const values::Content* content = state ? call.run.heap().content_of(*state) : nullptr;
+  const auto before = content ? std::optional(*content) : std::nullopt;
+  settle_content(call, tensor);
+  agree(call, tensor);
+  hear_broadcast(call, before ? &*before : nullptr, nullptr);
+  return handle(call);
+}
 Value first_list_agrees(Call& call) {
   agree_list(call, call.at(0));
   return handle(call);
@@ -243,6 +254,13 @@ Value alike(Call& call) {
 }
 Value objects_gathered(Call& call) {
   agree_list(call, call.at(0));
+  return Value::none();
+}
+Value objects_broadcast(Call& call) {
+  const Value list = call.run.resolve(call.at(0));
+  const auto before = list.is(Kind::list) ? std::optional(*values::Heap::list_state(list)) : std::nullopt;
+  agree_list(call, list);
+  hear_broadcast(call, nullptr, before ? &*before : nullptr);
   return Value::none();
 }
 // The group of this rank, and all of them.
@@ -303,7 +321,7 @@ const std::deque<Collective>& collectives() {
   static const std::deque<Collective> list = {
       {"torch.distributed.barrier", "group=None, async_op=False, device_ids=None, timeout=None", handle, {.name = "barrier", .group = 0, .async = 1}},
       {"torch.distributed.monitored_barrier", "group=None, timeout=None, wait_all_ranks=False", handle, {.name = "monitored_barrier", .group = 0}},
-      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", first_agrees, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2, .sends_from_root = true, .async = 3, .group_root = 4, .waits = Waiting::all_but_root}},
+      {"torch.distributed.broadcast", "tensor, src=None, group=None, async_op=False, group_src=None", broadcast, {.name = "broadcast", .tensor = 0, .root = 1, .group = 2, .sends_from_root = true, .async = 3, .group_root = 4, .waits = Waiting::all_but_root}},
       {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees, {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3}},
       {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False", first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
       {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False, group_dst=None", first_differs, {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
@@ -340,7 +358,7 @@ const std::deque<Collective>& collectives() {
       {"torch.distributed._functional_collectives.all_reduce_coalesced", "self, reduceOp, group, tag=''", uniform, {.name = "all_reduce_coalesced", .group = 2}},
       {"torch.distributed._functional_collectives.all_gather_into_tensor_coalesced", "self, group, tag=''", uniform, {.name = "all_gather_into_tensor_coalesced", .group = 1}},
       {"torch.distributed._functional_collectives.reduce_scatter_tensor_coalesced", "inputs, reduceOp, scatter_dim, group, tag=''", unknown_of, {.name = "reduce_scatter_tensor_coalesced", .group = 3, .own_sizes = true}},
-      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None, group_src=None", objects_gathered, {.name = "broadcast_object_list", .root = 1, .group = 2}},
+      {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None, group_src=None", objects_broadcast, {.name = "broadcast_object_list", .root = 1, .group = 2}},
 
       {"torch.distributed.new_group", "ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False", new_group,
        {.name = "new_group", .hidden = true, .because = all_make_group, .makes_group = true, .local = 4}},

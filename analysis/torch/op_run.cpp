@@ -301,13 +301,13 @@ Value run_described(Call& call, Op& op) {
     made.as<values::Unknown>()->blamed = true;
   if (call.row.one_device) lies_with_weight(op, made);
   follow_rank(op, made);
-  if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple))) call.row.op->content(op, made);
   if (call.row.op->writes)
     for (const Value& value : op.tensors()) {
       call.run.heap().note_write(op.tensor(value));
       if (is_gradient(op, value)) call.run.note_gradient_written(value, call.place);
       break;
     }
+  if (call.row.op->content && !call.spread && (op.tensor(made) || made.is(Kind::tuple))) call.row.op->content(op, made);
   if (call.row.op->crossing != Crossing::none) watch_crossing(op, call.row.op->crossing, made);
   if (call.row.op->trace != Trace::none) watch_outcome(op, call.row.op->trace, made);
   if (call.row.variant == values::Variant::in_shape) {

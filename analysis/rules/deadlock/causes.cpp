@@ -20,6 +20,7 @@ public:
   Search(const Story& story, const Player& player, const Stop& stop) : story_(story), player_(player), stop_(stop) {}
 
   bool explain(Mismatch& mismatch) {
+    if (called_no_more(mismatch)) return true;
     if (stop_.kind == Stop::Kind::different) return side_by_side(stop_.group, stop_.a, stop_.b, mismatch);
     if (stop_.kind == Stop::Kind::blocked && never_answered(story_, player_, stop_, mismatch)) return true;
     // Groups are made first: what is wrong there comes before what it leads to.
@@ -54,6 +55,34 @@ public:
   }
 
 private:
+  // A rank waits in a loop for what another sends to all, which that one never does again.
+  bool called_no_more(Mismatch& mismatch) const {
+    for (int rank = 0; rank < story_.size(); ++rank) {
+      const auto& acts = story_.trace(rank).acts;
+      const std::size_t at = stop_.at[static_cast<std::size_t>(rank)];
+      if (at >= acts.size() || acts[at].what != Act::What::collective || acts[at].rounds.empty() || acts[at].starts) continue;
+      const Act& act = acts[at];
+      const interpreter::LoopEvent* const loop = act.rounds.back().loop;
+      if (!act.root || *act.root == rank || *act.root >= story_.size() || act.info->waits == values::Waiting::root || !loop || !loop->unrolled || !loop->stmt) continue;
+      // The other sends in rounds of its own, and has sent for the last time.
+      const auto root = static_cast<int>(*act.root);
+      const auto& sends = story_.trace(root).acts;
+      const auto is_same = [&](const Act& other) { return other.what == Act::What::collective && same_kind(other, act) && other.group == act.group && other.root == act.root; };
+      const auto from = sends.begin() + static_cast<std::ptrdiff_t>(stop_.at[static_cast<std::size_t>(root)]);
+      if (story_.trace(root).raised || std::any_of(from, sends.end(), is_same) || std::none_of(sends.begin(), from, is_same)) continue;
+      if (std::any_of(sends.begin(), from, [&](const Act& other) { return is_same(other) && other.site == act.site; })) continue;
+      mismatch.cause = Cause::rounds;
+      story_.place(mismatch, act);
+      mismatch.event = story_.of_main(act);
+      mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + this_one(mismatch.name) + " of its loop: rank " + std::to_string(root) + " has sent for the last time, and nothing that ends the loop. Now " + story_.doing(root, stop_.at) +
+                      ". Let rank " + std::to_string(root) + " send what ends it.";
+      const auto last = std::find_if(std::make_reverse_iterator(from), sends.rend(), is_same);
+      mismatch.related.push_back({last->place, "rank " + std::to_string(root) + " sends for the last time here"});
+      return true;
+    }
+    return false;
+  }
+
   // A way out, and the condition by which ranks take it.
   struct Exit {
     const Leaving* leaving = nullptr;

@@ -1,6 +1,7 @@
 #include "rules/deadlock/exchange.hpp"
 
 #include "rules/deadlock/walker.hpp"
+#include "torch/messages.hpp"
 
 #include <algorithm>
 
@@ -17,6 +18,8 @@ constexpr int largest_world = 4;
 struct Certain {
   std::vector<Act> messages;
   bool all = false;  // of the messages: there are no more
+  bool asks = false;       // in a loop of any number of rounds, for what others send to all
+  bool one_round = false;  // of a loop that may have more, in each of which it sends the same to all
 };
 
 const Block* block_of(const Record& record, const Root& root) {
@@ -29,6 +32,28 @@ bool stands_for_many(const Trace& trace, const Act& act) {
   return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
     return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth && loop.stands_for_many; });
   });
+}
+
+// Does the rank send to all others there?
+std::optional<Told::Channel> broadcasts(const Act& act, int rank) {
+  if (act.what != Act::What::collective || act.group != "world" || act.starts || act.root != rank || !act.root_where.empty()) return std::nullopt;
+  return torch::broadcast_of(*act.event->row, rank);
+}
+
+// What a send takes along; none: not known, or it may still be written.
+std::optional<Told::Sent> sent_by(const Act& act, const Record& record) {
+  if (const auto* list = act.what == Act::What::collective ? act.event->list_state(0) : nullptr) return torch::objects_sent(record.symbols, *list);
+  if (act.starts || !act.tensor || !act.tensor->content) return std::nullopt;
+  const values::Content& content = *act.tensor->content;
+  Told::Sent made{content.dtype, content.is_scalar, {}, {}};
+  for (const values::Number& number : content.numbers) {
+    const auto whole = number.integer ? record.symbols.value(number.integer) : std::nullopt;
+    if (whole) made.whole.push_back(*whole);
+    else if (!number.integer && number.exact()) made.real.push_back(number.low);
+    else return std::nullopt;
+  }
+  if (!made.whole.empty() && !made.real.empty()) return std::nullopt;
+  return made;
 }
 
 std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& root) {
@@ -47,26 +72,18 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
   for (std::size_t i = 0; i < settled; ++i) {
     const Act& act = one.trace.acts[i];
     if (stands_for_many(one.trace, act)) {
-      made.all = made.all && std::none_of(one.trace.acts.begin() + static_cast<std::ptrdiff_t>(i), one.trace.acts.end(), [](const Act& later) { return later.what == Act::What::send; });
+      if (act.what == Act::What::collective && (!broadcasts(act, rank) || sent_by(act, *own.record))) {
+        made.asks = made.asks || (act.root && *act.root != rank);
+        if (!broadcasts(act, rank)) continue;
+        made.one_round = true;
+        made.messages.push_back(act);
+        continue;
+      }
+      made.all = made.all && std::none_of(one.trace.acts.begin() + static_cast<std::ptrdiff_t>(i), one.trace.acts.end(), [&](const Act& later) { return later.what == Act::What::send || broadcasts(later, rank); });
       break;
     }
-    if (act.what == Act::What::send || act.what == Act::What::receive) made.messages.push_back(act);
+    if (act.what == Act::What::send || act.what == Act::What::receive || broadcasts(act, rank)) made.messages.push_back(act);
   }
-  return made;
-}
-
-// What a send takes along; none: not known, or it may still be written.
-std::optional<Told::Sent> sent_by(const Act& act, const Record& record) {
-  if (act.starts || !act.tensor || !act.tensor->content) return std::nullopt;
-  const values::Content& content = *act.tensor->content;
-  Told::Sent made{content.dtype, content.is_scalar, {}, {}};
-  for (const values::Number& number : content.numbers) {
-    const auto whole = number.integer ? record.symbols.value(number.integer) : std::nullopt;
-    if (whole) made.whole.push_back(*whole);
-    else if (!number.integer && number.exact()) made.real.push_back(number.low);
-    else return std::nullopt;
-  }
-  if (!made.whole.empty() && !made.real.empty()) return std::nullopt;
   return made;
 }
 
@@ -85,20 +102,23 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
     std::map<int, std::shared_ptr<const Told>> news;
     for (int rank = 0; rank < world; ++rank) {
       const Certain& own = ranks[static_cast<std::size_t>(rank)];
-      if (own.all) continue;
+      if (own.all && !own.asks) continue;
       auto made = std::make_shared<Told>();
       bool known = false;
       for (int sender = 0; sender < world; ++sender) {
         const Certain& theirs = ranks[static_cast<std::size_t>(sender)];
         made->all.push_back(theirs.all);
         for (const Act& act : theirs.messages) {
-          if (act.what != Act::What::send || act.peer != rank || act.group != "world") continue;
-          const auto& sent = made->sent[{sender, act.tag}].emplace_back(sent_by(act, *runs.of(sender, world).record));
+          const auto broadcast = sender == rank || !own.asks ? std::nullopt : broadcasts(act, sender);
+          if (!broadcast && (act.what != Act::What::send || act.peer != rank || act.group != "world")) continue;
+          const auto& sent = made->sent[broadcast ? *broadcast : Told::Channel{sender, act.tag}].emplace_back(sent_by(act, *runs.of(sender, world).record));
           known = known || sent;
         }
       }
       const auto& before = told[static_cast<std::size_t>(rank)];
       if (known && !(before && *before == *made)) news[rank] = std::move(made);
+      for (int sender = 0; sender < world; ++sender)
+        if (ranks[static_cast<std::size_t>(sender)].all && ranks[static_cast<std::size_t>(sender)].one_round) runs.note_one_round(rank, sender, world);
     }
     if (news.empty()) return;
     // The runs that are replaced take along what was said of them.

@@ -425,7 +425,7 @@ private:
 
   // A leader calls its workers in one loop, and they wait for it in another: the round that stands for many met something that is not in
   // a round of the same loop. How many more meet is not known, nor what becomes of the ranks behind that.
-  bool met_across_loops(const World& world, const Player& player) const {
+  bool met_across_loops(const World& world, const Player& player) {
     const auto loop_of = [&](int rank, const Round& round) {
       const auto& loops = world[static_cast<std::size_t>(rank)].loops;
       const auto loop = std::find_if(loops.begin(), loops.end(), [&](const LoopRun& each) { return each.site == round.site && each.nth == round.nth; });
@@ -435,6 +435,8 @@ private:
       return std::any_of(act.rounds.begin(), act.rounds.end(), [&](const Round& round) {
         const LoopRun* const loop = loop_of(rank, round);
         if (!loop || !loop->stands_for_many || loop->count) return false;
+        // What the other does in a round of it was followed.
+        if (worlds_asked().follows_one_round(other_rank, rank, static_cast<int>(world.size()))) return false;
         // Who has gone on from as many rounds of it is called by nobody there.
         if (both_went_through(world[static_cast<std::size_t>(rank)], world[static_cast<std::size_t>(other_rank)], round)) return false;
         return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) {

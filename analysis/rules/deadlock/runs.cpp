@@ -38,6 +38,7 @@ Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(b
       const auto& loop = static_cast<const LoopEvent&>(event);
       if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(loop.stmt);
       if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled) local_loops_.insert(loop.stmt);
+      if (loop.stmt) (loop.trips == symbolic::Sharing::uniform ? alike_loops_ : other_loops_).insert(loop.stmt);
     });
   for (const auto& root : main_.roots)
     if (note(root->block)) {
@@ -49,6 +50,17 @@ Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(b
 // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
 bool Runs::differs(const RankRun& own, const Event& branch) const {
   return branch.place && differing_.contains(spot(own, branch.place));
+}
+
+bool Runs::is_decided_alike(const RankRun& own, const Event& branch) const {
+  if (!branch.place) return false;
+  const Spot at = spot(own, branch.place);
+  return alike_.contains(at) && !unlike_.contains(at);
+}
+
+bool Runs::is_local(const LoopEvent& loop) const {
+  if (!loop.stmt) return false;
+  return local_loops_.contains(loop.stmt) || (loop.trips == symbolic::Sharing::local && (other_loops_.contains(loop.stmt) || !alike_loops_.contains(loop.stmt)));
 }
 
 bool Runs::fails_alike(const RankRun& own, const BranchEvent& branch) const { return is_failure(branch) && !differs(own, branch); }
@@ -141,6 +153,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       const auto sharing = main_.symbols.sharing(branch.condition);
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch)) about_gradients_.insert(spot(event->place));
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));
+      (sharing == symbolic::Sharing::uniform && !main_.external.contains(branch.condition) ? alike_ : unlike_).insert(spot(event->place));
       if (!main_.external.contains(branch.condition) && (sharing == symbolic::Sharing::local || (sharing == symbolic::Sharing::divergent && (measures(main_.symbols, branch.condition) || is_failure(branch)))))
         differing_.insert(spot(event->place));
       break;

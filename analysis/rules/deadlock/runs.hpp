@@ -37,6 +37,10 @@ public:
   // … that is told what the others send to it: that run takes the place of the one before. False: there is none, and nothing was changed.
   bool tell(int rank, int world, const std::shared_ptr<const interpreter::Told>& told);
 
+  // The run of the rank is told of one round of what the sender sends in a loop of any number of rounds, alike in each.
+  void note_one_round(int rank, int sender, int world) { one_round_.insert({rank, sender, world}); }
+  bool follows_one_round(int rank, int sender, int world) const { return one_round_.contains({rank, sender, world}); }
+
   // Does the branch lead to communication on some rank?
   bool leads_on(const RankRun& own, const interpreter::Event& branch) const;
   // Is the function one that communicates on some rank?
@@ -44,14 +48,17 @@ public:
   // A loop whose rounds are fewer on some ranks than on others.
   bool is_divergent(const interpreter::LoopEvent& loop) const { return loop.stmt && divergent_loops_.contains(loop.stmt); }
 
-  // … or are as many as data of each rank have it, which one rank by itself need not see.
-  bool is_local(const interpreter::LoopEvent& loop) const { return loop.stmt && local_loops_.contains(loop.stmt); }
+  // … or are as many as data of each rank have it: one rank by itself neither sees all of these, nor that what it draws all others draw.
+  bool is_local(const interpreter::LoopEvent& loop) const;
 
   // A loop that some rank of the same world was seen to go through round by round, to its end.
   bool ends_elsewhere(const RankRun& own, const interpreter::LoopEvent& loop) const;
 
   // Is the branch decided by what the ranks' data are, though one rank by itself cannot tell?
   bool differs(const RankRun& own, const interpreter::Event& branch) const;
+
+  // Do all ranks decide the branch alike, though one by itself cannot tell, as by numbers that all draw with one seed?
+  bool is_decided_alike(const RankRun& own, const interpreter::Event& branch) const;
 
   // Does an operation fail on the one side, of which all ranks know the same, as a division by a size that all have?
   bool fails_alike(const RankRun& own, const interpreter::BranchEvent& branch) const;
@@ -100,6 +107,7 @@ private:
   const std::vector<std::uint32_t> main_files_;
   std::unordered_set<Spot> branches_;
   std::unordered_set<Spot> differing_;  // branches
+  std::unordered_set<Spot> alike_, unlike_;  // branches that all ranks decide alike, and others
   std::unordered_set<Spot> about_rank_;  // branches
   std::unordered_set<Spot> about_gradients_;  // branches
   std::unordered_set<Spot> fallible_;    // operations
@@ -108,7 +116,7 @@ private:
   std::set<const syntax::FunctionStmt*> functions_;
   std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
-  std::set<const syntax::Stmt*> divergent_loops_, local_loops_;
+  std::set<const syntax::Stmt*> divergent_loops_, local_loops_, alike_loops_, other_loops_;
   struct Site {
     std::uint32_t file, begin, end;
     int calls;
@@ -122,6 +130,7 @@ private:
   std::unordered_map<Site, int, SiteHash> sites_;
   std::vector<std::unique_ptr<interpreter::CallSite>> call_sites_;
   std::map<std::pair<int, int>, std::unique_ptr<RankRun>> runs_;
+  std::set<std::tuple<int, int, int>> one_round_;
 };
 
 } // namespace stepzero::rules

@@ -16,6 +16,8 @@ bool Worlds::any_about_gradients() const { return runs_->any_about_gradients(); 
 
 const Record& Worlds::of(int rank, int world) { return *runs_->of(rank, world).record; }
 
+bool Worlds::follows_one_round(int rank, int sender, int world) const { return runs_->follows_one_round(rank, sender, world); }
+
 namespace {
 // What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what they do behind it.
 void settle(World& world) {

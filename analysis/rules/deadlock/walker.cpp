@@ -247,7 +247,9 @@ private:
       }
       return Answer::unknown;
     }
-    const bool uniform = symbols_.sharing(condition) == symbolic::Sharing::uniform && !record_.external.contains(condition) && !differs_;
+    const auto sharing = symbols_.sharing(condition);
+    const bool seen = !record_.external.contains(condition) && !differs_;
+    const bool uniform = seen && (sharing == symbolic::Sharing::uniform || (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_alike(own_, *asked_)));
     if (uniform || (choices_.granted == granted_agreement && may_be_agreed_on(record_, condition, asked_ ? record_.text(asked_->place) : std::string_view{}))) {
       auto [it, fresh] = own_.keys.try_emplace(condition, 0);
       if (fresh) it->second = key_of_rank(condition, branch_site);
@@ -261,7 +263,6 @@ private:
       }
       return Answer::unknown;
     }
-    const auto sharing = symbols_.sharing(condition);
     (sharing == symbolic::Sharing::divergent || sharing == symbolic::Sharing::unseen || record_.external.contains(condition) ? unseen_ : locally_) = true;
     if (const auto chosen = choices_.own.find(condition); chosen != choices_.own.end()) return chosen->second ? Answer::yes : Answer::no;
     if (!missing) {
@@ -502,7 +503,7 @@ private:
     if (!certainly && !loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
       for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.stmt && (loop.trips == symbolic::Sharing::local || runs_.is_local(loop))};
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.stmt && runs_.is_local(loop)};
     if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
     if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
     const bool none = run.count && *run.count <= 0;
@@ -608,7 +609,9 @@ private:
 
   // Does the process stay in the message that it came to last, as nobody sends it?
   bool waits_in(const ExitEvent& exit) const {
-    if (trace_.acts.empty() || trace_.acts.back().what != Act::What::receive || trace_.acts.back().starts) return false;
+    if (trace_.acts.empty() || trace_.acts.back().starts) return false;
+    const Act& act = trace_.acts.back();
+    if (act.what != Act::What::receive && (act.what != Act::What::collective || !act.root)) return false;
     const Place last = trace_.acts.back().event->place;
     return last.chunk == exit.place.chunk && last.span.begin >= exit.place.span.begin && last.span.end <= exit.place.span.end;
   }
