@@ -106,6 +106,9 @@ void hear_broadcast(Call& call, const values::Content* before, const values::Lis
   const bool waits = !given(async) || (async.is(Kind::boolean) && run.symbols().decide(async.condition()) == symbolic::Answer::no);
   if (root == unknown || given(group) || given(argument(info.group_root))) return;
   const Value what = run.resolve(call.at(0));
+  Instance* heard = run.heard();
+  // Where the others do not know what was sent, the root, which does, must not seem to differ from them.
+  if (!heard) return;
   if (root == run.as_rank()->rank) {
     if (before && what.is(Kind::tensor)) {
       TensorState kept = *tensor_state(run, what);
@@ -116,9 +119,8 @@ void hear_broadcast(Call& call, const values::Content* before, const values::Lis
     }
     return;
   }
-  Instance* heard = run.heard();
   const auto channel = broadcast_of(call.row, root);
-  if (!heard || !channel || run.guarded() || root < 0 || root >= static_cast<std::int64_t>(run.as_rank()->told->all.size())) return;
+  if (!channel || run.guarded() || root < 0 || root >= static_cast<std::int64_t>(run.as_rank()->told->all.size())) return;
   const Told& told = *run.as_rank()->told;
   const auto found = told.sent.find(*channel);
   if (found == told.sent.end()) return;

@@ -42,7 +42,7 @@ std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World&
   if (asked.empty()) return "On all ways that were followed: ";
   std::string text = "Where the ranks agree on ";
   constexpr std::size_t most_named = 3;
-  if (asked.size() > most_named) return text + *asked.begin() + " and " + std::to_string(asked.size() - 1) + " more questions to code that is not seen" + (groups.empty() ? "" : ", and " + groups) + ": ";
+  if (asked.size() > most_named) return {};  // so many answers are hardly ever given together
   for (auto it = asked.begin(); it != asked.end(); ++it) text += (it == asked.begin() ? "" : std::next(it) == asked.end() ? " and " : ", ") + *it;
   return text + (groups.empty() ? "" : ", and " + groups) + ": ";
 }

@@ -19,6 +19,7 @@ struct Certain {
   std::vector<Act> messages;
   bool all = false;  // of the messages: there are no more
   bool asks = false;       // in a loop of any number of rounds, for what others send to all
+  bool calls = false;      // it sends to all others
   bool one_round = false;  // of a loop that may have more, in each of which it sends the same to all
 };
 
@@ -71,6 +72,7 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
   const std::size_t settled = one.trace.unsettled ? one.trace.settled : one.trace.acts.size();
   for (std::size_t i = 0; i < settled; ++i) {
     const Act& act = one.trace.acts[i];
+    made.calls = made.calls || broadcasts(act, rank);
     if (stands_for_many(one.trace, act)) {
       if (act.what == Act::What::collective && (!broadcasts(act, rank) || sent_by(act, *own.record))) {
         made.asks = made.asks || (act.root && *act.root != rank);
@@ -92,31 +94,35 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
 void exchange_contents(Runs& runs, int world, const Root& root) {
   if (world > largest_world) return;
   std::vector<std::shared_ptr<const Told>> told(static_cast<std::size_t>(world));
+  std::set<int> asking;  // in some round: who is told all does not ask any more
   for (int round = 0; round < most_rounds; ++round) {
     std::vector<Certain> ranks;
     for (int rank = 0; rank < world; ++rank) {
       auto one = certain_of(runs, rank, world, root);
       if (!one) return;
+      if (one->asks) asking.insert(rank);
       ranks.push_back(std::move(*one));
     }
     std::map<int, std::shared_ptr<const Told>> news;
     for (int rank = 0; rank < world; ++rank) {
       const Certain& own = ranks[static_cast<std::size_t>(rank)];
-      if (own.all && !own.asks) continue;
+      // Who calls the others goes on to know what it sends, as they then do.
+      const bool calls = own.calls && !asking.empty();
+      if (own.all && !asking.contains(rank) && !calls) continue;
       auto made = std::make_shared<Told>();
       bool known = false;
       for (int sender = 0; sender < world; ++sender) {
         const Certain& theirs = ranks[static_cast<std::size_t>(sender)];
         made->all.push_back(theirs.all);
         for (const Act& act : theirs.messages) {
-          const auto broadcast = sender == rank || !own.asks ? std::nullopt : broadcasts(act, sender);
+          const auto broadcast = sender == rank || !asking.contains(rank) ? std::nullopt : broadcasts(act, sender);
           if (!broadcast && (act.what != Act::What::send || act.peer != rank || act.group != "world")) continue;
           const auto& sent = made->sent[broadcast ? *broadcast : Told::Channel{sender, act.tag}].emplace_back(sent_by(act, *runs.of(sender, world).record));
           known = known || sent;
         }
       }
       const auto& before = told[static_cast<std::size_t>(rank)];
-      if (known && !(before && *before == *made)) news[rank] = std::move(made);
+      if ((known || (calls && !before)) && !(before && *before == *made)) news[rank] = std::move(made);
       for (int sender = 0; sender < world; ++sender)
         if (ranks[static_cast<std::size_t>(sender)].all && ranks[static_cast<std::size_t>(sender)].one_round) runs.note_one_round(rank, sender, world);
     }

@@ -322,7 +322,7 @@ private:
           left = Left::process;
           break;
         }
-        if (const auto well = ends_well(operation, symbols_)) ends_well_ = *well;
+        if (const auto well = ends_well(operation, symbols_)) ends_well_ = well;
         started_ = started_ || operation.row->operation == Operation::group_settings;
         if (!Acts::wanted(operation)) break;
         acts_site_ = runs_.site(own_, operation.place, operation.calls);
@@ -406,7 +406,7 @@ private:
       }
       if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->path == "$raised") raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
       if (event->kind == EventKind::operation)
-        if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_)) ends_well_ = *well;
+        if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_)) ends_well_ = well;
       if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
     }
     return Left::no;
@@ -636,8 +636,9 @@ private:
     leaving.turns = turns_;
     leaving.rounds = rounds_;
     leaving.at = trace_.acts.size();
-    leaving.fails = exit.fails;
-    ended_well_ = exit.exit == ExitKind::raise && (std::exchange(ends_well_, false) || raises_success(exit));
+    const auto well = exit.exit == ExitKind::raise ? std::exchange(ends_well_, std::nullopt) : std::nullopt;
+    leaving.fails = exit.fails || well == false;
+    ended_well_ = exit.exit == ExitKind::raise && (well == true || raises_success(exit));
     if (exit.exit == ExitKind::raise && waits_in(exit)) waits_ = true;
     trace_.exits.push_back(std::move(leaving));
     switch (exit.exit) {
@@ -677,7 +678,7 @@ private:
   bool fails_ = false;                  // the next thing that may fail in this process does
   int nesting_ = 0;
   bool waits_ = false;                  // forever, for a message
-  bool ends_well_ = false;              // the call that ends the process, at which it is, tells its caller of no failure
+  std::optional<bool> ends_well_;       // the call that ends the process, at which it is, tells its caller of no failure
   bool started_ = false;                // the default process group was made
   bool ended_well_ = false;             // the last way out was such an end
 };
