@@ -1,4 +1,5 @@
 // assert: what it states holds from here on. One that states something false of sizes is a problem, told with the values.
+#include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/asked_ranks.hpp"
@@ -169,7 +170,7 @@ Flow Interpreter::run_assert(const AssertStmt& stmt) {
   const Frame* const outer_frame = traced_frame_;
   traced_ = &values;
   traced_frame_ = frame_;
-  const Cond holds = truth(evaluate(*stmt.test));
+  const Cond holds = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
   traced_ = outer;
   traced_frame_ = outer_frame;
   if (killed_) {

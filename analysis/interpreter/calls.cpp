@@ -1,4 +1,5 @@
 // Calls of what the program defines: binding arguments, running functions in place, generators, decorators.
+#include "interpreter/own_calls.hpp"
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/speculation.hpp"
@@ -157,6 +158,7 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     }
     return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
   default:
+    if (expr) judge_callable(*this, function, *expr, where);
     if (expr && !arguments.spread) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
     const Value given = arguments.positional.size() == 1 && arguments.keywords.empty() && !arguments.spread ? resolve(arguments.positional[0]) : Value{};
     const Value made = call_unknown(function, arguments, where);

@@ -1,4 +1,5 @@
 // Classes, objects and their attributes: inheritance, properties, bound methods, library bases, symbols' attributes.
+#include "interpreter/module_attributes.hpp"
 #include "interpreter/alike.hpp"
 #include "interpreter/abstract.hpp"
 #include "interpreter/declared_arguments.hpp"
@@ -286,6 +287,7 @@ Value Interpreter::instance_attribute(values::Instance& object, Value self, Name
       if (!function || active_[function] == 0) return call(function ? bind_method(hook, self, object.cls, where) : hook, {function ? std::vector<Value>{heap().string(name.text())} : std::vector<Value>{self, heap().string(name.text())}, {}, false}, where);
     }
   if (const std::string_view method = library_.presume_method(name.text()); !method.empty() && calling_) {
+    judge_lacking(*this, object, name, where);
     auto* bound = heap().make<values::Bound>();
     bound->self = self;
     bound->function = library_symbol(method);
@@ -617,7 +619,8 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
         return;
       }
     }
-    if (const Value part = resolve(value); part.is(Kind::instance) || part.is(Kind::unknown) || part.is(Kind::choice)) {
+    // One of the library alone may hand on all that it is given.
+    if (const Value part = resolve(value); part.is(Kind::instance) || part.is(Kind::unknown) || part.is(Kind::choice) || (instance->native && !instance->cls && !name.text().starts_with("$"))) {
       const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
       if (const Row* row = native ? method_row(native->path, "__setattr__") : nullptr)
         if (resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object, {{heap().string(name.text()), value}, {}, false}, {}, nullptr))) return;
@@ -625,6 +628,7 @@ void Interpreter::set_attribute(Value object, Name name, Value value, Place wher
     if (const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr)
       if (const Row* setter = setter_row(*this, native->path, name)) call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), object, {{value}, {}, false}, where, nullptr);
     values::Slot& slot = heap().slot_of(instance->attributes, name);
+    judge_module_attribute(*this, *instance, name, slot.value, value, frame_ ? frame_->function : nullptr, where);
     // A tensor under the name of a buffer is the buffer from here on.
     const auto is_buffer = [](Value held) { return held.is(Kind::tensor) && held.as<values::Tensor>()->role == values::TensorRole::buffer; };
     if (const Value put = resolve(value); put.is(Kind::tensor) && put.as<values::Tensor>()->role == values::TensorRole::plain && slot.value && is_buffer(resolve(slot.value)))

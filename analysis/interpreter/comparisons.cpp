@@ -1,4 +1,5 @@
 // Truth: of values, of comparisons, of `and`, `or` and `not`.
+#include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/noted_at.hpp"
 #include "interpreter/presumed.hpp"
@@ -85,7 +86,7 @@ Cond Interpreter::truth(Value value) {
 Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
   const Value left = evaluate(*expr.operands[from]);
   if (from + 1 == expr.operands.size() || killed_) return left;
-  const Cond holds = truth(left);
+  const Cond holds = truth(asked_for_truth(*this, left, here(*expr.operands[from])));
   const Place where = here(expr);
   // A plain truth value stays one, so that `a and b` reads as a condition.
   if (expr.op == BoolOp::logical_and)
@@ -98,7 +99,7 @@ Value Interpreter::evaluate_bool(const BooleanOpExpr& expr, std::size_t from) {
 }
 
 Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
-  if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(operand)));
+  if (op == UnaryOp::logical_not) return Value::of(symbols().logical_not(truth(asked_for_truth(*this, operand, here(*as<UnaryExpr>(node).operand)))));
   operand = settled(operand);
   if (operand.is(Kind::choice)) return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
   if (operand.is(Kind::boolean))
@@ -498,7 +499,8 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
     case symbolic::Compare::ge: return heap().boolean(*a >= *b);
     }
   }
-  if (left.is(Kind::tensor) || right.is(Kind::tensor)) {
+  // Whether it is the same object is one answer, however many numbers it holds.
+  if ((left.is(Kind::tensor) || right.is(Kind::tensor)) && op != CompareOp::is && op != CompareOp::is_not) {
     const Value operand = left.is(Kind::tensor) ? left : right;
     values::TensorState state = *operand.as<values::Tensor>()->now();
     if (left.is(Kind::tensor) && right.is(Kind::tensor)) state.shape = {};

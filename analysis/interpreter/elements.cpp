@@ -1,4 +1,6 @@
 // What lies in things: iterating, elements, and subscripts.
+#include "interpreter/own_calls.hpp"
+#include "interpreter/lacking_keys.hpp"
 #include "interpreter/each_round.hpp"
 #include "interpreter/from_file.hpp"
 #include "interpreter/iteration.hpp"
@@ -488,9 +490,13 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
       return call_function(*method.as<values::Function>(), {{index}, {}, false}, where, object);
     return object;  // a generic class
   }
+  case Kind::bound:
+    if (node.kind == ExprKind::subscript) judge_indexed(*this, *object.as<values::Bound>(), as<SubscriptExpr>(node), where);
+    return heap().external("", where);
   case Kind::dict:
     index = resolve(index);
     if (catching_ == 0 && tell_missing_key(*this, library_, object, index, where)) return heap().external("", where);
+    if (catching_ == 0 && !handling_) judge_lacking_key(*this, object, index, node, where);
     return dict_get(object, index, {});
   case Kind::tensor:
     record_picked(object, resolve(index), where);

@@ -1,5 +1,6 @@
 // Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and comparisons.cpp.
 #include "interpreter/alike.hpp"
+#include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/residual.hpp"
 
@@ -186,7 +187,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::compare: return evaluate_compare(as<CompareExpr>(expr));
   case ExprKind::conditional: {
     const auto& conditional = as<ConditionalExpr>(expr);
-    const Cond condition = truth(evaluate(*conditional.test));
+    const Cond condition = truth(asked_for_truth(*this, evaluate(*conditional.test), here(*conditional.test)));
     return fork_value(
         condition, here(expr), [&] { return evaluate(*conditional.body); }, [&] { return evaluate(*conditional.orelse); });
   }

@@ -123,6 +123,24 @@ bool Interpreter::is_a(Value object, std::string_view class_path) const {
   return false;
 }
 
+// An argument that has no default and is not given. Operators are held against their signature where they are run; what communicates
+// takes a root in more than one way.
+static std::string_view lacking_argument(const Call& call) {
+  const Row& row = call.row;
+  if (row.op || row.collective || row.message || call.spread || !call.expr || row.kind == values::RowKind::property || row.kind == values::RowKind::constant) return {};
+  const auto* object = call.self.is(Kind::instance) ? call.self.as<values::Instance>() : nullptr;
+  if (row.kind == values::RowKind::method ? !object || !object->native || object->cls || object->symbolic : static_cast<bool>(call.self)) return {};
+  if (std::ranges::any_of(call.expr->arguments, [](const Expr* each) { return each->kind == ExprKind::starred; })) return {};
+  for (std::size_t i = 0; i < row.parameters.size(); ++i)
+    if (!call.given[i] && (i >= row.defaults.size() || row.defaults[i].kind == Kind::absent)) {
+      // A default that is no constant is one, too.
+      const std::string_view name = row.parameters[i].text();
+      const auto at = row.signature.find(std::string(name) + "=");
+      return at != std::string_view::npos && (at == 0 || row.signature[at - 1] == ' ') ? std::string_view{} : name;
+    }
+  return {};
+}
+
 Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where,
                                 const CallExpr* expr) {
   if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
@@ -210,6 +228,11 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     for (const Name parameter : row->parameters)
       if (syntax::letters_between(written, parameter.text()) <= (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u)) meant = parameter.text();
     problem(values::ProblemKind::argument, made)->text = "`" + std::string(name) + "` has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+    return heap().external("", where);
+  }
+
+  if (const std::string_view lacking = row->path.starts_with(library_.types().root) ? lacking_argument(made) : std::string_view{}; !lacking.empty()) {
+    problem(values::ProblemKind::argument, made)->text = "`" + std::string(row->path.substr(row->path.rfind('.') + 1)) + "` is called without its argument `" + std::string(lacking) + "`";
     return heap().external("", where);
   }
 

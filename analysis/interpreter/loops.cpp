@@ -1,4 +1,5 @@
 // `for` and `while`. Over known elements they are unrolled within a budget; the others are rehearsed.
+#include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/first_round.hpp"
 #include "interpreter/iteration.hpp"
 #include "interpreter/last_round.hpp"
@@ -559,7 +560,7 @@ bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vecto
 Flow Interpreter::run_while(const WhileStmt& stmt) {
   std::vector<Block> first_rounds;
   if (Flow flow; run_known_rounds(stmt, flow, first_rounds)) return flow;
-  const Cond first = truth(evaluate(*stmt.test));
+  const Cond first = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
   if (killed_) {
     killed_ = false;
     return leave(ExitKind::raise, stmt, raised_);

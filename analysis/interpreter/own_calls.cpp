@@ -1,6 +1,6 @@
 // Calls of what the program defines that do not fit the signature: Python raises a TypeError before anything runs. Told only where the
 // function is the one that is called, and takes what is written: not where a decorator, a metaclass or a derived class may have another.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/own_calls.hpp"
 
 #include "syntax/spelling.hpp"
 
@@ -50,12 +50,49 @@ std::string count(std::size_t number, std::string_view one) { return std::to_str
 
 } // namespace
 
+void judge_callable(Interpreter& run, Value value, const CallExpr& expr, Place where) {
+  if (run.assumption()) return;
+  const char* what = nullptr;
+  switch (value.kind) {
+  case Kind::tuple: {
+    // Of what only looks like a tensor the shape may be anything.
+    const Value of = value.as<values::Tuple>()->shape_of;
+    if (!of.is(Kind::tensor) || !of.as<values::Tensor>()->now()->external) what = "a tuple";
+    break;
+  }
+  case Kind::list: what = "a list"; break;
+  case Kind::dict: what = "a dict"; break;
+  case Kind::string: what = "a string"; break;
+  default: return;
+  }
+  if (!what) return;
+  const std::string_view text = run.record().text({where.chunk, expr.function->span});
+  const bool short_enough = !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos;
+  run.problem_at(values::ProblemKind::own_call, where, &expr, (short_enough ? "`" + std::string(text) + "`" : "What is called here") + " is " + what + ", which cannot be called: Python raises TypeError");
+}
+void judge_indexed(Interpreter& run, const values::Bound& method, const SubscriptExpr& expr, Place where) {
+  const Value function = run.resolve(method.function), self = run.resolve(method.self);
+  const auto* found = function.is(Kind::library) ? function.as<values::LibrarySymbol>() : nullptr;
+  if (run.assumption() || !found || !found->row || found->row->kind != values::RowKind::method || !self.is(Kind::tensor) || self.as<values::Tensor>()->now()->external) return;
+  const std::string_view text = run.record().text({where.chunk, expr.object->span});
+  run.problem_at(values::ProblemKind::own_call, where, &expr, "`" + std::string(text) + "` is a method, which has no items: Python raises TypeError. Call it");
+}
+
+namespace {
+// `Net(…)(x)`: the object that is called is the one that is made there.
+bool is_made_there(Value self, const CallExpr& expr) {
+  if (expr.function->kind != ExprKind::call || !self.is(Kind::instance)) return false;
+  const auto& object = *self.as<values::Instance>();
+  return object.cls && !object.symbolic && written_name(*as<CallExpr>(*expr.function).function) == object.cls->name.text();
+}
+} // namespace
+
 bool Interpreter::can_be_judged(const values::Function& function, const CallExpr& expr) const {
   if (function.altered || function.wrapped_unseen || function.wrapped_guard || !function.parameters) return false;
   // Of an installed library there may be another version where the program runs.
   if (function.closure && installed_.contains(function.closure->globals)) return false;
   // What a table or another call gives back may be another function than the one that is known.
-  return !written_name(*expr.function).empty();
+  return !written_name(*expr.function).empty() || expr.function->kind == ExprKind::call;
 }
 
 // May the object be of a class that has a method of its own in the place of this one?
@@ -118,7 +155,7 @@ std::string Interpreter::misfit(const values::Function& function, const Argument
 }
 
 bool Interpreter::refuses(const values::Function& function, const Arguments& arguments, Value self, Place where, const CallExpr& expr, const values::Class* made) {
-  if (!can_be_judged(function, expr)) return false;
+  if (!can_be_judged(function, expr) || (expr.function->kind == ExprKind::call && !is_made_there(self, expr))) return false;
   const std::string_view callee = made ? made->name.text() : function.lambda ? written_name(*expr.function) : function.name.text();
   if (callee.empty()) return false;
   std::string text = misfit(function, arguments, expr, callee, static_cast<bool>(self));

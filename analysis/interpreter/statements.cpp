@@ -1,4 +1,5 @@
 // Statements, other than loops, imports, class bodies, `with`, `try` and `match`.
+#include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/residual.hpp"
 #include "interpreter/unknown_items.hpp"
@@ -470,7 +471,7 @@ void Interpreter::run_delete(const Expr& target) {
 }
 
 Flow Interpreter::run_if(const IfStmt& stmt) {
-  const Cond condition = truth(evaluate(*stmt.test));
+  const Cond condition = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
   if (killed_) {
     killed_ = false;
     return leave(ExitKind::raise, stmt, raised_);

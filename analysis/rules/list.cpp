@@ -42,6 +42,7 @@ std::span<const Rule> rules() {
 
       call_arguments,
       call_no_attribute,
+      call_no_key,
 
       all_ranks,
       incomplete,

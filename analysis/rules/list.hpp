@@ -36,6 +36,7 @@ extern const Rule overwritten;
 // call
 extern const Rule call_arguments;
 extern const Rule call_no_attribute;
+extern const Rule call_no_key;
 
 // checkpoint
 extern const Rule all_ranks;

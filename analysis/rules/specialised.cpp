@@ -103,6 +103,7 @@ std::size_t rank_of(const TensorState* state) { return state && state->shape.ran
 
 std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   if (problem.problem == ProblemKind::assertion) return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
+  if (problem.problem == ProblemKind::no_attribute && problem.node && problem.node->kind == syntax::ExprKind::subscript) return "call/no-key";
   if (!problem.row) return {};
   if (problem.row->path == "$data_file") return "config/missing-key";
   if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";

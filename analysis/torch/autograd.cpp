@@ -127,7 +127,13 @@ Value gradients(Call& call) {
   const Value inputs = call.run.resolve(call.at(1));
   const Value unused = call.run.resolve(call.at(6));
   const bool may_lack = !(unused.is(Kind::none) || (unused.is(Kind::boolean) && call.run.symbols().decide(unused.condition()) == symbolic::Answer::no));
+  bool refused = false;
   const auto one = [&](Value input) {
+    const TensorState* given = tensor_state(call.run, input);
+    if (given && !refused && !given->external && call.run.heap().requires_grad(*given) == values::Known::no) {
+      refused = true;
+      call.run.problem(values::ProblemKind::argument, call)->text = "`grad` is asked for the gradient of a tensor that does not require one: \"One of the differentiated Tensors does not require grad\". Call `requires_grad_()` on it before it is used";
+    }
     const TensorState* state = may_lack ? nullptr : tensor_state(call.run, input);
     if (!state) return call.run.heap().unknown_from({input}, call.place);
     TensorState made = *state;

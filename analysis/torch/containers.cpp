@@ -193,7 +193,6 @@ Value list_sum(Call& call) {
 template <bool of_dict> Value part_by_name(Call& call) {
   const Value name = call.run.resolve(call.at(0)), own = kept(call, of_dict ? values::ContainerState::dict : values::ContainerState::items);
   if (!name.is(Kind::string) || !own.is(of_dict ? Kind::dict : Kind::list)) return {};
-  if (name.text() == "_orig_mod" && kept(call, "$compiled")) return call.self;
   for (const Part& part : parts_of(call.run, object(call)).list)
     if (part.name == name.text()) return part.module;
   // Any name may be that of a part that is not known.

@@ -316,7 +316,24 @@ std::optional<NestedData> nested_data(Op& op, Value data) {
 
 namespace {
 
+// Of a list of tensors each becomes one number.
+bool holds_numbers(Op& op, Value data) {
+  data = op.run.resolve(data);
+  const auto items = data.is(Kind::list) || data.is(Kind::tuple) ? op.run.elements(data, op.call.place) : std::nullopt;
+  if (!items) return true;
+  for (const Value& item : *items) {
+    const TensorState* state = op.tensor(op.run.resolve(item));
+    if (!state || state->maybe_array || !state->shape.rank_known) continue;
+    if (std::ranges::none_of(state->shape.dims, [&](const Dim& dim) { return op.equal(dim, 1) == Answer::no; })) continue;
+    op.fail(ProblemKind::argument, code(op.title()) + " is given a list of tensors, and one of them has shape " + op.words(state->shape) +
+                                       ": \"only one element tensors can be converted to Python scalars\". Use `torch.stack`");
+    return false;
+  }
+  return true;
+}
+
 Value tensor_of(Op& op, Value data, Dtype otherwise) {
+  if (!holds_numbers(op, data)) return op.unknown();
   Nested nested;
   int budget = 4000;
   look_into(op, data, nested, 0, budget);

@@ -144,6 +144,9 @@ Value stft(Op& op) {
   if (length && op.s.compare(Compare::lt, length, op.s.constant(1)) == Answer::yes)
     return op.fail(ProblemKind::argument, "`stft` takes a hop_length of at least 1");
   const TensorState* window = op.tensor("window");
+  const Int wide = op.argument("win_length") ? op.size("win_length") : fft;
+  if (window && window->shape.rank_known && window->shape.dims.size() == 1 && wide && op.equal(window->shape.dims[0], op.dim(wide)) == Answer::no)
+    return op.fail(ProblemKind::argument, "The window of `stft` has " + op.words(window->shape.dims[0]) + " elements, and " + (op.argument("win_length") ? "`win_length`" : "`n_fft`") + " is " + op.words(op.dim(wide)), {window->shape.dims[0]});
   const bool complex_input = is_complex(input->dtype);
   Known onesided = op.argument("onesided")          ? op.flag("onesided")
                    : input->dtype == Dtype::unknown ? Known::unknown

@@ -2,6 +2,8 @@
 #include "interpreter/noted_at.hpp"
 #include "torch/native.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 namespace {
@@ -12,7 +14,8 @@ Value save(Call& call) {
   if (!object.is(Kind::dict)) return Value::none();
   const values::DictState& state = *values::Heap::dict_state(object);
   // A state itself is known by the object that it is.
-  if (!state.items.empty() || !state.open) {
+  const bool is_state = std::ranges::all_of(state.items, [&](const auto& item) { return call.run.resolve(item.second).is(Kind::tensor); });
+  if (!is_state || (state.items.empty() && !state.open)) {
     call.arguments[0] = call.run.heap().dict(state.items, state.open, state.rest);
   }
   return Value::none();

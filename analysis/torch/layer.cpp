@@ -86,7 +86,12 @@ bool fits_weights(Op& op, std::string_view input) {
   if (!state || state->dtype == Dtype::unknown) return true;
   const Dtype weights = weights_dtype(op);
   const std::string has = std::string(values::name(state->dtype));
-  if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) return true;
+  if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) {
+    if (!values::is_floating(weights)) return true;
+    op.fail(ProblemKind::dtype, called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.cure_append(input, ".abs()", false);
+    return false;
+  }
   if (values::is_floating(state->dtype)) {
     if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) || !values::is_floating(weights)) return true;
     op.fail(ProblemKind::dtype, called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);

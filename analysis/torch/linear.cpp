@@ -76,8 +76,8 @@ Value bilinear(Op& op) {
 }
 
 Value identity(Op& op) {
-  const Value input = op.argument("input");
-  return input ? input : op.unknown();
+  const Value given = op.call.at(0);
+  return given ? given : op.unknown();
 }
 
 // ---------------------------------------------------------------- embeddings
@@ -321,7 +321,8 @@ constexpr Layer layers[] = {
     {"torch.nn.LazyLinear", "out_features, bias=True, device=None, dtype=None", nullptr, "input", lazy_linear},
     {"torch.nn.NonDynamicallyQuantizableLinear", "in_features, out_features, bias=True, device=None, dtype=None", nullptr, "input", linear},
     {"torch.nn.Bilinear", "in1_features, in2_features, out_features, bias=True, device=None, dtype=None", nullptr, "input1, input2", bilinear},
-    {"torch.nn.Identity", "*arguments, **options", nullptr, "input", identity, Type::input, false},
+    // It takes anything, not tensors alone.
+    {"torch.nn.Identity", "*arguments, **options", nullptr, "value", identity, Type::input, false},
     {"torch.nn.Embedding", table_made, make_embedding, "input", embedding, Type::own},
     {"torch.nn.EmbeddingBag", bag_made, nullptr, "input, offsets=None, per_sample_weights=None", embedding_bag, Type::own},
     {"torch.nn.Flatten", "start_dim=1, end_dim=-1", nullptr, "input", flatten, Type::input, false},

@@ -1,8 +1,11 @@
 // nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen (torch.compile,
 // TorchScript). Semantics as in the documentation of torch.nn.Module.
 #include "torch/modules.hpp"
+
+#include "torch/states.hpp"
 #include "values/kept.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <unordered_set>
 
@@ -273,6 +276,14 @@ Value register_buffer(Call& call) {
     set_state(call.run, value, moved);
   }
   keep(call, "$has_buffers", call.run.heap().boolean(true));
+  // What is not saved with the module.
+  if (name.is(Kind::string) && call.at(2) && call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::yes) {
+    Value transient = kept(call, values::ModuleState::transient);
+    if (!transient.is(Kind::list)) keep(call, values::ModuleState::transient, transient = call.run.heap().list({}));
+    values::ListState state = *values::Heap::list_state(transient);
+    state.items.push_back(name);
+    call.run.heap().set_list(transient, std::move(state));
+  }
   return Value::none();
 }
 Value register_module(Call& call) {
@@ -293,10 +304,6 @@ Value register_module(Call& call) {
   }
   return Value::none();
 }
-Value state_dict(Call& call) {
-  return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
-}
-
 // ---------------------------------------------------------------- modes
 
 // A module that the program has made trains until it is told otherwise; one that stands for any use of its class may do either.
@@ -330,15 +337,37 @@ Value eval_unseen(Call& call) {
   return Value::none();
 }
 
-// A compiled module is taken for the module that it was made of, which lies within.
-constexpr std::string_view compiled_mark = "$compiled";
+// What torch.compile makes of a module: one that runs it, and has it within under this name. A function is seen through.
+constexpr std::string_view compiled_class = "torch._dynamo.OptimizedModule", within = "_orig_mod";
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
 Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
 
 Value compiled(Call& call) {
   const Value model = call.run.resolve(call.at(0));
-  if (model.is(Kind::instance) && call.run.is_a(model, module_class)) keep(call.run, *model.as<Instance>(), compiled_mark, call.run.heap().boolean(true));
-  return seen_through(call);
+  if (!model.is(Kind::instance) || !call.run.is_a(model, module_class)) return seen_through(call);
+  Instance* made = call.run.make_native(compiled_class, call.place);
+  made->symbolic = model.as<Instance>()->symbolic;
+  call.run.set_attribute(Value::of(Kind::instance, made), Name(within), model);
+  keep(call.run, *made, values::ContainerState::complete, call.run.heap().boolean(true));
+  keep(call.run, *made, "$prefix", call.run.heap().string(std::string(within) + "."));
+  return Value::of(Kind::instance, made);
+}
+Value compiled_forward(Call& call) {
+  Arguments arguments{call.rest, call.options, call.spread};
+  arguments.behind = call.behind;
+  return call.run.call(kept(call, within), std::move(arguments), call.place, call.expr);
+}
+// What it is asked for, and given, the module within is.
+Value compiled_attribute(Call& call) {
+  const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
+  if (!name.is(Kind::string) || !model) return call.run.heap().external("", call.place);
+  return call.run.attribute(model, Name(name.text()), call.place);
+}
+Value give_compiled(Call& call) {
+  const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
+  if (!name.is(Kind::string) || !model || name.text() == within || name.text() == values::ModuleState::training) return {};
+  call.run.set_attribute(model, Name(name.text()), call.at(1), call.place);
+  return call.run.heap().boolean(true);
 }
 
 // A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
@@ -354,6 +383,17 @@ Value remove_hook(Call& call) {
   std::erase_if(state.items, [&](const Value& item) { return call.run.resolve(item) == hook; });
   call.run.heap().set_list(hooks, std::move(state));
   return Value::none();
+}
+
+// A module whose classes are all seen, and none of which computes anything.
+bool has_no_forward(const Call& call) {
+  if (!call.self.is(Kind::instance)) return false;
+  const Instance& module = *call.self.as<Instance>();
+  const values::LibrarySymbol* native = module.native ? module.native : module.cls ? module.cls->native : nullptr;
+  const bool computes_nothing = native && (native->path == module_class || native->path == "torch.nn.ModuleList" || native->path == "torch.nn.ModuleDict");
+  if (!computes_nothing || module.symbolic || module.of_many || module.attributes.find(Name("$in_hands"))) return false;
+  if (!module.cls) return true;
+  return !module.open && !module.cls->hooks_attributes && std::ranges::none_of(module.cls->order, [](const values::Class* each) { return each->open || !each->stmt || !each->stmt->decorators.empty() || !each->stmt->keywords.empty(); });
 }
 
 Value module_call(Call& call) {
@@ -377,7 +417,10 @@ Value module_call(Call& call) {
     }
   const std::vector<Value> given = arguments.positional;
   const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
-  if (!forward) return heap.external("", call.place);
+  if (!forward) {
+    if (has_no_forward(call)) call.run.problem(values::ProblemKind::argument, call)->text = "This module has no `forward`: calling it raises NotImplementedError";
+    return heap.external("", call.place);
+  }
   Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
   if (const Value hooks = kept(call, values::ModuleState::hooks); hooks.is(Kind::list))
     for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
@@ -392,21 +435,17 @@ Value module_call(Call& call) {
 namespace {
 // What modules have besides, in any version of PyTorch: a name that is none of these, and was not given by the program, is missing.
 constexpr std::string_view other_names[] = {
-    "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._call_impl", "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks",
-    "torch.nn.Module._forward_hooks_always_called", "torch.nn.Module._forward_hooks_with_kwargs", "torch.nn.Module._forward_pre_hooks",
-    "torch.nn.Module._forward_pre_hooks_with_kwargs", "torch.nn.Module._get_abs_string_index", "torch.nn.Module._get_backward_hooks",
-    "torch.nn.Module._get_backward_pre_hooks", "torch.nn.Module._get_item_by_idx", "torch.nn.Module._get_name",
-    "torch.nn.Module._is_full_backward_hook", "torch.nn.Module._load_from_state_dict", "torch.nn.Module._load_state_dict_post_hooks",
-    "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._maybe_warn_non_full_backward_hook", "torch.nn.Module._named_members",
-    "torch.nn.Module._non_persistent_buffers_set", "torch.nn.Module._register_load_state_dict_pre_hook",
-    "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._replicate_for_data_parallel", "torch.nn.Module._save_to_state_dict",
-    "torch.nn.Module._slow_forward", "torch.nn.Module._state_dict_hooks", "torch.nn.Module._state_dict_pre_hooks",
-    "torch.nn.Module._version", "torch.nn.Module._wrapped_call_impl", "torch.nn.Module.T_destination", "torch.nn.Module.call_super_init",
-    "torch.nn.Module.compile", "torch.nn.Module.dump_patches", "torch.nn.Module.extra_repr", "torch.nn.Module.get_extra_state",
-    "torch.nn.Module.ipu", "torch.nn.Module.mtia", "torch.nn.Module.register_full_backward_pre_hook",
-    "torch.nn.Module.register_load_state_dict_post_hook", "torch.nn.Module.register_load_state_dict_pre_hook",
-    "torch.nn.Module.register_state_dict_post_hook", "torch.nn.Module.register_state_dict_pre_hook", "torch.nn.Module.set_extra_state",
-    "torch.nn.Module.set_submodule", "torch.nn.Module.xpu",
+    "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._call_impl",
+    "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks", "torch.nn.Module._forward_hooks_always_called",
+    "torch.nn.Module._forward_hooks_with_kwargs", "torch.nn.Module._forward_pre_hooks", "torch.nn.Module._forward_pre_hooks_with_kwargs",
+    "torch.nn.Module._get_abs_string_index", "torch.nn.Module._get_backward_hooks", "torch.nn.Module._get_backward_pre_hooks",
+    "torch.nn.Module._get_item_by_idx", "torch.nn.Module._get_name", "torch.nn.Module._is_full_backward_hook",
+    "torch.nn.Module._load_from_state_dict", "torch.nn.Module._maybe_warn_non_full_backward_hook", "torch.nn.Module._named_members",
+    "torch.nn.Module._non_persistent_buffers_set", "torch.nn.Module._replicate_for_data_parallel", "torch.nn.Module._save_to_state_dict",
+    "torch.nn.Module._slow_forward", "torch.nn.Module._version", "torch.nn.Module._wrapped_call_impl", "torch.nn.Module.T_destination",
+    "torch.nn.Module.call_super_init", "torch.nn.Module.compile", "torch.nn.Module.dump_patches", "torch.nn.Module.extra_repr",
+    "torch.nn.Module.get_extra_state", "torch.nn.Module.ipu", "torch.nn.Module.mtia", "torch.nn.Module.register_full_backward_pre_hook",
+    "torch.nn.Module.set_extra_state", "torch.nn.Module.set_submodule", "torch.nn.Module.xpu",
 };
 // What layers of the library have, one or the other, in any version: a layer has none of the names that no layer has.
 constexpr std::string_view names_of_layers[] = {
@@ -458,39 +497,6 @@ constexpr std::string_view names_of_layers[] = {
     "torch.nn.$any.weight_g", "torch.nn.$any.weight_hh", "torch.nn.$any.weight_ih", "torch.nn.$any.weight_orig", "torch.nn.$any.weight_u",
     "torch.nn.$any.weight_v", "torch.nn.$any.will_sync_module_buffers", "torch.nn.$any.with_module", "torch.nn.$any.zero_infinity",
 };
-// A module that takes its state in its own way may take tensors of other sizes with it.
-void forget_sizes(Call& call, Value value, int depth = 0) {
-  value = call.run.resolve(value);
-  if (depth > 8) return;
-  if (value.is(Kind::list)) {
-    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) forget_sizes(call, item, depth + 1);
-    return;
-  }
-  if (!value.is(Kind::instance) || !call.run.is_a(value, module_class)) return;
-  auto* module = value.as<Instance>();
-  const bool own = module->cls && call.run.find_in_order(module->cls->order, Name("_load_from_state_dict")).is(Kind::function);
-  for (std::size_t i = 0; i < module->attributes.entries().size(); ++i) {
-    const Value held = module->attributes.entries()[i].second->value;
-    const TensorState* known = own ? tensor_state(call.run, held) : nullptr;
-    if (!known) {
-      forget_sizes(call, held, depth + 1);
-      continue;
-    }
-    TensorState state = *known;
-    state.shape = {};
-    state.content = nullptr;
-    state.extent = nullptr;
-    state.strides.clear();
-    set_state(call.run, held, state);
-  }
-}
-Value load_state(Call& call) {
-  call.run.heap().note_write(nullptr);
-  forget_sizes(call, call.self);
-  // What is assigned stays where it was loaded.
-  if (call.at(2) && call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::no) lose_devices(call.run, call.self);
-  return nothing(call);
-}
 // f(tensor) of each of its tensors: where they lie then is not known.
 Value apply_to_tensors(Call& call) {
   lose_dtypes(call.run, call.self);
@@ -512,14 +518,13 @@ Value add_hook(Call& call, std::string_view which) {
 }
 
 Value within_compiled(Call& call) {
-  const Value name = call.run.resolve(call.at(0));
-  if (name.is(Kind::string) && name.text() == "_orig_mod" && kept(call, compiled_mark)) return call.self;
   return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
 }
 
 // Whoever asks for the module's own tables may put other tensors and parts into them.
 namespace {
 Value own_table(Call& call) {
+  keep(call, values::ModuleState::own_state, call.run.heap().boolean(true));
   lose_dtypes(call.run, call.self);
   return hidden(call);
 }
@@ -563,12 +568,16 @@ std::vector<Row> module_rows() {
       row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
       row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
       row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
-      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True, assign=False", load_state),
+      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True, assign=False, *, own=None, nothing=None", load_state),
       row("torch.nn.Module._apply", method, "fn, recurse=True", apply_to_tensors),
       row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
 
       row("$same", function, "x", first_argument),
       row("torch.compile", function, "model=None, **options", compiled),
+      row(compiled_class, class_, "mod, *more, **options", nullptr, module_class),
+      row("torch._dynamo.OptimizedModule.forward", method, "*arguments, **options", compiled_forward),
+      row("torch._dynamo.OptimizedModule.__getattr__", method, "name", compiled_attribute),
+      row("torch._dynamo.OptimizedModule.__setattr__", method, "name, value", give_compiled),
       row("torch.nn.Module.__getattr__", method, "name", within_compiled),
       row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
       row("torch.jit.script", function, "obj=None, **options", seen_through),
@@ -599,6 +608,8 @@ std::vector<Row> module_rows() {
   };
   rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
   for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"}) rows.push_back(row(name, property, "", own_table));
+  for (const std::string_view name : {"torch.nn.Module._load_state_dict_post_hooks", "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._register_load_state_dict_pre_hook", "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._state_dict_hooks", "torch.nn.Module._state_dict_pre_hooks", "torch.nn.Module.register_load_state_dict_post_hook", "torch.nn.Module.register_load_state_dict_pre_hook", "torch.nn.Module.register_state_dict_post_hook", "torch.nn.Module.register_state_dict_pre_hook"})
+    rows.push_back(row(name, property, "", takes_part_in_state));
   for (const std::string_view name : other_names) rows.push_back(row(name, property, "", hidden));
   for (const std::string_view name : names_of_layers) rows.push_back(row(name, property, "", hidden));
   rows.front().whole = true;

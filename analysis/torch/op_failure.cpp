@@ -179,6 +179,7 @@ const syntax::Expr* Op::expression(std::string_view parameter) const {
     const auto& binary = syntax::as<syntax::BinaryExpr>(*call.node);
     return at == 0 ? binary.left : binary.right;
   }
+  if (call.node && call.node->kind == syntax::ExprKind::unary && at == 0) return syntax::as<syntax::UnaryExpr>(*call.node).operand;
   if (call.node && call.node->kind == syntax::ExprKind::subscript && at < 2) {
     const auto& subscript = syntax::as<syntax::SubscriptExpr>(*call.node);
     return at == 0 ? subscript.object : subscript.index;

@@ -6,6 +6,7 @@
 #include "torch/history.hpp"
 #include "torch/names.hpp"
 #include "torch/operators.hpp"
+#include "torch/presumption.hpp"
 
 #include "syntax/spelling.hpp"
 #include "torch/ranks.hpp"
@@ -14,6 +15,7 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 
 namespace stepzero::torch {
@@ -39,11 +41,11 @@ bool is_of_python(const values::Row& row) {
 
 // Is it a tensor because methods were called on it, or an annotation says so? Others have some of these methods, too: a TensorDict.
 // What was computed from such alone is as much as they are; where the way back is too long, nothing is sure.
-bool is_presumed(const TensorState* state, int& steps) {
+bool presumed_within(const TensorState* state, int& steps) {
   while (state && state->made && state->made->row && steps-- > 0) {
     const values::Made& made = *state->made;
     if (is_of_python(*made.row)) {
-      return std::ranges::all_of(made.states, [&](const TensorState* operand) { return !operand || is_presumed(operand, steps); });
+      return std::ranges::all_of(made.states, [&](const TensorState* operand) { return !operand || presumed_within(operand, steps); });
     }
     if (!made.row->self_first) break;
     state = made.states.empty() ? nullptr : made.states[0];
@@ -51,10 +53,18 @@ bool is_presumed(const TensorState* state, int& steps) {
   return steps < 0 || !state || (state->external && !state->made);
 }
 
+} // namespace
+
+bool is_fraction(Value value) {
+  return value.is(Kind::real) || (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real && !value.as<values::Unknown>()->integer && !value.as<values::Unknown>()->external);
+}
+
 bool is_presumed(const TensorState* state) {
   int steps = 64;
-  return is_presumed(state, steps);
+  return presumed_within(state, steps);
 }
+
+namespace {
 
 // The call does not fit the signature: Python raises a TypeError. Functions have overloads whose parameters have other names, and
 // get new ones with each release of PyTorch: a name that looks like none of theirs says nothing, and makes the result unknown.
@@ -280,12 +290,54 @@ void lies_with_weight(Op& op, Value made) {
   set_state(op.run, made, placed);
 }
 
+// What goes by the name of the input is a tensor in every function and layer, and nothing else; only `atleast_1d` and its kind take several.
+// Who gives back None or a tuple for one kind of input, and a tensor for another, is asked by those who know what they give.
+bool gets_tensors(Op& op) {
+  if ((op.call.row.takes_rest && op.call.row.positional < 2) || op.run.assumption()) return true;
+  for (std::size_t i = op.call.row.self_first ? 1 : 0; i < op.call.row.parameters.size(); ++i) {
+    const std::string_view name = op.call.row.parameters[i].text();
+    if (name != "input" || !op.given(name)) continue;
+    if (op.call.run.resolve(op.call.at(i)).is(Kind::none)) {
+      // What may be left out, and is, is given by those who call it.
+      if (op.run.with_defaults()) continue;
+      op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor, and " + op.name(name) + " is None");
+      return false;
+    }
+    const Value value = op.argument(name);
+    if ((value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::dict) || value.is(Kind::string)) && !op.must_be_tensor(name)) return false;
+  }
+  return true;
+}
+
+std::string float_text(double value) {
+  char text[32];
+  std::string found(text, std::to_chars(std::begin(text), std::end(text), value).ptr);
+  return found.find_first_of(".en") == std::string::npos ? found + ".0" : found;
+}
+// A size that is a float: `x.shape[1] / 2`.
+bool gets_sizes(Op& op) {
+  for (std::size_t i = 0; i < op.call.row.parameters.size(); ++i) {
+    const std::string_view name = op.call.row.parameters[i].text();
+    if ((name != "size" && name != "shape") || !op.given(name)) continue;
+    std::vector<Value> items{op.argument(name)};
+    if (const auto listed = op.sequence(name)) items = *listed;
+    if (op.call.row.takes_rest && i + 1 >= op.call.row.positional) items.insert(items.end(), op.call.rest.begin(), op.call.rest.end());
+    for (const Value& raw : items) {
+      const Value item = op.call.run.resolve(raw);
+      if (!is_fraction(item)) continue;
+      op.fail(ProblemKind::argument, code(op.title()) + " takes whole numbers as sizes, and one of them is a float" + (item.is(Kind::real) ? ": " + float_text(item.real()) : "") + ". Use `//`, or `int()`");
+      return false;
+    }
+  }
+  return true;
+}
+
 Value run_described(Call& call, Op& op) {
   // What only changes how a tensor is looked at writes no number.
   constexpr std::string_view no_numbers[] = {"torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};
   if (call.row.op->writes && call.row.self_first && std::ranges::find(no_numbers, call.row.path) == std::end(no_numbers) && !may_be_written(op, call.at(0))) return call.at(0);
   interpreter::Speculation attempt(call.run);
-  const Value made = !call.row.one_device || (op.on_one_device() && all_spread_or_none(op)) ? call.row.op->shape(op) : Value{};
+  const Value made = !gets_tensors(op) || !gets_sizes(op) ? Value{} : !call.row.one_device || (op.on_one_device() && all_spread_or_none(op)) ? call.row.op->shape(op) : Value{};
   // What was learned of the operands on the way holds only where the call succeeds.
   if (op.failed()) attempt.rewind();
   attempt.commit();
@@ -373,6 +425,18 @@ void take_positive(Op& op) {
 }
 } // namespace
 
+// Weights have sizes, and `dim / 2` is none, whatever dim is.
+static bool gets_whole_numbers(Op& op) {
+  if (!op.call.row.op->has_parameters) return true;
+  constexpr std::string_view sizes[] = {"in_features", "out_features", "in_channels", "out_channels", "num_features", "num_channels", "embedding_dim", "num_embeddings", "input_size", "hidden_size", "embed_dim", "d_model", "kernel_size"};
+  for (const std::string_view name : sizes) {
+    if (!op.given(name) || !is_fraction(op.argument(name))) continue;
+    op.fail(ProblemKind::argument, code(op.title()) + " takes whole numbers, and `" + std::string(name) + "` is a float: " + op.name(name) + ". Use `//`, or `int()`");
+    return false;
+  }
+  return true;
+}
+
 // What the constructor of a Layer runs.
 static Value make_layer(Call& call) {
   Op op(call);
@@ -381,7 +445,7 @@ static Value make_layer(Call& call) {
     if (const Value given = call.spread && !call.given[i] ? call.run.heap().external("") : call.arguments[i])
       op.keep(call.row.parameters[i].text() == "bias" ? values::ModuleState::bias : call.row.parameters[i].text(), given);
   if (call.spread) return {};
-  const bool taken = fits(op);
+  const bool taken = fits(op) && gets_whole_numbers(op);
   if (taken) take_positive(op);
   if (taken && call.row.op->make) call.row.op->make(op);
   if (op.failed()) {

@@ -252,6 +252,10 @@ template <bool matrices> Value made(Call& call) {
   keep_capturable(call);
   std::vector<Value> taken;
   if (!tensors_in(call, call.at(0), taken)) return {};
+  // Groups may be empty.
+  const Value given = call.run.resolve(call.at(0));
+  const auto groups = given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
+  if (taken.empty() && (!groups || groups->empty())) refuse(call, "`" + title(call) + "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
   if (matrices) judge_matrices(call, taken);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
   if (const auto momentum = number(call, argument_called(call, "momentum")); call.row.path == "torch.optim.SGD" && momentum && *momentum > 0) keep(call, "$momentum", call.run.heap().boolean(true));
@@ -356,6 +360,7 @@ std::vector<Row> optimizer_rows() {
   std::vector<Row> rows = {
       row("torch.optim.Optimizer", class_, "params, *more, **options", made<false>, {}, Operation::optimizer_made),
       row("torch.optim.Optimizer.step", method, "closure=None", optimizer_step, {}, Operation::optimizer_step),
+      row("torch.optim.LBFGS.step", method, "closure", optimizer_step, {}, Operation::optimizer_step),
       row("torch.optim.$hooked_step", function, "optimizer, closure=None", hooked_step),
       row("torch.optim.Optimizer.register_step_pre_hook", method, "hook", register_step_hook<true>),
       row("torch.optim.Optimizer.register_step_post_hook", method, "hook", register_step_hook<false>),

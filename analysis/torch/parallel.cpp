@@ -30,7 +30,10 @@ Value argument_named(const Call& call, std::string_view name) {
 Value wrapped_init(Call& call) {
   call.run.set_attribute(call.self, Name("module"), call.at(0));
   // What its state_dict() puts in front of each name.
-  if (call.row.path.starts_with("torch.nn.parallel.")) keep(call, "$prefix", call.run.heap().string("module."));
+  if (call.row.path.starts_with("torch.nn.parallel.")) {
+    keep(call, "$prefix", call.run.heap().string("module."));
+    keep(call, values::ContainerState::complete, call.run.heap().boolean(true));
+  }
   if (call.row.collective && call.row.collective->group >= 0)
     if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
   keep(call, held_back, no_sync(call));
@@ -452,6 +455,7 @@ std::vector<Row> parallel_rows() {
 Value Table::wrapped(Value object) const {
   const auto* wrapper = object.is(Kind::instance) ? object.as<Instance>() : nullptr;
   if (!wrapper || wrapper->cls || !wrapper->native || !wrapper->native->row) return {};
+  if (const values::Slot* compiled = wrapper->attributes.find(Name("_orig_mod"))) return compiled->value;
   const values::Slot* module = wrapper->attributes.find(Name("module"));
   if (!module) return {};
   const Row* forward = find(std::string(wrapper->native->row->path) + ".forward");

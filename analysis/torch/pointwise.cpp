@@ -104,6 +104,31 @@ Value not_of_bools(Op& op) {
     return op.fail(ProblemKind::dtype, op.name(first) + " is bool, which has no negative: ~" + op.name(first) + " inverts it");
   return same(op);
 }
+bool is_bool(const Op& op, std::string_view name) {
+  const Value value = op.argument(name);
+  if (const TensorState* state = op.tensor(value)) return state->dtype == Dtype::boolean && !state->maybe_array;
+  return value.is(Kind::boolean) && op.is_number(name);
+}
+// A difference of truths is none.
+Value subtract(Op& op) {
+  for (std::size_t i = 0; i < 2; ++i)
+    if (const std::string_view name = op.call.row.parameters[i].text(); is_bool(op, name) && (op.tensor("input") || op.tensor("other"))) {
+      op.fail(ProblemKind::dtype, op.name(name) + " is bool, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
+      op.cure_append(name, ".float()", false);
+      return op.unknown();
+    }
+  return op.call.row.path == std::string_view("torch.rsub") ? first_tensor(op) : broadcasting(op);
+}
+// Bits are of integers and bools.
+bool has_bits(Op& op, std::string_view name) {
+  const TensorState* state = op.tensor(name);
+  if (!state || !values::is_floating(state->dtype) || state->maybe_array) return true;
+  op.fail(ProblemKind::dtype, code(op.title()) + " takes integers and bools, and " + op.name(name) + " is " + code(values::name(state->dtype)));
+  op.cure_append(name, ".bool()", false);
+  return false;
+}
+Value bits(Op& op) { return has_bits(op, "input") && has_bits(op, "other") ? some_tensor(op) : op.unknown(); }
+Value inverted_bits(Op& op) { return has_bits(op, "input") ? same(op) : op.unknown(); }
 Value close(Op& op) {
   for (const std::string_view name : {"rtol", "atol"})
     if (const auto tolerance = op.real(name); tolerance && *tolerance < 0)
@@ -166,6 +191,11 @@ Value masked_fill(Op& op) {
   if (!op.must_be_tensor("mask")) return op.unknown();
   const TensorState* mask = op.tensor("mask");
   if (!input || !mask) return op.unknown();
+  if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !mask->maybe_array) {
+    op.fail(ProblemKind::dtype, "`masked_fill` takes a mask of bool, and " + op.name("mask") + " is " + code(values::name(mask->dtype)));
+    op.cure_append("mask", ".bool()", false);
+    return op.unknown();
+  }
   if (const TensorState* value = op.tensor("value"); value && value->shape.rank_known && !value->shape.dims.empty())
     return op.fail(ProblemKind::argument, "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
   const auto shape = op.broadcast(input->shape, mask->shape);
@@ -206,7 +236,7 @@ constexpr Operator operators[] = {
     {"floor", "input, *, out=None", "torch method in_place", same, Type::input},
     {"frac", "input, *, out=None", "torch method in_place", same, Type::input},
     {"conj_physical", "input, *, out=None", "torch method in_place", same, Type::input},
-    {"bitwise_not", "input, *, out=None", "torch method in_place", same, Type::input},
+    {"bitwise_not", "input, *, out=None", "torch method in_place", inverted_bits, Type::input},
     {"trunc", "input, *, out=None", "torch method in_place torch.fix torch.Tensor.fix torch.fix_ torch.Tensor.fix_", same, Type::input},
     {"round", "input, *, decimals=0, out=None", "torch method in_place special", same, Type::input},
     {"square", "input, *, out=None", "torch method in_place", square, Type::own},
@@ -283,17 +313,17 @@ constexpr Operator operators[] = {
 
     // of several
     {"add", "input, other, *more, alpha=1, out=None", "torch method in_place", broadcasting},
-    {"sub", "input, other, *more, alpha=1, out=None", "torch method in_place torch.subtract torch.Tensor.subtract torch.subtract_ torch.Tensor.subtract_", broadcasting},
-    {"rsub", "input, other, *more, alpha=1", "torch", first_tensor},
+    {"sub", "input, other, *more, alpha=1, out=None", "torch method in_place torch.subtract torch.Tensor.subtract torch.subtract_ torch.Tensor.subtract_", subtract},
+    {"rsub", "input, other, *more, alpha=1", "torch", subtract},
     {"mul", "input, other, *, out=None", "torch method in_place torch.multiply torch.Tensor.multiply torch.multiply_ torch.Tensor.multiply_", broadcasting},
     {"div", "input, other, *, rounding_mode=None, out=None", "torch method in_place torch.divide torch.Tensor.divide torch.divide_ torch.Tensor.divide_ torch.true_divide torch.Tensor.true_divide torch.true_divide_ torch.Tensor.true_divide_", divide, Type::floating},
     {"floor_divide", "input, other, *, out=None", "torch method in_place", broadcasting},
     {"remainder", "input, other, *, out=None", "torch method in_place", some_tensor},
-    {"bitwise_and", "input, other, *, out=None", "torch method in_place", some_tensor},
-    {"bitwise_or", "input, other, *, out=None", "torch method in_place", some_tensor},
-    {"bitwise_xor", "input, other, *, out=None", "torch method in_place", some_tensor},
-    {"bitwise_left_shift", "input, other, *, out=None", "torch method in_place", some_tensor},
-    {"bitwise_right_shift", "input, other, *, out=None", "torch method in_place", some_tensor},
+    {"bitwise_and", "input, other, *, out=None", "torch method in_place", bits},
+    {"bitwise_or", "input, other, *, out=None", "torch method in_place", bits},
+    {"bitwise_xor", "input, other, *, out=None", "torch method in_place", bits},
+    {"bitwise_left_shift", "input, other, *, out=None", "torch method in_place", bits},
+    {"bitwise_right_shift", "input, other, *, out=None", "torch method in_place", bits},
     {"fmod", "input, other, *, out=None", "torch method in_place", first_tensor},
     {"pow", "input, exponent, *, out=None", "torch method in_place", power},
     {"float_power", "input, exponent, *, out=None", "torch method in_place", float_power, Type::own},

@@ -2,6 +2,9 @@
 #include "torch/layer.hpp"
 #include "values/kept.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace stepzero::torch {
 
 namespace {
@@ -184,6 +187,24 @@ Value pack_padded(Call& call) {
   Op op(call);
   const TensorState* input = op.expect("input");
   if (!input) return call.run.heap().external("", call.place);
+  const values::Content* lengths = op.content(op.argument("lengths"));
+  std::vector<double> numbers;
+  if (const auto listed = op.sequence("lengths"))
+    for (const Value& item : *listed) {
+      const auto number = call.run.to_constant(item);
+      if (!number) break;
+      numbers.push_back(static_cast<double>(*number));
+    }
+  if (lengths)
+    for (std::size_t i = 0; i < lengths->numbers.size(); ++i) {
+      const auto number = call.run.to_constant(call.run.heap().number(*lengths, i));
+      if (!number) break;
+      numbers.push_back(static_cast<double>(*number));
+    }
+  if (op.flag("enforce_sorted") == Known::yes && !std::ranges::is_sorted(numbers, std::greater{})) {
+    op.fail(ProblemKind::argument, "`pack_padded_sequence` takes lengths in decreasing order, and " + op.name("lengths") + " are not. Pass `enforce_sorted=False`, or sort them");
+    return call.run.heap().external("", call.place);
+  }
   const Known first = op.flag("batch_first");
   Int batch = nullptr;
   Shape data;

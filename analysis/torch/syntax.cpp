@@ -1,8 +1,11 @@
 // What Python's operators, assignments and unpacking mean for tensors: which operator each of them calls.
 #include "torch/history.hpp"
 #include "torch/op.hpp"
+#include "torch/presumption.hpp"
 #include "torch/ranks.hpp"
 #include "torch/saved.hpp"
+
+#include <algorithm>
 
 namespace stepzero::torch {
 
@@ -13,6 +16,7 @@ constexpr std::string_view binary_names[] = {"add", "sub", "mul", "matmul", "div
                                              "bitwise_right_shift", "bitwise_and", "bitwise_or", "bitwise_xor"};
 // By syntax::CompareOp.
 constexpr std::string_view compare_names[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+constexpr std::string_view compare_signs[] = {"==", "!=", "<", "<=", ">", ">="};
 
 bool is_operand(Interpreter& run, Value value) {
   value = run.resolve(value);
@@ -38,11 +42,57 @@ template <class Compute> Value as_before(Interpreter& run, std::initializer_list
   return made;
 }
 
+// A value that has no operators with tensors; null: it may have.
+const char* no_operand(Value value) {
+  switch (value.kind) {
+  case Kind::none: return "None";
+  case Kind::list: return "a list";
+  case Kind::tuple: return "a tuple";
+  case Kind::dict: return "a dict";
+  case Kind::string: return "a string";
+  default: return nullptr;
+  }
+}
+// Is it a tensor for certain? Arrays take lists, and what only looks like a tensor may take anything.
+const TensorState* sure_tensor(Interpreter& run, Value value) {
+  const TensorState* state = tensor_state(run, value);
+  return state && !state->maybe_array && !is_presumed(state) ? state : nullptr;
+}
+bool repeats(Interpreter& run, const TensorState& times) {
+  if (values::is_floating(times.dtype)) return false;
+  if (!times.shape.rank_known || times.dtype == values::Dtype::unknown) return true;
+  return std::ranges::all_of(times.shape.dims, [&](const Dim& dim) { return !dim.size || run.symbols().compare(symbolic::Compare::eq, dim.size, run.symbols().constant(1)) != Answer::no; });
+}
+// Python finds no way to compute this: TypeError.
+void judge_operands(Interpreter& run, std::string_view sign, Value left, Value right, const syntax::Expr& node, values::Place place) {
+  left = run.resolve(left);
+  right = run.resolve(right);
+  const TensorState *one = sure_tensor(run, left), *other = sure_tensor(run, right);
+  const char* what = one ? no_operand(right) : other ? no_operand(left) : nullptr;
+  // Who gives back None or a tuple for one kind of input, and a tensor for another, is asked by those who know what they give.
+  if (!what || run.assumption()) return;
+  const Value odd = one ? right : left;
+  if (odd.is(Kind::none) && run.with_defaults()) return;
+  const bool formats = sign == "%" && left.is(Kind::string);
+  const bool may_repeat = sign == "*" && (odd.is(Kind::list) || odd.is(Kind::tuple) || odd.is(Kind::string)) && repeats(run, one ? *one : *other);
+  if (formats || may_repeat) return;
+  const std::string_view text = node.kind == syntax::ExprKind::binary ? run.record().text({place.chunk, one ? syntax::as<syntax::BinaryExpr>(node).right->span : syntax::as<syntax::BinaryExpr>(node).left->span}) : std::string_view{};
+  const bool named = !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos && text != what;
+  interpreter::ProblemEvent* event = run.problem_at(values::ProblemKind::argument, place, &node,
+                                                    "A tensor and " + std::string(what) + " have no `" + std::string(sign) + "`" + (named ? ": " + code(text) + " is " + what : "") + ", and Python raises TypeError");
+  event->operands = {left, right};
+}
+// By syntax::BinaryOp.
+constexpr std::string_view signs[] = {"+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"};
+
 } // namespace
 
 Value Table::binary(Interpreter& run, syntax::BinaryOp op, Value left, Value right, const syntax::Expr& node, values::Place place) const {
   const std::string_view name = binary_names[static_cast<int>(op)];
-  if (!is_operand(run, left) || !is_operand(run, right)) return run.heap().external("", place);
+  if (!is_operand(run, left) || !is_operand(run, right)) {
+    judge_operands(run, signs[static_cast<int>(op)], left, right, node, place);
+    return run.heap().external("", place);
+  }
   return as_before(run, {left, right}, [&] { return call_operator(run, "torch." + std::string(name), {left, right}, &node, place); });
 }
 
@@ -59,7 +109,13 @@ Value Table::compare(Interpreter& run, syntax::CompareOp op, Value left, Value r
   if (right.is(Kind::choice))
     return run.over_choices(right, [&](Value side) { return compare(run, op, left, side, node, place); }, place);
   // `x == None`, `x == 'a'`: not of values.
-  if (!is_operand(run, left) || !is_operand(run, right)) return run.compare(op, left, right);
+  if (!is_operand(run, left) || !is_operand(run, right)) {
+    // A tensor equals no tuple, whatever it holds; an array is compared with its items.
+    const bool equality = op == syntax::CompareOp::eq || op == syntax::CompareOp::ne;
+    if (equality && ((sure_tensor(run, left) && no_operand(right)) || (sure_tensor(run, right) && no_operand(left)))) return run.heap().boolean(op == syntax::CompareOp::ne);
+    if (static_cast<int>(op) >= 2 && static_cast<std::size_t>(op) < std::size(compare_names)) judge_operands(run, compare_signs[static_cast<int>(op)], left, right, node, place);
+    return run.compare(op, left, right);
+  }
   return as_before(run, {left, right}, [&] { return call_operator(run, "torch." + std::string(compare_names[static_cast<int>(op)]), {left, right}, &node, place); });
 }
 

@@ -1,6 +1,7 @@
 // Gradient scaling, autocast, schedulers and data loaders. Semantics as in the documentation of torch.optim and
 // torch.amp ("Automatic Mixed Precision examples").
 #include "interpreter/unseen.hpp"
+#include "torch/modules.hpp"
 #include "torch/optimizers.hpp"
 #include "torch/saved.hpp"
 
@@ -112,8 +113,6 @@ Value autocast_on(Call& call, std::string_view device) {
   return Value::of(Kind::instance, made);
 }
 Value autocast(Call& call) {
-  if (call.row.path == "torch.amp.autocast" && !call.given[0] && !call.spread)
-    call.run.problem(values::ProblemKind::argument, call)->text = "`autocast` has to be given `device_type`: pass \"cuda\" or \"cpu\"";
   return autocast_on(call, "cuda");
 }
 Value autocast_of_cpu(Call& call) { return autocast_on(call, "cpu"); }
@@ -138,6 +137,8 @@ void judge_cycle(Call& call) {
 }
 Value scheduler_init(Call& call) {
   keep(call, "$optimizer", call.at(0));
+  if (const Value given = call.run.resolve(call.at(0)); given.is(Kind::instance) && call.row.parameters[0].text() == "optimizer" && call.run.is_a(given, module_class))
+    call.run.problem(ProblemKind::argument, call)->text = "A scheduler takes an optimizer, and is given a module: \"is not an Optimizer\". Pass the optimizer that steps its parameters";
   if (call.row.path == one_cycle) judge_cycle(call);
   // The program's own function of the step: it runs for any of them, which is kept beside.
   for (std::size_t i = 0; i < call.row.parameters.size() && call.self.is(Kind::instance); ++i) {
@@ -155,7 +156,7 @@ Value scheduler_init(Call& call) {
   return {};
 }
 Value device_made(Call& call) {
-  const Value text = call.run.resolve(call.at(0));
+  const Value text = call.run.resolve(call.given[0] ? call.at(0) : call.at(2));
   if (text.is(Kind::string)) return call.run.heap().device(text.text());
   if (text.is(Kind::device)) return text;
   const Value made = call.run.heap().unknown("", call.run.heap().sharing(text), call.place);
@@ -242,6 +243,7 @@ std::vector<Row> training_rows() {
 
       row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),
       row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {}, Operation::scheduler_step),
+      row("torch.optim.lr_scheduler.ReduceLROnPlateau.step", method, "metrics, epoch=None", nothing, {}, Operation::scheduler_step),
       row("torch.optim.lr_scheduler.LRScheduler.get_last_lr", method, "", uniform),
       row("torch.optim.lr_scheduler.LRScheduler.get_lr", method, "", uniform),
       row("torch.optim.lr_scheduler.LRScheduler.state_dict", method, "", nullptr, {}, Operation::state_taken),
@@ -250,7 +252,7 @@ std::vector<Row> training_rows() {
 
 
       row("torch.Size", function, "iterable=()", size_made),
-      row("torch.device", function, "device, index=None", device_made),
+      row("torch.device", function, "device=None, index=None, type=None", device_made),
       row("torch.cuda.is_available", function, "", available),
       row("torch.backends.mps.is_available", function, "", available),
       row("torch.cuda.is_bf16_supported", function, "", available),

@@ -19,6 +19,8 @@ struct ModuleState {
   static constexpr std::string_view bias = "$bias";            // a boolean: was it made with one?
   static constexpr std::string_view dtype = "$dtype";          // what its parameters were converted to
   static constexpr std::string_view training = "$training";    // a boolean: its mode, where it was set
+  static constexpr std::string_view transient = "$transient";  // a list of texts: buffers that are not saved with it
+  static constexpr std::string_view own_state = "$own_state";  // present: hooks take part in saving or loading it
   static constexpr std::string_view hooks = "$hooks";          // a list of what runs after its forward
   static constexpr std::string_view pre_hooks = "$pre_hooks";  // … and before it
 };

@@ -2,8 +2,8 @@
 #include "rules/checkpoint/files.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
-#include "values/kept.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,7 +13,6 @@ namespace stepzero::rules {
 using namespace interpreter;
 using values::Kind;
 using values::Operation;
-using values::TensorRole;
 
 namespace {
 
@@ -68,56 +67,24 @@ void look_at_read(const Record& record, Report& report, const Desk& desk, const 
 
 // ---------------------------------------------------------------- states
 
-// Parameters and buffers by name, as far as they are plain attributes and items of containers of which all is known.
+// Parameters and buffers by name, as far as they are known.
 struct Held {
   std::map<std::string, const values::TensorState*> tensors;
-  bool complete = true;                       // there are no others
-  std::map<std::string, std::size_t> counts;  // of the modules in those containers
+  bool complete = true;  // there are no others
 };
-// Does the module take a state in a way of its own? It may take another size, too.
-bool loads_by_itself(Value module) {
-  const values::Class* cls = module.as<Instance>()->cls;
-  return cls && std::ranges::any_of(cls->order, [](const values::Class* each) {
-    return each->body && std::ranges::any_of(each->body->names.entries(), [](const auto& entry) {
-      const std::string_view name = entry.first.text();
-      return name == "_load_from_state_dict" || name == "load_state_dict";
-    });
-  });
-}
-
-void tensors_of(Value module, const std::string& prefix, Held& held, int depth = 0) {
-  if (!module.is(Kind::instance) || depth > 8) return;
-  if (loads_by_itself(module)) {
+// What a state holds: what state_dict() gave, and what the module that loads has.
+Held held_in(Value state) {
+  Held held;
+  if (!state.is(Kind::dict)) {
     held.complete = false;
-    return;
+    return held;
   }
-  auto& found = held.tensors;
-  for (const auto& [name, slot] : module.as<Instance>()->attributes.entries()) {
-    const Value value = slot->value;
-    if (found.size() > 512) {
-      held.complete = false;
-      return;
-    }
-    const bool plain = value.is(Kind::none) || value.is(Kind::boolean) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string) || value.is(Kind::dtype);
-    if (!name.text().starts_with("$") && value && !plain && !value.is(Kind::tensor) && !value.is(Kind::instance)) held.complete = false;
-    if ((name.text() == values::ContainerState::items && (!value.is(Kind::list) || values::Heap::list_state(value)->open)) || name.text() == values::ContainerState::dict || name.text() == values::ContainerState::names) held.complete = false;
-    if (name.text() == values::ContainerState::items && value.is(Kind::list) && !values::Heap::list_state(value)->open) {
-      const auto& items = values::Heap::list_state(value)->items;
-      if (attribute(module, values::ContainerState::names)) continue;
-      held.counts[prefix] = items.size();
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        tensors_of(items[i], prefix + std::to_string(i) + ".", held, depth + 1);
-        if (items[i].is(Kind::tensor) && items[i].as<values::Tensor>()->role != TensorRole::plain)
-          if (const auto* state = items[i].as<values::Tensor>()->now(); state && state->shape.rank_known) found[prefix + std::to_string(i)] = state;
-      }
-    }
-    if (name.text().starts_with("$")) continue;
-    if (value.is(Kind::tensor) && value.as<values::Tensor>()->role != TensorRole::plain) {
-      if (const auto* state = value.as<values::Tensor>()->now(); state && state->shape.rank_known) found[prefix + std::string(name.text())] = state;
-    } else if (value.is(Kind::instance)) {
-      tensors_of(value, prefix + std::string(name.text()) + ".", held, depth + 1);
-    }
-  }
+  const values::DictState& dict = *values::Heap::dict_state(state);
+  held.complete = !dict.open;
+  for (const auto& [name, value] : dict.items)
+    if (name.is(Kind::string) && value.is(Kind::tensor)) held.tensors[std::string(name.text())] = value.as<values::Tensor>()->now();
+    else held.complete = false;
+  return held;
 }
 
 std::string words(const Record& record, const values::Shape& shape) {
@@ -146,70 +113,31 @@ std::optional<Differing> differ(const Record& record, const Held& saved, const H
   return found;
 }
 
-// A container that has not as many modules on both sides, and a tensor that only one of them has.
-struct Longer {
-  std::string container, name;
-  std::size_t saved = 0, own = 0;
-};
-std::optional<Longer> longer(const Held& saved, const Held& own) {
-  for (const auto& [container, count] : saved.counts) {
-    const auto it = own.counts.find(container);
-    if (it == own.counts.end() || it->second == count) continue;
-    const Held& more = it->second > count ? own : saved;
-    const std::string first = container + std::to_string(std::min(count, it->second)) + ".";
-    const auto tensor = more.tensors.lower_bound(first);
-    if (tensor == more.tensors.end() || !tensor->first.starts_with(first)) continue;
-    const std::string weight = first + "weight";
-    return Longer{container.substr(0, container.empty() ? 0 : container.size() - 1), more.tensors.contains(weight) ? weight : tensor->first, count, it->second};
+// A tensor that only one of them has.
+std::string lacking(const Held& one, const Held& other) {
+  std::string found;
+  for (const auto& [name, state] : one.tensors) {
+    if (other.tensors.contains(name) || name.ends_with("num_batches_tracked")) continue;
+    // Of a layer, its weight says more than its bias.
+    const std::string weight = name.substr(0, name.rfind('.') + 1) + "weight";
+    return one.tensors.contains(weight) && !other.tensors.contains(weight) ? weight : name;
   }
-  return std::nullopt;
+  return found;
 }
 
-// `b.load_state_dict(a.state_dict())`: both models are there, and PyTorch holds their names and sizes against each other at once.
-bool look_at_live(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
-  const OperationEvent& event = *put.event;
-  const FileUse* taken = event.arguments.empty() ? nullptr : state_of(desk, event.arguments[0]);
-  if (!taken) return false;
-  const auto inside = [](Place inner, Place outer) { return inner.chunk == outer.chunk && inner.span.begin >= outer.span.begin && inner.span.end <= outer.span.end; };
-  const Value from = taken->event->self, into = event.self;
-  // What is done to the state between is not followed.
-  if (!inside(taken->event->place, event.place) || !from.is(Kind::instance) || from == into || event.expected) return true;
-  const bool strict = event.arguments.size() < 2 || !event.arguments[1] || (event.arguments[1].is(Kind::boolean) && record.symbols.decide(event.arguments[1].condition()) == Answer::yes);
-  Held theirs, ours;
-  tensors_of(from, "", theirs);
-  tensors_of(into, "", ours);
-  if (theirs.tensors.empty() || ours.tensors.empty()) return true;
-  const auto tell = [&](const std::string& text) {
-    if (!once(event.place)) return;
-    Finding* finding = report.add(Severity::error, event.place, event.calls, text);
-    if (!finding) return;
-    if (from.object()->born) report.relate(*finding, from.object()->born, "the state is taken of the model made here");
-    if (into.object()->born) report.relate(*finding, into.object()->born, "the other model is made here");
-  };
-  if (const auto differing = differ(record, theirs, ours)) {
-    tell("'" + differing->name + "' is " + words(record, differing->saved->shape) + " in the state and " + words(record, differing->own->shape) +
-         " in the model that loads it: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Build both models the same way.");
-    return true;
-  }
-  if (!theirs.complete || !ours.complete) return true;
-  const auto lacks = [](const Held& one, const Held& other) {
-    for (const auto& [name, state] : one.tensors)
-      if (!other.tensors.contains(name)) return name;
-    return std::string();
-  };
-  const std::string missing = lacks(ours, theirs), unexpected = lacks(theirs, ours);
-  const bool shares = std::ranges::any_of(ours.tensors, [&](const auto& each) { return theirs.tensors.contains(each.first); });
-  if (strict && (!missing.empty() || !unexpected.empty()))
-    tell((missing.empty() ? "The state has '" + unexpected + "', and the model that loads it has not" : "The model has '" + missing + "', and the state that it loads has not") +
-         ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\". Build both models the same way.");
-  else if (!strict && !shares && once(event.place))
-    report.add(Severity::warning, event.place, event.calls, "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
-  return true;
+Value argument_of(const OperationEvent& event, std::string_view name) {
+  const auto& parameters = event.row->parameters;
+  const auto at = std::ranges::find_if(parameters, [&](syntax::Name each) { return each.text() == name; });
+  const auto index = static_cast<std::size_t>(at - parameters.begin());
+  return at != parameters.end() && index < event.arguments.size() ? event.arguments[index] : Value{};
 }
 
 void look_at_put(const Record& record, Report& report, const Desk& desk, const FileUse& put, Once& once) {
   if (put.event->arguments.empty() || put.guarded || !put.event->self.is(Kind::instance)) return;
-  if (look_at_live(record, report, desk, put, once)) return;
+  if (argument_of(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
+    report.add(Severity::warning, put.event->place, put.event->calls, "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
+    return;
+  }
   const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
   if (!loaded.load) return;
   const bool loose = put.event->arguments.size() > 1 && put.event->row->parameters.size() > 1 &&
@@ -234,53 +162,53 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
   const Value saved_prefix = attribute(from, "$prefix"), own_prefix = attribute(into, "$prefix");
   if (static_cast<bool>(saved_prefix) != static_cast<bool>(own_prefix)) {
     // Only models that are wrapped, and what they wrap: not a model with a part of that name.
-    if (attribute(saved_prefix ? into : from, "module")) return;
+    const std::string prefix((saved_prefix ? saved_prefix : own_prefix).text()), part = prefix.substr(0, prefix.size() - 1);
+    if (attribute(saved_prefix ? into : from, part)) return;
     if (!once(put.event->place)) return;
     Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-                                  saved_prefix ? std::string("The names in this checkpoint begin with 'module.', because the wrapped model was saved, and this model's do not: ") +
+                                  saved_prefix ? "The names in this checkpoint begin with '" + prefix + "', because the wrapped model was saved, and this model's do not: " +
                                                      (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
-                                                     " Save the state of `.module`."
-                                               : std::string("The names of a wrapped model begin with 'module.', and those in this checkpoint do not: ") +
+                                                     " Save the state of `." + part + "`."
+                                               : "The names of a wrapped model begin with '" + prefix + "', and those in this checkpoint do not: " +
                                                      (loose ? "with `strict=False` nothing is loaded, silently." : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
-                                                     " Load into .module.");
+                                                     " Load into `." + part + "`.");
     if (!finding) return;
     report.relate(*finding, taken->event->place, saved_prefix ? "the state of the wrapped model is taken here" : "the state is taken here");
     const OperationEvent& mended = saved_prefix ? *taken->event : *put.event;
     if (!mended.expr || !record.in_file(mended.place) || mended.expr->function->kind != syntax::ExprKind::attribute) return;
     const auto end = syntax::as<syntax::AttributeExpr>(*mended.expr->function).object->span.end;
     Fix fix;
-    fix.title = saved_prefix ? "Save the state of .module" : "Load into .module";
+    fix.title = (saved_prefix ? "Save the state of ." : "Load into .") + part;
     fix.preferred = true;
-    fix.edits.push_back({report.location({mended.place.chunk, {end, end}}), ".module"});
+    fix.edits.push_back({report.location({mended.place.chunk, {end, end}}), "." + part});
     finding->fixes.push_back(std::move(fix));
     return;
   }
-  Held theirs, ours;
-  tensors_of(from, "", theirs);
-  tensors_of(into, "", ours);
-  if (const auto other = loose ? std::nullopt : longer(theirs, ours); other && once(put.event->place)) {
-    const std::string what = other->container.empty() ? "The model" : "'" + other->container + "'";
-    Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-                                  what + " had " + std::to_string(other->saved) + " modules when this was saved, and has " + std::to_string(other->own) + " here: `load_state_dict` raises \"" +
-                                      (other->own > other->saved ? "Missing" : "Unexpected") + " key(s) in state_dict\" for '" + other->name + "' and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
+  const Held theirs = held_in(taken->event->result), ours = held_in(argument_of(*put.event, "own"));
+  const auto tell = [&](const std::string& text) {
+    if (!once(put.event->place)) return;
+    Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls, text);
     if (!finding) return;
     report.relate(*finding, taken->event->place, "the state is taken here");
     report.relate(*finding, from.object()->born, "of the model made here");
     report.relate(*finding, into.object()->born, "the other model is made here");
-    return;
+  };
+  if (!loose && theirs.complete && ours.complete && !theirs.tensors.empty()) {
+    const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
+    if (!missing.empty() || !unexpected.empty()) {
+      tell((missing.empty() ? "The checkpoint has '" + unexpected + "', and the model that loads it has not" : "The model has '" + missing + "', and the checkpoint has not") + ": `load_state_dict` raises \"" +
+           (missing.empty() ? "Unexpected" : "Missing") + " key(s) in state_dict\" for it and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
+      return;
+    }
   }
   const auto differing = differ(record, theirs, ours);
-  if (!differing || !once(put.event->place)) return;
-  Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-                                "'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " + words(record, differing->own->shape) +
-                                    " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
-  if (!finding) return;
-  report.relate(*finding, taken->event->place, "the state is taken here");
-  report.relate(*finding, from.object()->born, "of the model made here");
-  report.relate(*finding, into.object()->born, "the other model is made here");
+  if (!differing) return;
+  tell("'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " + words(record, differing->own->shape) +
+       " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
 }
 
 void check(const Record& record, Report& report) {
+  report_problems(record, report, values::ProblemKind::state, Severity::error);
   Once once;
   for (const Desk& desk : Files::of(record).desks()) {
     if (desk.root->truncated) continue;

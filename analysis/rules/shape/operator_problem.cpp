@@ -222,9 +222,9 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
 }
 
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
-                     const std::function<void(const ProblemEvent&, Finding&)>& refine) {
+                     const std::function<void(const ProblemEvent&, Finding&)>& refine, std::string_view teller) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (problem.problem != kind || problem.text.empty() || !teller_of(record, problem).empty()) return;
+    if (problem.problem != kind || problem.text.empty() || teller_of(record, problem) != teller) return;
     std::string message = problem.text;
     const auto given = qualify(record, problem, root, severity, message);
     Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr;

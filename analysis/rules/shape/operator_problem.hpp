@@ -13,8 +13,8 @@ namespace stepzero::rules {
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem, const interpreter::Root& root, Severity severity, std::string& message);
 
 // Reports every problem of the kind: an error, or a warning that names the assumption where the operation fails only under
-// one. What would mend them becomes fixes. `refine` may add fixes and related locations.
+// one. What would mend them becomes fixes. `refine` may add fixes and related locations. `teller` is the rule that tells them (teller_of).
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
-                     const std::function<void(const ProblemEvent&, Finding&)>& refine = {});
+                     const std::function<void(const ProblemEvent&, Finding&)>& refine = {}, std::string_view teller = {});
 
 } // namespace stepzero::rules
