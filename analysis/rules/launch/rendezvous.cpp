@@ -1,6 +1,8 @@
 // launch/rendezvous: the processes of a launch cannot find each other.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/scripts.hpp"
+#include "rules/launch/slurm.hpp"
 #include "rules/list.hpp"
 
 #include <map>
@@ -30,6 +32,28 @@ void check_port(const LaunchLine& line, DocumentReport& report) {
   else if (*number > last_port || *number < 0) report.add(port->by_default ? Severity::warning : Severity::error, port->written, "there is no port " + port->text + ": the highest is 65535, and the processes never meet");
 }
 
+// How many processes srun is asked for, where the command says it.
+std::optional<std::int64_t> tasks_of_srun(const LaunchLine& line, const Slurm& batch) {
+  const auto of_batch = [](const std::optional<SlurmNumber>& asked) { return asked ? asked->value : std::nullopt; };
+  const auto value = [&](std::string_view brief, std::string_view name) -> std::optional<std::int64_t> {
+    const auto& words = line.command->words;
+    for (std::size_t i = 1; i < line.first; ++i) {
+      const std::string& word = words[i].text;
+      if ((word == brief || word == name) && i + 1 < line.first) return to_number(words[i + 1].text);
+      if (word.starts_with(std::string(name) + "=")) return to_number(std::string_view(word).substr(name.size() + 1));
+      if (word.size() > brief.size() && word.starts_with(brief) && !word.starts_with("--")) return to_number(std::string_view(word).substr(brief.size()));
+    }
+    return std::nullopt;
+  };
+  if (const auto tasks = value("-n", "--ntasks")) return tasks;
+  const auto each = value("--ntasks-per-node", "--ntasks-per-node");
+  const auto nodes = value("-N", "--nodes");
+  if (each) return *each * nodes.value_or(of_batch(batch.nodes).value_or(1));
+  if (const auto tasks = of_batch(batch.tasks)) return tasks;
+  const auto per_node = of_batch(batch.tasks_per_node);
+  return per_node ? std::optional(*per_node * nodes.value_or(of_batch(batch.nodes).value_or(1))) : std::nullopt;
+}
+
 bool is_of_this_machine(std::string_view address) { return address.empty() || address == "localhost" || address == "127.0.0.1" || address.starts_with("localhost:") || address.starts_with("127.0.0.1:"); }
 
 void check_nodes(const LaunchLine& line, DocumentReport& report) {
@@ -54,6 +78,22 @@ void check_nodes(const LaunchLine& line, DocumentReport& report) {
                std::string("the nodes of a job of ") + given->text + " meet at the address of node 0; " + (place ? "`" + place->text + "`" : "127.0.0.1, which stands where `--master_addr` is not given,") + " is each node itself");
 }
 
+// srun numbers the processes as SLURM does: SLURM_PROCID, and no RANK. Who makes a group from the environment has to be told by the script.
+void check_srun(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  if (line.launcher != Launcher::python || line.wrapper != "srun" || !line.script || !line.script->is_known() || set_for(*line.command, "RANK") || input.document.text->bytes().find("RANK=") != std::string::npos) return;
+  const auto tasks = tasks_of_srun(line, read_slurm(input.document));
+  if (!tasks || *tasks < 2) return;
+  const auto path = script_file(input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  if (!path || !mentions(input.sources, *path, {"init_process_group("}, input.read)) return;
+  // What knows SLURM, MPI or files, or hands the processes on to a framework or to others.
+  const auto others = {"SLURM", "submitit", "hostlist", "mpi4py", "OMPI_", "PMI_", "init_method", "rank=", "store=", "environ[\"RANK\"] =", "environ['RANK'] =", "setdefault(\"RANK\"", "environ.update", "mp.spawn", "subprocess",
+                       "accelerate", "lightning", "deepspeed", "Trainer", "ray.", "composer"};
+  for (const std::string_view word : others)
+    if (mentions(input.sources, *path, {word}, input.read)) return;
+  Finding& finding = report.add(Severity::warning, line.script->written, "srun starts " + std::to_string(*tasks) + " processes and sets SLURM_PROCID, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
+  report.relate(finding, line.command->words.front().span, "srun starts them here");
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   struct Job {
     const LaunchLine* line;
@@ -65,6 +105,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const LaunchLine& line : lines) {
     check_port(line, report);
     check_nodes(line, report);
+    check_srun(input, line, report);
     if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) continue;
     if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") || line.has("rdzv_endpoint") || line.has("rdzv_backend")) continue;
     const Word* port = port_of(line);
@@ -91,7 +132,7 @@ constexpr Rule rendezvous = complete({
     .severity = Severity::error,
     .summary = "the processes of a launch cannot find each other",
     .why = "All processes of a job connect to one address and one port on node 0. A port above 65535 does not exist; with 127.0.0.1 each node waits "
-           "for itself; a node without a number of its own is node 0 as well. Nothing fails at once: the job waits until a time limit ends it, "
+           "for itself; a node without a number of its own is node 0 as well; srun alone numbers no rank. Nothing fails at once: the job waits until a time limit ends it, "
            "after 10 or 30 minutes.",
     .wrong = "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 train.py\n",
     .right = "#!/bin/bash\ntorchrun --nnodes 2 --nproc_per_node 8 --node_rank $NODE_RANK --master_addr $MASTER_ADDR train.py\n",
