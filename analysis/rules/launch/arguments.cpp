@@ -69,7 +69,7 @@ private:
   void find_positionals() {
     positionals_.clear();
     next_ = 0;
-    places_known_ = options_.one_parser && !options_.of_dataclasses;
+    places_known_ = options_.one_parser && !options_.of_dataclasses && !options_.of_tyro;
     commands_ = nullptr;
     for (const DeclaredOption& option : options_.options) {
       if (!is_of(option) || !option.is_positional()) continue;
@@ -322,7 +322,7 @@ private:
     begun_.push_back(std::string(meant));
     const bool may_be_older = options_.of_dataclasses && there->where.path.empty();
     Finding& finding = report_.add(flag.by_default || may_be_older ? Severity::warning : Severity::error, flag.written,
-                                   "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" + (options_.of_dataclasses || options_.of_click ? "" : ": \"unrecognized arguments\"") + ". Did you mean `" + std::string(meant) + "`?");
+                                   "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" + (options_.of_dataclasses || options_.of_click ? "" : options_.of_tyro ? ": \"Unrecognized options\"" : ": \"unrecognized arguments\"") + ". Did you mean `" + std::string(meant) + "`?");
     if (!there->where.path.empty()) report_.relate(finding, there->where, "`" + std::string(meant) + "` is declared here");
     const std::size_t whole = flag.text.size() + (word.attached ? 1 + word.attached->text.size() : 0);
     if (flag.written.end - flag.written.begin == whole)
@@ -336,7 +336,7 @@ private:
     for (std::size_t i = 0; i < unknown.size(); ++i) listed += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
     const bool many = unknown.size() > 1;
     Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error, unknown.front().written,
-                                   "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed + " and ends over " + (many ? "them" : "it") + (options_.of_dataclasses || options_.of_click ? "" : ": \"unrecognized arguments\""));
+                                   "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed + " and ends over " + (many ? "them" : "it") + (options_.of_dataclasses || options_.of_click ? "" : options_.of_tyro ? ": \"Unrecognized options\"" : ": \"unrecognized arguments\""));
     for (std::size_t i = 1; i < unknown.size(); ++i) report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
   }
 
@@ -365,7 +365,7 @@ private:
     }
     if (commands_ && !before_command && commands_->is_required && places_known_ && commands_->where.path == path_) note("a command", commands_->where);
     if (first) {
-      Finding& finding = report_.add(Severity::error, line_.script->written, "`" + file_of(path_) + "` requires " + missing + ", and this launch does not give it: the script ends with \"" + (options_.of_click ? "Missing option" : "the following arguments are required") + '"');
+      Finding& finding = report_.add(Severity::error, line_.script->written, "`" + file_of(path_) + "` requires " + missing + ", and this launch does not give it: the script ends with \"" + (options_.of_click ? "Missing option" : options_.of_tyro ? "Required options" : "the following arguments are required") + '"');
       report_.relate(finding, *first, "declared here");
     }
     tell_missing_groups();

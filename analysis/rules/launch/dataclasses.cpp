@@ -99,7 +99,59 @@ bool add_class(const DataClasses& classes, const std::string& name, ScriptOption
   return true;
 }
 
+// Names with hyphens and with underscores are the same to tyro.
+std::vector<std::string> spellings(const std::string& prefix, const std::string& name) {
+  std::string dashed = prefix + name;
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  std::vector<std::string> all = {"--" + dashed};
+  if (dashed != prefix + name) all.push_back("--" + prefix + name);
+  return all;
+}
+
+bool add_tyro_field(const DataClasses& classes, const DataField& field, const std::string& prefix, bool has_default, ScriptOptions& into, int depth) {
+  const std::string type = plain_type(field.type);
+  DeclaredOption made;
+  made.flags = spellings(prefix, field.name);
+  made.where = field.where;
+  made.has_default = has_default || field.has_default;
+  const bool is_optional = type.size() + 6 < field.type.size() || field.type.find('|') != std::string::npos || field.type.find("Optional") != std::string::npos;
+  const auto nested = classes.find(type);
+  if (type == "bool" && !is_optional) {
+    made.arity = Arity::none;
+    DeclaredOption negated = made;
+    negated.flags = spellings(prefix, "no-" + field.name);
+    if (!prefix.empty()) negated.flags = spellings("", prefix + "no-" + field.name);
+    into.options.push_back(std::move(negated));
+  } else if (type == "int" || type == "float") {
+    made.type = is_optional ? "?" : type;
+  } else if (type == "str" || type == "Path" || type == "pathlib.Path") {
+    made.arity = Arity::one;
+  } else if (made.choices = literals_of(type); !made.choices.empty()) {
+    if (is_optional) made.choices.clear();
+  } else if (nested != classes.end() && std::any_of(nested->second.bases.begin(), nested->second.bases.end(), [](const std::string& base) { return base.ends_with("Enum"); })) {
+    made.arity = Arity::unknown;
+  } else if (nested != classes.end() && !is_optional && !nested->second.fields.empty()) {
+    return add_tyro_options(classes, type, prefix + field.name + ".", made.has_default, into, depth + 1);
+  } else {
+    constexpr std::string_view several[] = {"list[", "List[", "tuple[", "Tuple[", "Sequence[", "set[", "Set[", "typing.List[", "typing.Tuple["};
+    if (std::none_of(std::begin(several), std::end(several), [&](std::string_view each) { return type.starts_with(each); })) return false;
+    made.arity = Arity::unknown;
+  }
+  made.is_required = !made.has_default && made.arity == Arity::one;
+  into.options.push_back(std::move(made));
+  return true;
+}
+
 } // namespace
+
+bool add_tyro_options(const DataClasses& classes, const std::string& name, const std::string& prefix, bool has_default, ScriptOptions& into, int depth) {
+  constexpr int deepest = 5;
+  const auto found = classes.find(name);
+  if (found == classes.end() || depth > deepest) return false;
+  for (const std::string& base : found->second.bases)
+    if (base != "object" && !add_tyro_options(classes, base, prefix, has_default, into, depth + 1)) return false;
+  return std::all_of(found->second.fields.begin(), found->second.fields.end(), [&](const DataField& field) { return add_tyro_field(classes, field, prefix, has_default, into, depth); });
+}
 
 void collect_class(const ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset, DataClasses& into) {
   DataClass made;

@@ -23,6 +23,8 @@ struct DataClass {
 using DataClasses = std::map<std::string, DataClass>;
 
 void collect_class(const syntax::ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset, DataClasses& into);
+// The options that `tyro.cli(name)` makes of a class, and of those that its fields hold: `--optim.lr`. False if not all are seen.
+bool add_tyro_options(const DataClasses& classes, const std::string& name, const std::string& prefix, bool has_default, ScriptOptions& into, int depth = 0);
 // The options of the classes; false if one of them, or a base, is not seen.
 bool add_options(const DataClasses& classes, const std::vector<std::string>& names, ScriptOptions& into);
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t most_modules = 400;
 
 // Packages that read the command line in a way of their own, or make parsers that take more.
-constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "tyro", "simple_parsing", "jsonargparse", "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize", "cyclopts", "chz", "datargs", "omegaconf.cli"};
+constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "simple_parsing", "jsonargparse", "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize", "cyclopts", "chz", "datargs", "omegaconf.cli"};
 // Calls behind which options come from elsewhere.
 constexpr std::string_view other_makers[] = {"parse_known_args", "parse_known_intermixed_args", "add_argparse_args", "from_argparse_args", "register_and_parse", "parse_args_into_dataclasses", "set_parser", "add_cli_args"};
 
@@ -32,7 +32,7 @@ public:
     // What can add an option once, can add any: the other modules are of no interest then, unless the parser is of another kind.
     const auto module = sources_.module(path);
     const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
-    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos;
+    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos;
     while (!waiting_.empty() && seen_.size() < most_modules && !(open_ && is_of_argparse)) {
       const std::string next = waiting_.back();
       waiting_.pop_back();
@@ -44,6 +44,12 @@ public:
       const bool all = add_options(classes_, hf_classes_, made_);
       made_.one_parser = hf_parsers_ == 1 && declared_.parsers() == 0;
       made_.closed = all && made_.one_parser && hf_parses_ && !hf_open_ && waiting_.empty();
+      return std::move(made_);
+    }
+    if (imports_tyro_) {
+      made_.of_tyro = made_.one_parser = true;
+      made_.abbreviations = false;
+      made_.closed = tyro_classes_.size() == 1 && declared_.parsers() == 0 && !open_ && !tyro_open_ && waiting_.empty() && add_tyro_options(classes_, tyro_classes_.front(), "", tyro_default_, made_);
       return std::move(made_);
     }
     if (click_.commands() == 1 && declared_.parsers() == 0) {
@@ -69,6 +75,7 @@ private:
     for (const std::string_view way : {"sys.argv", "import_module(", "__import__(", "exec("})
       if (text.find(way) != std::string::npos) open_ = true;
     if (text.find("sys.argv.") != std::string::npos || text.find("sys.argv =") != std::string::npos || text.find("sys.argv +=") != std::string::npos) hf_open_ = argv_open_ = true;
+    if (text.find("tyro.conf") != std::string::npos || text.find("tyro.extras") != std::string::npos || text.find("from tyro") != std::string::npos || text.find("TyroConstructor") != std::string::npos) tyro_open_ = true;
     declared_.read_constants(*module);
     for (const Item& item : module->items) {
       if (!item.chunk->stmt) continue;
@@ -132,6 +139,7 @@ private:
 
   void statement(const Stmt& stmt, const std::string& path) {
     const auto names_reader = [&](const Name& first) {
+      imports_tyro_ = imports_tyro_ || first.text() == "tyro";
       if (is_one_of(first.text(), other_readers)) open_ = true;
     };
     if (stmt.kind == StmtKind::import) {
@@ -169,7 +177,7 @@ private:
   void call(const CallExpr& call, const std::string& path) {
     const std::string_view name = last_name(*call.function);
     if (declared_.call(call, site(path, call.span)) || of_dataclasses(name, call)) return;
-    if (click_.call(call, path, offset_)) return;
+    if (click_.call(call, path, offset_) || of_tyro(name, call)) return;
     if (name == "parse_args") {
       if (call.arguments.empty() && call.keywords.empty()) parses_ = true;
       else if (!call.arguments.empty() && call.arguments[0]->kind != ExprKind::none) open_ = true;  // another command line
@@ -193,6 +201,18 @@ private:
     };
     for (const Expr* argument : call.arguments) hands(argument);
     for (const Keyword& each : call.keywords) hands(each.value);
+  }
+
+  // tyro.cli(Args)
+  bool of_tyro(std::string_view name, const CallExpr& call) {
+    if (name != "cli" || call.function->kind != ExprKind::attribute || last_name(*static_cast<const AttributeExpr&>(*call.function).object) != "tyro") return false;
+    const bool is_class = call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::name;
+    tyro_classes_.emplace_back(is_class ? last_name(*call.arguments[0]) : std::string_view("?"));
+    for (const Keyword& each : call.keywords) {
+      if (each.name.text() == "default") tyro_default_ = true;
+      else if (each.name.text() != "description" && each.name.text() != "prog") tyro_open_ = true;
+    }
+    return true;
   }
 
   // HfArgumentParser((ModelArguments, TrainingArguments)).parse_args_into_dataclasses()
@@ -228,7 +248,8 @@ private:
   Declarations declared_{made_};
   ClickOptions click_{made_};
   DataClasses classes_;
-  std::vector<std::string> hf_classes_;
+  std::vector<std::string> hf_classes_, tyro_classes_;
+  bool imports_tyro_ = false, tyro_open_ = false, tyro_default_ = false;
   std::uint32_t offset_ = 0;
   std::vector<Span> conditions_, functions_around_;  // of the statement that is read
   std::vector<const ForStmt*> loops_;

@@ -48,6 +48,7 @@ struct ScriptOptions {
   bool one_parser = false;              // all options are of one parser, and of those of its commands
   bool of_dataclasses = false;          // HfArgumentParser makes it
   bool of_click = false;
+  bool of_tyro = false;                 // tyro.cli(Class)
   std::vector<DeclaredOption> options;
   std::vector<Commands> commands;
   std::set<int> required_groups;        // exclusive groups of which one option has to be given
