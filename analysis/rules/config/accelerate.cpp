@@ -52,11 +52,28 @@ void check_choice(const Node& root, std::string_view key, Severity severity, Doc
   report.add(severity, value->span, "`" + std::string(key) + "` is one of " + choices + "; accelerate refuses \"" + value->text + "\"");
 }
 
+// What DeepSpeed's own file says is said there alone: DeepSpeedPlugin of accelerate 1.15 raises over these beside it.
+constexpr std::string_view said_in_file[] = {"gradient_accumulation_steps", "gradient_clipping", "zero_stage", "offload_optimizer_device", "offload_param_device", "offload_param_nvme_path", "offload_optimizer_nvme_path", "zero3_save_16bit_model"};
+
+void check_deepspeed_file(const Node& root, DocumentReport& report) {
+  const Node* deepspeed = root.at("deepspeed_config");
+  const Field* file = deepspeed ? deepspeed->find("deepspeed_config_file") : nullptr;
+  if (!file || !file->value.is(Node::Kind::text) || file->value.text == "none") return;
+  const auto tell = [&](const Field& field, Severity severity, const std::string& unless) {
+    Finding& finding = report.add(severity, field.key_span, "with `deepspeed_config_file`, accelerate refuses `" + field.key + "` beside it: \"Please specify them appropriately in the DeepSpeed config file\"" + unless);
+    report.relate(finding, file->key_span, "DeepSpeed is configured in this file");
+  };
+  for (const Field& field : deepspeed->fields)
+    if (std::find(std::begin(said_in_file), std::end(said_in_file), field.key) != std::end(said_in_file)) return tell(field, Severity::error, "");
+  if (const Field* precision = root.find("mixed_precision"); precision && precision->value.is(Node::Kind::text)) tell(*precision, Severity::warning, ", unless the launch gives `--mixed_precision`");
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   const Node& root = input.document.root;
   if (input.document.is_broken || root.find("ec2_instance_type")) return;  // of SageMaker
   check_keys(root, "", report);
   if (const Node* fsdp = root.at("fsdp_config"); fsdp && fsdp->is(Node::Kind::table)) check_keys(*fsdp, "fsdp_config", report);
+  check_deepspeed_file(root, report);
   check_choice(root, "distributed_type", Severity::error, report);
   check_choice(root, "mixed_precision", Severity::error, report);
   const Node* processes = root.at("num_processes");
@@ -76,7 +93,8 @@ constexpr Rule accelerate_configuration = complete({
     .severity = Severity::error,
     .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it passes over",
     .why = "`accelerate launch` refuses a configuration with keys that it does not know: \"The config file had unknown keys\". In `fsdp_config` it "
-           "hands over what it knows and passes over the rest: a misspelt `fsdp_sharding_strategy` trains with the default, without a word.",
+           "hands over what it knows and passes over the rest: a misspelt `fsdp_sharding_strategy` trains with the default, without a word. With a "
+           "`deepspeed_config_file` it refuses what that file says to be said again.",
     .wrong = "# accelerate.yaml\n# num_process: 8\n",
     .right = "# accelerate.yaml\n# num_processes: 8\n",
     .silent = "Files without `compute_environment` and `distributed_type`; configurations for SageMaker; `deepspeed_config`, which may name any "
