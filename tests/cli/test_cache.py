@@ -145,3 +145,10 @@ def test_statistics_name_the_slowest_files(stepzero, write):
     assert lines[0].split() == ["reading", "ms", "runs", "ms", "steps", "units", "file"]
     assert lines[1].endswith("2 files, 0 from the cache")
     assert sorted(line.split()[-1] for line in lines[2:]) == ["a.py", "b.py"]
+
+
+def test_statistics_count_the_launches_of_scripts(stepzero, write):
+    write("train.py", "import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument(\"--lr\")\nargs = parser.parse_args()\n")
+    write("run.sh", "torchrun --nproc_per_node 2 train.py --lr 0.1\ntorchrun --nproc_per_node $N train.py --lr 0.1\npython elsewhere.py\n")
+    said = stepzero("check", "--no-cache", "--statistics", ".").said
+    assert "launches: 1 of 3 resolved wholly; 1 with words that their scripts leave open, 1 of programs that are not here" in said
