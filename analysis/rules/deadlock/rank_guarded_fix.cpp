@@ -147,6 +147,18 @@ private:
     return text;
   }
 
+  // Where the guard's part about ranks does not hold.
+  std::string negated() const {
+    const Expr& test = *guard_->test;
+    if (uniform_test_.empty() && test.kind == ExprKind::compare && as<CompareExpr>(test).ops.size() == 1 && as<CompareExpr>(test).ops[0] <= CompareOp::ge) {
+      constexpr std::string_view opposite[] = {" != ", " == ", " >= ", " > ", " <= ", " < "};  // by CompareOp
+      const auto& compared = as<CompareExpr>(test);
+      return std::string(source_.text(*compared.left)) + std::string(opposite[static_cast<std::size_t>(compared.ops[0])]) + std::string(source_.text(*compared.rights[0]));
+    }
+    if (uniform_test_.empty() && (test.kind == ExprKind::name || test.kind == ExprKind::attribute || test.kind == ExprKind::call)) return "not " + rank_test_;
+    return "not (" + rank_test_ + ")";
+  }
+
   bool hoist_statement(Fix& fix) {
     const OperationEvent& event = *guarded_.event;
     const values::CollectiveInfo* info = event.row->collective;
@@ -197,8 +209,15 @@ private:
     std::string others = block_text(other_, 0, other_.size());
     const bool needs_else = !make_buffer.empty() || !others.empty();
     const std::string guard_line = first_line();
+    // The collective comes first, and what the others do instead has nothing to do with it: the guard stays as it is.
+    if (guarded_.on_yes && before.empty() && make_buffer.empty() && uniform_test_.empty() && !others.empty() && !reads_local_of(*event.expr, other_, other_.size())) {
+      text = call + take_back;
+      if (!after.empty()) text += guard_line + after + outer + "else:" + end + others;
+      else text += outer + "if " + negated() + ":" + end + others;
+      return finish(fix, text, outer, step);
+    }
     if (guarded_.on_yes) {
-      if (before.empty() && needs_else) before = inner + "pass" + end;
+      if (before.empty() && needs_else) text += outer + "if " + negated() + ":" + end + others + make_buffer;
       if (!before.empty()) {
         text += guard_line + before;
         if (needs_else) text += outer + "else:" + end + others + make_buffer;
