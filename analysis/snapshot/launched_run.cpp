@@ -35,9 +35,11 @@ std::vector<Launch> launches_to_run(const LaunchesOfOne& known) {
   return chosen;
 }
 
-bool ranks_are_compared(const Launch& launch) {
-  constexpr std::int64_t most = 8;
-  return !launch.world || *launch.world <= most;
+bool ranks_are_compared(const Launch& launch, std::uint64_t steps) {
+  constexpr std::int64_t most = 8, usual = 4;
+  constexpr std::uint64_t longest = 300'000;  // steps of all ranks together
+  const std::int64_t world = launch.world.value_or(usual);
+  return world > 1 && world <= most && steps * static_cast<std::uint64_t>(world) <= longest;
 }
 
 void tell_of_launch(const Launch& launch, const std::vector<Standing::One>& known, std::vector<rules::Finding>& findings) {

@@ -24,8 +24,8 @@ struct LaunchedRun {
 bool reads_its_launch(const interpreter::Record& record, const program::Sources& sources);
 // Those that are run: few, and first those of which the most is known.
 std::vector<Launch> launches_to_run(const LaunchesOfOne& known);
-// Is the launch one of so few processes that what each does is compared?
-bool ranks_are_compared(const Launch& launch);
+// Is the launch one of so few processes, and its run so short, that what each of them does is compared?
+bool ranks_are_compared(const Launch& launch, std::uint64_t steps);
 // The findings of a launch as they are told beside those that are known: warnings that name it.
 void tell_of_launch(const Launch& launch, const std::vector<Standing::One>& known, std::vector<rules::Finding>& findings);
 

@@ -312,7 +312,7 @@ private:
       let_ask(launched, *launched_ranks_.back(), &own);
       rules::Told{options_.gpu_memory, false, false, launch.world.value_or(0)}.keep(launched);
       // As many runs as there are ranks: of one launch, the first of few processes.
-      const bool compares = !compared && ranks_are_compared(launch);
+      const bool compares = !compared && ranks_are_compared(launch, launched.steps);
       compared = compared || compares;
       for (const rules::Rule& rule : rules::rules())
         if (wanted(rule) && (compares || !rule.id.starts_with("deadlock/"))) judge(rule, {&launched}, &launch, all);
