@@ -13,8 +13,9 @@ namespace {
 int line_of(const Record& record, Place place) { return static_cast<int>(record.chunk(place).module->text->position(record.span(place).begin, syntax::Encoding::utf8).line) + 1; }
 } // namespace
 
-std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World& world, int key) {
+std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World& world, int key, bool only_few) {
   std::set<std::string> asked;
+  bool any_local = false;
   for (std::size_t rank = 0; rank < world.size(); ++rank) {
     const Trace& trace = world[rank];
     const Record& own = worlds.of(static_cast<int>(rank), static_cast<int>(world.size()));
@@ -23,6 +24,7 @@ std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World&
       if (!decision.open || !decision.branch || !decision.place || dies(decision.yes ? decision.branch->no : decision.branch->yes)) return;
       const values::Cond condition = decision.branch->condition;
       if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.external.contains(condition)) return;
+      any_local = any_local || own.symbols.sharing(condition) == symbolic::Sharing::local;
       constexpr std::size_t longest = 60;
       const std::string_view text = record.text(decision.place);
       asked.insert(text.size() <= longest && text.find('\n') == std::string_view::npos ? "`" + std::string(text) + "`" : "the condition in line " + std::to_string(line_of(record, decision.place)));
@@ -42,7 +44,10 @@ std::string what_is_agreed_on(const Record& record, Worlds& worlds, const World&
   if (asked.empty()) return "On all ways that were followed: ";
   std::string text = "Where the ranks agree on ";
   constexpr std::size_t most_named = 3;
-  if (asked.size() > most_named) return {};  // so many answers are hardly ever given together
+  // So many answers are hardly ever given together; fewer already, where each rank reads them for itself.
+  constexpr std::size_t most_asked = 5;
+  if (asked.size() > most_asked || (asked.size() > most_named && (any_local || only_few))) return {};
+  if (asked.size() > most_named) return text + *asked.begin() + " and " + std::to_string(asked.size() - 1) + " more questions to code that is not seen" + (groups.empty() ? "" : ", and " + groups) + ": ";
   for (auto it = asked.begin(); it != asked.end(); ++it) text += (it == asked.begin() ? "" : std::next(it) == asked.end() ? " and " : ", ") + *it;
   return text + (groups.empty() ? "" : ", and " + groups) + ": ";
 }

@@ -110,6 +110,7 @@ public:
         }
         if (into_.found.size() == before && (open || too_many_)) {
           granted_ = granted_agreement;
+          only_few_ = root->truncated || !open;
           look_at(*root);
           granted_ = Granted::nothing;
         }
@@ -509,7 +510,7 @@ private:
     if (stop.kind != Stop::Kind::none) {
       const bool told = unequal(story, mismatch, true) || explain(story, player, stop, mismatch) || left_by_rank(story, mismatch);
       // Where ranks decide differently by what only they have, another run may get past.
-      if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key);
+      if (told && granted_ == granted_agreement) mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key, only_few_);
       if (told && mismatch.certain) presume(world, stop, mismatch);
       if (Mismatch left; told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted && left_by_rank(story, left)) {
         left.world = story.size();
@@ -680,6 +681,7 @@ private:
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past
   int world_ = 0;                         // that is played
   std::set<int> fine_;  // sites that some run gets past
+  bool only_few_ = false;                // what rests on many answers is not told, as little is known of the rest
   bool too_many_ = false;                // ways, to follow them all
   bool got_past_ = false;                // some run stops where another gets past
   std::set<int> doubtful_;               // sites that a run came to of which not all is known
