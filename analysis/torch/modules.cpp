@@ -2,6 +2,7 @@
 // TorchScript). Semantics as in the documentation of torch.nn.Module.
 #include "torch/modules.hpp"
 
+#include "interpreter/noted_at.hpp"
 #include "torch/states.hpp"
 #include "values/kept.hpp"
 
@@ -261,6 +262,7 @@ Value buffer(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   if (call.run.of_any_use()) state.device = nullptr;
+  if (call.run.symbols().decide(call.run.truth(call.at(1))) != Answer::yes) call.run.named_condition(interpreter::noted_at(transient_buffer, call.place), Sharing::uniform);
   const Value made = result(call, state);
   made.as<Tensor>()->role = values::TensorRole::buffer;
   return made;

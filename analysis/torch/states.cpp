@@ -2,6 +2,7 @@
 // as in the documentation of torch.nn.Module. Knows no file: rules that read the run do.
 #include "torch/states.hpp"
 
+#include "interpreter/noted_at.hpp"
 #include "torch/modules.hpp"
 #include "torch/op.hpp"
 #include "values/kept.hpp"
@@ -89,6 +90,10 @@ public:
 private:
   bool tensor(const Instance& holder, Value value, const std::string& prefix, std::string_view name) {
     if (value.as<Tensor>()->role == TensorRole::plain) return false;
+    if (value.as<Tensor>()->role == TensorRole::buffer && interpreter::is_noted(run_.record(), transient_buffer)) {
+      found_.complete = false;
+      return true;
+    }
     if (value.as<Tensor>()->role == TensorRole::parameter || !is_transient(run_, holder, name)) found_.tensors[prefix + std::string(name)] = value.as<Tensor>()->now();
     return true;
   }

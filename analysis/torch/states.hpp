@@ -5,6 +5,9 @@
 
 namespace stepzero::torch {
 
+// Noted where a buffer is made that is not saved, whatever module it is given to.
+inline constexpr std::string_view transient_buffer = "buffer that is not saved";
+
 // Module.state_dict(): a dict from names to tensors, as they are at that moment; open where not all is known.
 Value state_dict(Call& call);
 // Module.load_state_dict(): holds the names and sizes of what it is given against those of the module. What the module had is left in the
