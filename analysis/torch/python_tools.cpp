@@ -130,6 +130,7 @@ std::vector<Row> python_tool_rows() {
       row("logging.basicConfig", function, "**options", nothing),
       row("os.path.join", function, "*paths", joined_path),
       row("os.path.basename", function, "path", base_name),
+      row("tempfile.gettempdir", function, "", uniform),
       row("random.choice", function, "seq", random_element),
   };
   for (const std::string_view name : {"logging.debug", "logging.info", "logging.warning", "logging.error", "logging.exception", "logging.critical"})
