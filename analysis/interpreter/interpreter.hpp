@@ -576,6 +576,8 @@ private:
   // Runs all statements once more; the modules that they import have run. False: see above.
   bool run_statements_again(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module, const Moments& before);
   bool meddles(const Moments& before) const;
+  bool is_left_by_import(const values::Slot& slot) const;  // its value
+  void note_import(const ModuleRun& run_of, values::Mark before, bool meddled);
   void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
   void take_over(Unit& unit);

@@ -180,13 +180,14 @@ void Interpreter::load(values::ModuleObject& object) {
   std::uint64_t& taken = module_steps_[run_of.is_installed];
   const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps), left = all - std::min(taken, all);
   step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
-  const bool steady = in_roots_ || (!replay_.meddled && (replay_.items.empty() || !meddles(replay_.items.back().before)));
+  // What a module writes into others that are imported with it stays with them, as if one statement had done it.
+  const bool outermost = std::none_of(modules_.begin(), modules_.end(), [&](const auto& each) { return each.second.object && each.second.object->loading && each.first != main_path_; });
+  const bool meddled = outermost && (replay_.meddled || (!replay_.items.empty() && meddles(replay_.items.back().before)));
   Speculation import(*this);
   run_module(run_of, run_of.syntax, false);
   import.keep_new_objects();
   import.commit();
-  const auto outside = heap().written(import.mark());
-  if (!steady || std::any_of(outside.begin(), outside.end(), [](const auto& each) { return is_outside_write(*each.first, each.second); })) replay_.unsteady.push_back(run_of.path);
+  if (outermost) note_import(run_of, import.mark(), meddled);
   taken += record_.steps - before;
   if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);
   if (!record_.cancelled) {
@@ -202,6 +203,21 @@ void Interpreter::load(values::ModuleObject& object) {
   guards_ = guards;
   --depth_;
   block_ = block;
+}
+
+// `meddled`: the file itself had written to what it shares with modules before this one was run.
+void Interpreter::note_import(const ModuleRun& run_of, values::Mark before, bool meddled) {
+  auto outside = heap().written(before);
+  std::erase_if(outside, [](const auto& each) { return !is_outside_write(*each.first, each.second); });
+  for (auto& [slot, value] : outside) value = slot->value;
+  // A function's import is the program's own order of events; a library's module that is run where it is first asked for is run by its import.
+  const bool in_order = path_.empty() && (!in_roots_ || run_of.is_installed);
+  if (meddled ? !in_roots_ || !outside.empty() : !outside.empty() && !in_order) {
+    replay_.unsteady.push_back(run_of.path);
+    return;
+  }
+  replay_.left.insert(replay_.left.end(), outside.begin(), outside.end());
+  replay_.program_left = replay_.program_left || (!outside.empty() && !run_of.is_installed);
 }
 
 // What a module binds whose statements did not all run may have been bound once more, and filled.

@@ -3,6 +3,7 @@
 #include "interpreter/built_runs.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/outside_write.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -29,6 +30,16 @@ bool binds_names(const Stmt* stmt) {
   case StmtKind::expression: return as<ExpressionStmt>(*stmt).value->kind == ExprKind::string;
   default: return false;
   }
+}
+
+// The import statements of a chunk, as they are written.
+std::vector<std::string> imports_of(const Chunk& chunk, const syntax::Module& module, std::uint32_t offset) {
+  std::vector<std::string> found;
+  if (!chunk.stmt) return found;
+  for_each_statement(*chunk.stmt, [&](const Stmt& stmt) {
+    if (stmt.kind == StmtKind::import || stmt.kind == StmtKind::import_from) found.emplace_back(module.text->slice({offset + stmt.span.begin, offset + stmt.span.end}));
+  });
+  return found;
 }
 
 } // namespace
@@ -85,7 +96,7 @@ void Interpreter::end_item(const values::Scope& globals) {
     const auto& entries = globals.names.entries();
     const auto found = std::find_if(entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
     if (found != entries.rend()) item.bound.push_back(found->first);
-    else if (is_outside_write(*slot, value)) item.meddled = true;
+    else if (is_outside_write(*slot, value) && !is_left_by_import(*slot)) item.meddled = true;
   }
   item.pure = item.pure && !item.meddled;
   replay_.meddled = replay_.meddled || item.meddled;
@@ -99,12 +110,16 @@ bool Interpreter::differs(const Used& used) const {
   return std::any_of(changed.names.begin(), changed.names.end(), [&](Name name) { return used.names.contains(name); });
 }
 
+bool Interpreter::is_left_by_import(const values::Slot& slot) const {
+  return std::any_of(replay_.left.begin(), replay_.left.end(), [&](const auto& each) { return each.first == &slot && each.second == slot.value; });
+}
+
 bool Interpreter::meddles(const Moments& before) const {
   const auto& entries = globals_->names.entries();
   const auto written = record_.heap.written(before.heap);
   return std::any_of(written.begin(), written.end(), [&](const auto& each) {
     const auto& [slot, value] = each;
-    return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && std::none_of(entries.begin(), entries.end(), [slot = slot](const auto& entry) { return entry.second == slot; });
+    return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && !is_left_by_import(*slot) && std::none_of(entries.begin(), entries.end(), [slot = slot](const auto& entry) { return entry.second == slot; });
   });
 }
 
@@ -208,9 +223,14 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     chunk.path.clear();
     gone.insert(index);
   };
+  std::vector<std::string> imports_before, imports_now;
+  for (std::size_t i = first; i < items.size() - behind; ++i)
+    for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset)) imports_now.push_back(std::move(each));
   for (std::size_t i = first; i < old.size() - behind; ++i) {
     note_change(old[i]);
     if (const auto found = replay_.chunks.find(old[i].chunk); found != replay_.chunks.end()) {
+      const ChunkOf& was = record_.chunks[found->second];
+      for (std::string& each : imports_of(*was.chunk, *was.module, was.offset)) imports_before.push_back(std::move(each));
       drop_chunk(found->second);
       replay_.chunks.erase(found);
     }
@@ -245,7 +265,9 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   block_ = &record_.roots.front()->block;
   const Moments before = old.empty() ? replay_.end : old.front().before;
   forget_facts(gone);
-  const bool placed = run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before);
+  // A module that is imported no more takes back what it wrote into others.
+  const bool imports_stand = !replay_.program_left || imports_before == imports_now;
+  const bool placed = imports_stand && (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before));
   block_ = nullptr;
   if (!placed) {
     replay_.possible = false;

@@ -97,6 +97,8 @@ struct Replay {
   std::size_t base_facts = 0;                        // of the symbols, where the file begins
   std::size_t doubts = 0;                            // the same
   bool meddled = false;                              // one of the statements so far did: see ItemRun
+  bool program_left = false;                         // modules of the program itself wrote some of `left`
+  values::Delta left;                                // what imported modules wrote into others: stays when the statements are run again
   std::vector<std::string> unsteady;                 // modules that would have to be run again with the statements that import them
   std::size_t units_run = 0;                         // by the last run
   std::size_t fresh_events = 0;                      // of the record, after the last run from the beginning

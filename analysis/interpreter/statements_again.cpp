@@ -139,6 +139,7 @@ bool Interpreter::run_statements_again(ModuleRun& run_of, const std::shared_ptr<
   note();
   const bool all = replay_.changed.all;
   rewind_to(before);
+  for (const auto& [slot, value] : replay_.left) slot->value = value;
   items.clear();
   replay_.meddled = record_.open_to_defaults = false;
   switches_ = 0;

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -32,6 +33,7 @@ public:
     return std::max(there, back);
   }
   bool went_on = false;
+  std::size_t findings = 0, most_findings = 0;
 
 private:
   std::size_t analyze() {
@@ -42,6 +44,8 @@ private:
     options.want_facts = options.want_schedule = true;
     const snapshot::Result result = snapshot::analyze(sources, path_, options);
     went_on = result.went_on;
+    findings = result.findings.size();
+    most_findings = std::max(most_findings, findings);
     return result.units_run;
   }
 
@@ -77,6 +81,27 @@ TEST_CASE("an edit runs the units again that use what changed, and no others") {
   CHECK(session.insert("class Layer40", "LIMIT = 3\n\n\n") <= 1);                           // a new constant
   CHECK(session.insert("64\n", "1") <= 3);                                                   // a constant that one function uses
   CHECK(session.insert("import torch\n", "import math\n") <= 1);                             // an import that nobody uses yet
+}
+
+// Modules that write into each other as they are imported do so once.
+TEST_CASE("a program whose modules register what they define is not begun again") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-registry";
+  std::filesystem::create_directories(folder / "shelf");
+  std::ofstream(folder / "shelf" / "__init__.py") << "";
+  std::ofstream(folder / "shelf" / "registry.py") << "ENTRIES = {}\n\n\ndef register(cls):\n    ENTRIES[cls.__name__] = cls\n    return cls\n";
+  std::ofstream(folder / "shelf" / "blocks.py") << "from torch import nn\nfrom .registry import register\n\n\n@register\nclass Block(nn.Module):\n    def __init__(self, width):\n"
+                                                   "        super().__init__()\n        self.fc = nn.Linear(width, 4)\n\n    def forward(self, x):\n        return self.fc(x)\n";
+  const std::string text = "import torch\nfrom torch import nn\nfrom shelf.registry import ENTRIES, register\nimport shelf.blocks\n\n\n@register\nclass Head(nn.Module):\n    def forward(self, x):\n        return x + 1\n\n\n"
+                           "def train(model, rounds):\n    for step in range(rounds):\n        out = model(torch.zeros(2, 3))\n    return out\n\n\ntrain(ENTRIES['Block'](3), 4)\nENTRIES['Head']()(torch.zeros(2))\n";
+  Session session((folder / "train.py").string(), text);
+  CHECK(session.insert("        return x + 1", "        x = x * 2\n") <= 2);
+  CHECK(session.insert("    return out", "    out = out.sum()\n") <= 2);
+  CHECK(session.insert("train(ENTRIES", "print(1)\n") <= 2);
+  CHECK(session.findings == 0);
+  session.insert("train(ENTRIES", "ENTRIES['Block'](5)(torch.zeros(2, 3))\n");
+  CHECK(session.most_findings == 1);
+  CHECK(session.findings == 0);
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("in real files, too") {
