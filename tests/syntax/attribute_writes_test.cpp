@@ -7,14 +7,21 @@ using namespace stepzero::syntax;
 
 namespace {
 
-// Of a text with one statement at its top level.
-AttributeWrites writes_of(const std::string& text) {
-  Document document(text);
-  const auto module = document.module();
-  REQUIRE(module->items.size() == 1);
-  const Item& item = module->items[0];
-  return AttributeWrites(*item.chunk->stmt, module->text->slice({item.offset, item.offset + item.chunk->size}));
-}
+// Of a text with one statement at its top level, in which the names lie.
+struct Written {
+  explicit Written(const std::string& text) : document(text), module(document.module()), item(module->items.at(0)), writes(*item.chunk->stmt, module->text->slice({item.offset, item.offset + item.chunk->size})) {
+    REQUIRE(module->items.size() == 1);
+  }
+  bool names(std::string_view name) const { return writes.names(name); }
+  bool computes() const { return writes.computes(); }
+  bool registers() const { return writes.registers(); }
+
+  Document document;
+  std::shared_ptr<const Module> module;
+  const Item& item;
+  AttributeWrites writes;
+};
+Written writes_of(const std::string& text) { return Written(text); }
 
 } // namespace
 
