@@ -1,5 +1,7 @@
 #include "footprint/account.hpp"
 
+#include "footprint/order.hpp"
+
 #include <algorithm>
 #include <functional>
 #include <typeindex>
@@ -16,31 +18,40 @@ using values::Operation;
 
 namespace {
 
-using Each = std::function<void(const OperationEvent&, const LoopEvent* loop)>;
+// `always`: under no condition.
+using Each = std::function<void(const OperationEvent&, const LoopEvent* loop, bool always)>;
 
-void visit(const Block& block, const LoopEvent* loop, const Each& each) {
+void visit(const Block& block, const LoopEvent* loop, bool always, const Each& each) {
   for (const Event* event : block.events) switch (event->kind) {
-    case EventKind::operation: each(static_cast<const OperationEvent&>(*event), loop); break;
+    case EventKind::operation: each(static_cast<const OperationEvent&>(*event), loop, always); break;
     case EventKind::branch:
-      visit(static_cast<const interpreter::BranchEvent*>(event)->yes, loop, each);
-      visit(static_cast<const interpreter::BranchEvent*>(event)->no, loop, each);
+      visit(static_cast<const interpreter::BranchEvent*>(event)->yes, loop, false, each);
+      visit(static_cast<const interpreter::BranchEvent*>(event)->no, loop, false, each);
       break;
     case EventKind::loop: {
       const auto* inner = static_cast<const LoopEvent*>(event);
-      for (const Block& round : inner->rounds) visit(round, inner, each);
+      for (const Block& round : inner->rounds) visit(round, inner, always, each);
       break;
     }
-    case EventKind::call: visit(static_cast<const interpreter::CallEvent*>(event)->body, loop, each); break;
+    case EventKind::call: visit(static_cast<const interpreter::CallEvent*>(event)->body, loop, always, each); break;
     case EventKind::attempt:
-      visit(static_cast<const interpreter::AttemptEvent*>(event)->body, loop, each);
-      visit(static_cast<const interpreter::AttemptEvent*>(event)->orelse, loop, each);
-      visit(static_cast<const interpreter::AttemptEvent*>(event)->finally, loop, each);
+      visit(static_cast<const interpreter::AttemptEvent*>(event)->body, loop, always, each);
+      visit(static_cast<const interpreter::AttemptEvent*>(event)->orelse, loop, always, each);
+      visit(static_cast<const interpreter::AttemptEvent*>(event)->finally, loop, always, each);
       break;
     default: break;
     }
 }
 
 bool is_all_known(const ModelAccount& model) { return model.tree.complete && (!model.division || model.division->exact); }
+
+// zero_grad(set_to_none=False): they are zeros then, and there.
+bool keeps_gradients(const Record& record, const OperationEvent& event) {
+  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
+    if (event.row->parameters[i].text() == "set_to_none")
+      if (const Value given = decided(record, event.arguments[i]); given.is(Kind::boolean)) return record.symbols.decide(given.condition()) == symbolic::Answer::no;
+  return false;
+}
 
 // Through the same lines? Of rounds that are run one by one each has calls of its own.
 bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
@@ -60,7 +71,7 @@ const Account& Account::of(const Record& record) {
 Account::Account(const Record& record, const Options& options, const Record* names) : record_(record), options_(options), names_(names) {
   for (const auto* roots : {&record_.default_roots, &record_.roots}) {
     for (const auto& root : *roots)
-      if (!root->function) visit(root->block, nullptr, [&](const OperationEvent& event, const LoopEvent* loop) { look(event, loop); });
+      if (!root->function) visit(root->block, nullptr, true, [&](const OperationEvent& event, const LoopEvent* loop, bool always) { look(event, loop, always); });
     if (!backwards_.empty()) break;
   }
   for (const Backward& backward : backwards_)
@@ -81,11 +92,11 @@ Account::Account(const Record& record, const Options& options, const Record* nam
   for (const Backward& backward : backwards_) add_graph(*backward.event, backward.loop);
   find_reach();
   for (ModelAccount& model : models_) count_gradients(model);
-  for (const OperationEvent* event : made_) optimizers_.push_back(optimizer_of(record_, *event, locals, options_.world, reach_ ? &*reach_ : nullptr));
+  for (const OperationEvent* event : made_) optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
   for (StepAccount& step : steps_) add_peak(step);
 }
 
-void Account::look(const OperationEvent& event, const LoopEvent* loop) {
+void Account::look(const OperationEvent& event, const LoopEvent* loop, bool always) {
   values_.push_back(event.self);
   values_.insert(values_.end(), event.arguments.begin(), event.arguments.end());
   if (event.row->operation == Operation::optimizer_made) {
@@ -93,6 +104,7 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop) {
     if (event.self.is(Kind::instance))
       if (const Value given = attribute(record_, *event.self.as<Instance>(), "$parameters"); given.is(Kind::instance)) values_.push_back(attribute(record_, *given.as<Instance>(), "$of"));
   }
+  if (event.row->operation == Operation::zero_grad && always && !keeps_gradients(record_, event)) clears_.push_back(&event);
   if (event.row->operation != Operation::backward || !event.self_state()) return;
   // Of one line, what the last round leaves.
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) { return other.event->place == event.place && same_way(other.event->calls, event.calls); });
@@ -187,7 +199,17 @@ void Account::add_peak(StepAccount& step) {
     step.standing.add(s, "state of " + optimizer.type, optimizer.state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
-  step.peak = peak_of(*step.graph, step.savings, step.standing, options_, named_nodes(*step.graph, step.backward->place));
+  find_stay(step);
+  Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
+  if (step.loop && step.loop->stmt) {
+    std::vector<std::uint32_t> turns;
+    for (const Node& node : all.nodes()) {
+      const Route route = inside(step.loop, route_of(node.made->calls, node.made->born));
+      turns.push_back(route.empty() ? 0 : statement_of(*step.loop, route));
+    }
+    all.arrange(turns);
+  }
+  step.peak = peak_of(all, moments_of(all, step), step.standing, options_);
   // The peak may be another where what is kept is more.
   if (!step.complete || step.saved.at_least()) step.peak.bytes.miss();
 }
@@ -248,10 +270,40 @@ std::unordered_set<const Held*> Account::reached(const StepAccount& step) const 
   return found;
 }
 
+std::vector<Moment> Account::moments_of(const Graph& graph, const StepAccount& step) const {
+  std::vector<Moment> made;
+  for (const Node& node : graph.nodes()) {
+    Moment moment;
+    moment.has_gradient = std::ranges::any_of(node.results, [&](const TensorState* result) { return graph.requires_grad(*result); });
+    if (moment.has_gradient) moment.saving = saved_by(graph, node, options_.device);
+    else moment.is_new = !step.loop || !step.loop->stmt || !inside(step.loop, route_of(node.made->calls, node.made->born)).empty();
+    made.push_back(std::move(moment));
+  }
+  mark_named(graph, step.backward->place, made);
+  return made;
+}
+
+void Account::find_stay(StepAccount& step) const {
+  const Route backward = inside(step.loop, route_of(step.backward->calls, step.backward->place));
+  if (backward.empty()) return;
+  Route first;  // of the forward
+  for (const Node& node : step.graph->nodes())
+    if (const Route route = inside(step.loop, route_of(node.made->calls, node.made->born)); !route.empty() && (first.empty() || before(route, first))) first = route;
+  if (first.empty()) return;
+  const auto is_cleared = [&](const auto& there) {
+    return std::ranges::any_of(clears_, [&](const OperationEvent* clears) {
+      const Route route = inside(step.loop, route_of(clears->calls, clears->place));
+      return !route.empty() && there(route);
+    });
+  };
+  // Behind the backward, or before the forward of the next round.
+  step.standing.gradients_stay = !is_cleared([&](const Route& route) { return before(backward, route) || before(route, first); });
+  step.standing.gradients_add_up = step.standing.gradients_stay && !is_cleared([&](const Route& route) { return before(route, backward); });
+}
+
 // The operations whose results have names where the backward is called: they outlive the step.
-std::vector<std::size_t> Account::named_nodes(const Graph& graph, values::Place backward) const {
-  std::vector<std::size_t> found;
-  if (!names_) return found;
+void Account::mark_named(const Graph& graph, values::Place backward, std::vector<Moment>& moments) const {
+  if (!names_) return;
   const std::string& path = record_.chunk(backward).path;
   const syntax::Span span = record_.span(backward);
   for (const interpreter::Fact& fact : names_->facts) {
@@ -263,11 +315,10 @@ std::vector<std::size_t> Account::named_nodes(const Graph& graph, values::Place 
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {
       const Made& node = *graph.nodes()[i].made;
       if (node.row != there.row || record_.chunk(node.born).path != names_->chunk(there.born).path || record_.span(node.born) != names_->span(there.born)) continue;
-      found.push_back(i);
+      moments[i].is_named = true;
       break;
     }
   }
-  return found;
 }
 
 } // namespace stepzero::footprint

@@ -51,7 +51,7 @@ public:
   std::unordered_set<const Held*> reached(const StepAccount& step) const;
 
 private:
-  void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop);
+  void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop, bool always);
   void add_model(const Instance& model);
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop);
   void mark_trained(const Graph& graph);
@@ -59,7 +59,10 @@ private:
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);
   std::unordered_set<const Held*> touched(const StepAccount& step) const;
-  std::vector<std::size_t> named_nodes(const Graph& graph, values::Place backward) const;
+  void mark_named(const Graph& graph, values::Place backward, std::vector<Moment>& moments) const;
+  std::vector<Moment> moments_of(const Graph& graph, const StepAccount& step) const;
+  // Are the gradients of the step before there when its forward begins, and when its backward does?
+  void find_stay(StepAccount& step) const;
 
   const Record& record_;
   const Options options_;
@@ -69,6 +72,7 @@ private:
     const interpreter::LoopEvent* loop = nullptr;
   };
   std::vector<const interpreter::OperationEvent*> made_;
+  std::vector<const interpreter::OperationEvent*> clears_;  // of gradients, in every round
   std::vector<Backward> backwards_;
   std::vector<Value> values_;  // that the run came across
   std::vector<ModelAccount> models_;

@@ -2,6 +2,8 @@
 // PyTorch 2.13.
 #include "footprint/saving_kinds.hpp"
 
+#include "footprint/strides.hpp"
+
 #include <algorithm>
 
 namespace stepzero::footprint {
@@ -19,22 +21,37 @@ Int product(symbolic::Context& s, std::initializer_list<Int> sizes) {
   return made;
 }
 
-// What an attention of so many numbers keeps behind its projections. `weights`: one for each pair of a query and a key, in each head.
+// What an attention of so many numbers keeps behind its projections. `weights`: one for each pair of a query and a key, in each head; `rows`: one
+// for each query, in each head.
 struct Sizes {
   Int queries, keys, weights, rows;
 };
-void keep_scores(Keeper& keeper, const Sizes& sizes, bool fused, bool drops) {
-  const Dtype dtype = keeper.dtype();
-  if (fused && !(keeper.device == Device::cpu && drops)) {
-    keeper.extra(sizes.rows, Dtype::float32, "log-sum-exp");
-    return;
-  }
+void keep_weights(Keeper& keeper, const Sizes& sizes, Dtype dtype, bool scales_keys, bool drops) {
   keeper.extra(sizes.queries, dtype, "scaled");
-  if (fused) keeper.extra(sizes.keys, dtype, "scaled");
+  if (scales_keys) keeper.extra(sizes.keys, dtype, "scaled");
   keeper.extra(sizes.weights, dtype, "weights");
   if (!drops) return;
   keeper.extra(sizes.weights, keeper.device == Device::cuda ? Dtype::boolean : dtype, "mask");
   keeper.extra(sizes.weights, dtype, "weights behind dropout");
+}
+
+constexpr std::int64_t rows_of_tile = 32;  // of the kernel that takes float32
+
+// Of fused kernels: a number for each query and, on a GPU, where the generator of random numbers stood.
+void keep_fused(Keeper& keeper, Int heads, Int length, Dtype dtype) {
+  symbolic::Context& s = keeper.s;
+  if (keeper.device == Device::cuda && !is_half(dtype) && length) length = s.mul(s.floordiv(s.add(length, s.constant(rows_of_tile - 1)), s.constant(rows_of_tile)), s.constant(rows_of_tile));
+  keeper.extra(product(s, {heads, length}), Dtype::float32, "log-sum-exp");
+  if (keeper.device == Device::cuda) keeper.extra(s.constant(2), Dtype::int64, "random state");
+}
+
+// No fused kernel takes a query, key or value whose last dimension has its elements apart; nor does the one of float32 take fewer heads of keys.
+bool has_kernel(const Keeper& keeper, std::initializer_list<const TensorState*> inputs, Dtype dtype) {
+  for (const TensorState* each : inputs) {
+    const std::vector<Int> strides = strides_of(keeper.graph.record(), *each);
+    if (const auto step = strides.empty() || !strides.back() ? std::nullopt : keeper.s.value(strides.back()); step && *step != 1) return false;
+  }
+  return is_half(dtype) || !keeper.flag("enable_gqa");
 }
 
 } // namespace
@@ -43,18 +60,32 @@ void keep_scores(Keeper& keeper, const Sizes& sizes, bool fused, bool drops) {
 void keep_attention(Keeper& keeper) {
   const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"), *value = keeper.tensor("value");
   if (!query || !key || !value || !query->shape.rank_known || query->shape.dims.size() < 2) return keeper.unknown();
+  symbolic::Context& s = keeper.s;
   const auto dropout = keeper.number("dropout_p");
-  const bool drops = !dropout || *dropout > 0;
-  const Int rows = elements(keeper.s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 1)});
-  if (keeper.device == Device::cpu && drops) {
-    keep_scores(keeper, {elements(keeper.s, query->shape), elements(keeper.s, key->shape), product(keeper.s, {rows, size_at(key, 1)}), rows}, true, true);
+  const bool drops = !dropout || *dropout > 0, on_gpu = keeper.device == Device::cuda;
+  const Dtype dtype = keeper.dtype();
+  const Int rows = elements(s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 1)}), heads = elements(s, Shape{true, std::vector(query->shape.dims.begin(), query->shape.dims.end() - 2)});
+  // On a GPU keys and values have the heads of the query by then.
+  const Sizes sizes{elements(s, query->shape), on_gpu ? product(s, {heads, size_at(key, 1), size_at(key, 0)}) : elements(s, key->shape), product(s, {rows, size_at(key, 1)}), rows};
+  if (!on_gpu && drops) {
+    keep_weights(keeper, sizes, dtype, true, true);
     keeper.keep(*value);
     return;
   }
+  if (on_gpu && !has_kernel(keeper, {query, key, value}, dtype)) {
+    // Of half precision, too, the weights are computed in float32.
+    const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
+    keep_weights(keeper, sizes, computed, true, drops);
+    keeper.extra(product(s, {heads, size_at(value, 1), size_at(value, 0)}), computed, "values");
+    return;
+  }
   for (const TensorState* each : {query, key, value}) keeper.keep(*each);
-  if (const TensorState* mask = keeper.tensor("attn_mask")) keeper.keep(*mask);
+  if (const TensorState* mask = keeper.tensor("attn_mask")) {
+    if (on_gpu && mask->dtype == Dtype::boolean) keeper.extra(elements(s, mask->shape), dtype, "mask in numbers");
+    else keeper.keep(*mask);
+  }
   keeper.keep_result(keeper.result());
-  keeper.extra(rows, Dtype::float32, "log-sum-exp");
+  keep_fused(keeper, heads, size_at(query, 1), dtype);
 }
 
 namespace {
@@ -62,12 +93,26 @@ namespace {
 struct Attention {
   Int batch, heads, length, other, width;
 };
-void keep_attention_of(Keeper& keeper, const Attention& of, bool fused, bool drops) {
+// Of a layer with projections. As measured on GPUs of the Hopper kind, whose kernel for half precision gives its result in the order in which it is
+// needed then; in float32 it is copied.
+void keep_attention_of(Keeper& keeper, const Attention& of, Dtype dtype, bool fused, bool drops) {
   symbolic::Context& s = keeper.s;
   const Int queries = product(s, {of.batch, of.length, of.width}), keys = product(s, {of.batch, of.other, of.width});
-  for (const Int each : {queries, keys, keys}) keeper.extra(each, keeper.dtype(), "projected");
-  keep_scores(keeper, {queries, keys, product(s, {of.batch, of.heads, of.length, of.other}), product(s, {of.batch, of.heads, of.length})}, fused, drops);
-  keeper.extra(queries, keeper.dtype(), "joined heads");
+  const Sizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, of.other}), product(s, {of.batch, of.heads, of.length})};
+  for (const Int each : {queries, keys, keys}) keeper.extra(each, dtype, "projected");
+  if (fused && !(keeper.device == Device::cpu && drops)) {
+    keep_fused(keeper, product(s, {of.batch, of.heads}), of.length, dtype);
+    if (keeper.device == Device::cuda && !is_half(dtype)) keeper.extra(queries, dtype, "result of the heads");
+  } else {
+    keep_weights(keeper, sizes, dtype, fused, drops);
+  }
+  keeper.extra(queries, dtype, "joined heads");
+}
+
+// Of the weights of a layer's parts, where autocast casts them.
+void keep_casts(Keeper& keeper, std::initializer_list<Int> weights) {
+  if (keeper.device == Device::cuda && keeper.result().cast_by && is_half(keeper.inner_dtype()))
+    for (const Int numbers : weights) keeper.extra(numbers, keeper.inner_dtype(), "cast of a weight");
 }
 
 bool is_first(const Keeper& keeper, std::string_view name, const Instance* layer) {
@@ -75,6 +120,20 @@ bool is_first(const Keeper& keeper, std::string_view name, const Instance* layer
   return flag.is(Kind::boolean) && keeper.s.decide(flag.condition()) == symbolic::Answer::yes;
 }
 
+} // namespace
+
+namespace {
+// Of projections, each input once: where batches come first they are turned around and copied; autocast copies, too. `as_is`: none is.
+void keep_inputs(Keeper& keeper, std::initializer_list<const TensorState*> inputs, bool turned, bool as_is = false) {
+  std::vector<const TensorState*> seen;
+  for (const TensorState* each : inputs) {
+    if (std::ranges::find(seen, each) != seen.end()) continue;
+    seen.push_back(each);
+    if (as_is) keeper.keep(*each);
+    else if (turned || keeper.dtype(*each) != keeper.inner_dtype()) keeper.extra(elements(keeper.s, each->shape), keeper.inner_dtype(), "input of a projection");
+    else keeper.keep(*each);
+  }
+}
 } // namespace
 
 void keep_multihead(Keeper& keeper) {
@@ -85,12 +144,51 @@ void keep_multihead(Keeper& keeper) {
   const bool batch_first = is_first(keeper, "batch_first", layer_of(keeper.made));
   const bool batched = query->shape.rank_known && query->shape.dims.size() == 3;
   const auto length = [&](const TensorState* of) { return size_at(of, batched && !batch_first ? 2 : 1); };
-  for (const TensorState* each : {query, key, value}) keeper.keep(*each);
+  keep_inputs(keeper, {query, key, value}, batch_first && batched);
   const Value asked = argument(keeper.made, "need_weights");
   const bool fused = asked.is(Kind::boolean) && s.decide(asked.condition()) == symbolic::Answer::no;
   const auto dropout = keeper.number("dropout");
-  keep_attention_of(keeper, {!batched ? s.constant(1) : size_at(query, batch_first ? 2 : 1), heads, length(query), length(key), width}, fused, dropout && *dropout > 0);
+  keep_casts(keeper, {product(s, {width, width, s.constant(4)})});
+  keep_attention_of(keeper, {!batched ? s.constant(1) : size_at(query, batch_first ? 2 : 1), heads, length(query), length(key), width}, keeper.inner_dtype(), fused, dropout && *dropout > 0);
 }
+
+namespace {
+struct Recurrent {
+  std::int64_t layers, ways;
+  Int outputs, states;  // numbers of one layer and one way
+};
+// Numbers of a direction of a layer that cuDNN reserves for each of its outputs.
+constexpr std::int64_t reserved_of_lstm = 5, reserved_of_gru = 6, reserved_of_rnn = 1;
+constexpr std::int64_t reserved_besides = 256;            // bytes
+constexpr std::int64_t random_states_of_cudnn = 6'488'064;  // bytes, on an H200; made once for each device
+
+// What cuDNN reserves, and what it was given. As measured with PyTorch 2.11 and CUDA 13.
+void keep_cudnn(Keeper& keeper, const Recurrent& of) {
+  symbolic::Context& s = keeper.s;
+  const Dtype dtype = keeper.inner_dtype();
+  const TensorState& input = *keeper.first();
+  if (keeper.dtype(input) == dtype) keeper.keep(input);
+  else keeper.extra(elements(s, input.shape), dtype, "cast");
+  const std::int64_t each = keeper.name == "LSTM" ? reserved_of_lstm : keeper.name == "GRU" ? reserved_of_gru : reserved_of_rnn;
+  const Int all = product(s, {of.outputs, s.constant(of.ways)}), between = product(s, {all, s.constant(of.layers - 1)});
+  keeper.extra(product(s, {all, s.constant(each * of.layers)}), dtype, "reserved by cuDNN");
+  if (of.layers > 1) keeper.extra(between, dtype, "outputs of layers inside");
+  keeper.extra(s.constant(reserved_besides), Dtype::uint8, "reserved by cuDNN");
+  if (const auto dropout = keeper.number("dropout"); of.layers > 1 && (!dropout || *dropout > 0)) {
+    keeper.extra(between ? s.floordiv(between, s.constant(8)) : nullptr, Dtype::uint8, "mask in bits");
+    keeper.extra(s.constant(random_states_of_cudnn), Dtype::uint8, "random states of cuDNN");
+  }
+  std::vector<const TensorState*> given;
+  for (const TensorState* state : keeper.tensors())
+    if (state != &input) given.push_back(state);
+  const Int states = product(s, {of.states, s.constant(of.layers * of.ways)});
+  const std::size_t kinds = keeper.name == "LSTM" ? 2 : 1;
+  for (std::size_t i = 0; i < kinds; ++i)
+    if (given.size() == kinds && keeper.dtype(*given[i]) == dtype) keeper.keep(*given[i]);
+    else keeper.extra(states, dtype, "first state");
+  keeper.keep_result(keeper.result());
+}
+} // namespace
 
 void keep_recurrent(Keeper& keeper) {
   const TensorState* input = keeper.first();
@@ -105,22 +203,23 @@ void keep_recurrent(Keeper& keeper) {
   const Int outputs = product(s, {tokens, hidden}), states = product(s, {batch, hidden});
   const Dtype dtype = keeper.dtype();
   const bool is_lstm = keeper.name == "LSTM";
+  if (keeper.device == Device::cuda) return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
   keeper.keep(*input);
   for (int layer = 0; layer < static_cast<int>(*layers); ++layer) {
     for (std::int64_t way = 0; way < ways; ++way) {
-      if (is_lstm && keeper.device == Device::cpu) {
+      if (is_lstm) {
         keeper.extra(outputs ? s.mul(outputs, s.constant(64)) : nullptr, Dtype::uint8, "workspace");  // of oneDNN, as measured
         if (layer + 1 < static_cast<int>(*layers) || ways > 1) keeper.extra(outputs, dtype, "output");
       } else {
-        const std::int64_t each = is_lstm ? 6 : keeper.name == "GRU" ? (keeper.device == Device::cpu ? 7 : 5) : 1;
+        const std::int64_t each = keeper.name == "GRU" ? 7 : 1;
         keeper.extra(outputs ? s.mul(outputs, s.constant(each)) : nullptr, dtype, "gates and states");
       }
       if (is_lstm)
         for (const char* what : {"first state", "first cell", "last state", "last cell"}) keeper.extra(states, dtype, what);
     }
     // What runs backwards gets its input turned around.
-    if (ways > 1 && !is_lstm && keeper.device == Device::cpu) keeper.extra(layer == 0 ? elements(s, input->shape) : outputs ? s.mul(outputs, s.constant(2)) : nullptr, dtype, "input turned around");
-    if (!is_lstm && keeper.device == Device::cpu && layer + 1 < static_cast<int>(*layers)) keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
+    if (ways > 1 && !is_lstm) keeper.extra(layer == 0 ? elements(s, input->shape) : outputs ? s.mul(outputs, s.constant(2)) : nullptr, dtype, "input turned around");
+    if (!is_lstm && layer + 1 < static_cast<int>(*layers)) keeper.extra(outputs ? s.mul(outputs, s.constant(ways)) : nullptr, dtype, "output");
   }
   if (is_lstm) keeper.keep_result(keeper.result());
 }
@@ -141,10 +240,12 @@ namespace {
 struct Block {
   Int width, heads, hidden, batch, length, other;  // other: of the memory that a decoder attends to
   bool drops = false, is_relu = false;
+  Dtype outside = Dtype::unknown;  // of what goes from part to part: under autocast not what products have
+  Int mask = nullptr;              // numbers of what the attention adds to its weights, for each layer; null: none
 };
 
-void keep_norm(Keeper& keeper, Int numbers, Int tokens) {
-  keeper.extra(numbers, keeper.dtype(), "input of a norm");
+void keep_norm(Keeper& keeper, Int numbers, Int tokens, Dtype dtype) {
+  keeper.extra(numbers, dtype, "input of a norm");
   for (const char* what : {"mean", "deviation"}) keeper.extra(tokens, Dtype::float32, what);
 }
 
@@ -152,12 +253,15 @@ void keep_norm(Keeper& keeper, Int numbers, Int tokens) {
 void keep_block(Keeper& keeper, const Block& block, bool decodes, bool is_last) {
   symbolic::Context& s = keeper.s;
   const Int tokens = product(s, {block.batch, block.length}), numbers = product(s, {tokens, block.width}), inner = product(s, {tokens, block.hidden});
-  const Dtype dtype = keeper.dtype(), mask = keeper.device == Device::cuda ? Dtype::boolean : dtype;
-  keep_attention_of(keeper, {block.batch, block.heads, block.length, block.length, block.width}, true, block.drops);
+  const Dtype dtype = keeper.inner_dtype(), mask = keeper.device == Device::cuda ? Dtype::boolean : dtype;
+  const Int square = product(s, {block.width, block.width, s.constant(4)});
+  keep_attention_of(keeper, {block.batch, block.heads, block.length, block.length, block.width}, dtype, true, block.drops);
+  if (block.mask) keeper.extra(block.mask, dtype, "mask of the attention");
   const int norms = decodes ? 3 : 2;
-  if (decodes) keep_attention_of(keeper, {block.batch, block.heads, block.length, block.other, block.width}, true, block.drops);
+  if (decodes) keep_attention_of(keeper, {block.batch, block.heads, block.length, block.other, block.width}, dtype, true, block.drops);
+  keep_casts(keeper, {square, decodes ? square : s.constant(0), product(s, {block.width, block.hidden, s.constant(2)})});
   for (int i = 0; i < norms; ++i) {
-    keep_norm(keeper, numbers, tokens);
+    keep_norm(keeper, numbers, tokens, block.outside);
     if (i + 1 < norms || !is_last) keeper.extra(numbers, dtype, "input of a part");  // what comes out of the last is the result
     if (block.drops) keeper.extra(numbers, mask, "mask");
   }
@@ -185,30 +289,45 @@ void keep_built(Keeper& keeper) {
   const Value activation = option("activation");
   const bool is_relu = activation.is(Kind::string) ? activation.text() == "relu" : !activation;
   const auto block = [&](const TensorState* state, const TensorState* other) {
-    return Block{size("d_model"), size("nhead"), size("dim_feedforward"), batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1), length(state), other ? length(other) : nullptr, drops, is_relu};
+    const TensorState *mask = keeper.tensor("src_mask"), *padding = keeper.tensor("src_key_padding_mask");
+    if (!mask) mask = keeper.tensor("mask");
+    if (!mask) mask = keeper.tensor("tgt_mask");
+    const Int batch = batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1), spread = padding ? product(keeper.s, {batch, size("nhead"), length(state)}) : nullptr;
+    // Of both each query gets its own.
+    const Int added = !mask ? spread : padding ? product(keeper.s, {spread, length(state)}) : elements(keeper.s, mask->shape);
+    return Block{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state), other ? length(other) : nullptr, drops, is_relu, keeper.dtype(), added};
   };
   const auto count = [&](std::string_view name) {
     const Value layers = attribute(keeper.graph.record(), *layer, name);
     const auto known = layers.is(Kind::integer) ? keeper.s.value(layers.integer()) : std::nullopt;
     return known && *known <= 512 ? *known : std::int64_t{1};
   };
-  for (const TensorState* state : keeper.made.states)
-    if (state) keeper.keep(*state);
-  const auto stack = [&](std::int64_t layers, const Block& each, bool decodes) {
-    for (std::int64_t i = 0; i < layers; ++i) keep_block(keeper, each, decodes, i + 1 == layers);
+  const bool norm_first = is_first(keeper, "norm_first", settings), turned = batch_first && batched;
+  // A norm in front keeps what the layer gets as it is.
+  const auto keep_first = [&](const TensorState* state) { keep_inputs(keeper, {state}, turned && !norm_first, norm_first); };
+  // What a decoder attends to is turned around in each of its layers.
+  const auto stack = [&](std::int64_t layers, const Block& each, bool decodes, const TensorState* attended) {
+    if (attended && !turned) keep_inputs(keeper, {attended}, false);
+    for (std::int64_t i = 0; i < layers; ++i) {
+      if (attended && turned) keep_inputs(keeper, {attended}, true);
+      keep_block(keeper, each, decodes, i + 1 == layers);
+    }
   };
   if (keeper.name == "Transformer") {
     const TensorState* target = keeper.tensor("tgt");
     if (!target) return keeper.unknown();
-    stack(count("num_encoder_layers"), block(first, nullptr), false);
-    stack(count("num_decoder_layers"), block(target, first), true);
-    for (const TensorState* state : {first, target}) keep_norm(keeper, elements(keeper.s, state->shape), keeper.s.mul(block(state, nullptr).batch, length(state)));
+    for (const TensorState* state : {first, target}) keep_first(state);
+    stack(count("num_encoder_layers"), block(first, nullptr), false, nullptr);
+    // What the encoder makes of its input has its shape.
+    stack(count("num_decoder_layers"), block(target, first), true, turned ? first : nullptr);
+    for (const TensorState* state : {first, target}) keep_norm(keeper, elements(keeper.s, state->shape), keeper.s.mul(block(state, nullptr).batch, length(state)), keeper.dtype());
     return;
   }
   const bool decodes = keeper.name.find("Decoder") != std::string_view::npos;
   if (decodes && !memory) return keeper.unknown();
-  stack(keeper.name.ends_with("Layer") ? 1 : count("num_layers"), block(first, memory), decodes);
-  if (attribute(keeper.graph.record(), *layer, "norm").is(Kind::instance)) keep_norm(keeper, elements(keeper.s, first->shape), elements(keeper.s, Shape{true, std::vector(first->shape.dims.begin(), first->shape.dims.end() - 1)}));
+  keep_first(first);
+  stack(keeper.name.ends_with("Layer") ? 1 : count("num_layers"), block(first, memory), decodes, memory);
+  if (attribute(keeper.graph.record(), *layer, "norm").is(Kind::instance)) keep_norm(keeper, elements(keeper.s, first->shape), elements(keeper.s, Shape{true, std::vector(first->shape.dims.begin(), first->shape.dims.end() - 1)}), keeper.dtype());
 }
 
 } // namespace stepzero::footprint

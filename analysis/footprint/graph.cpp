@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace stepzero::footprint {
 
@@ -81,6 +82,11 @@ bool is_idle_dropout(const Record& record, const Made& made) {
   return off || is_zero(record, setting(record, made, "p"));
 }
 
+namespace {
+// On the CPU the one, on a GPU the other.
+bool are_apart(const values::Device* a, const values::Device* b) { return a && b && a != b && (a->text == "cpu") != (b->text == "cpu"); }
+} // namespace
+
 bool shares_memory(const Record& record, const Made& made, const TensorState* result) {
   if (made.states.empty() || !made.states[0]) return false;
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
@@ -90,7 +96,7 @@ bool shares_memory(const Record& record, const Made& made, const TensorState* re
   if (name == "contiguous") return in_order(record, from);
   if (among(name, views)) return true;
   if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
-  if (among(name, casts)) return result && result->dtype == from.dtype;
+  if (among(name, casts)) return result && result->dtype == from.dtype && !are_apart(from.device, result->device);
   if (is_idle_dropout(record, made)) return true;
   return is_on(record, setting(record, made, "inplace"));
 }
@@ -227,6 +233,12 @@ Dtype promoted(Dtype a, Dtype b) {
 }
 } // namespace
 
+Dtype Graph::half_of(const TensorState& state) const {
+  if (!state.cast_by) return Dtype::unknown;
+  const Value half = attribute(record_, *state.cast_by, "$dtype");
+  return half.is(Kind::dtype) ? half.dtype() : device_ == Device::cpu ? Dtype::bfloat16 : Dtype::float16;
+}
+
 Dtype Graph::dtype(const TensorState& state) const {
   if (state.dtype != Dtype::unknown) return state.dtype;
   if (const auto known = dtypes_.find(identity(&state)); known != dtypes_.end()) return known->second;
@@ -235,11 +247,12 @@ Dtype Graph::dtype(const TensorState& state) const {
   const Made& made = *state.made;
   Dtype found = Dtype::unknown;
   const Casts casts = state.cast_by ? casts_of(torch::operator_name(*made.row), device_) : Casts::none;
-  const Value half = state.cast_by ? attribute(record_, *state.cast_by, "$dtype") : Value{};
   if (casts == Casts::lower) {
-    found = half.is(Kind::dtype) ? half.dtype() : device_ == Device::cpu ? Dtype::bfloat16 : Dtype::float16;
+    found = half_of(state);
   } else if (casts == Casts::higher) {
     found = Dtype::float32;
+  } else if (casts == Casts::of_input && !made.states.empty() && made.states[0]) {
+    found = dtype(*made.states[0]);
   } else {
     if (const Instance* layer = layer_of(made))
       if (const Value weight = attribute(record_, *layer, "weight"); weight.is(Kind::tensor)) found = weight.as<values::Tensor>()->now()->dtype;
@@ -268,6 +281,21 @@ void Graph::note_data() {
     if (!weight.is(Kind::tensor)) continue;
     if (const Dtype dtype = weight.as<values::Tensor>()->now()->dtype; values::is_floating(dtype)) dtypes_.try_emplace(data, dtype);
   }
+}
+
+void Graph::arrange(const std::vector<std::uint32_t>& turns) {
+  std::vector<std::size_t> order(nodes_.size()), place(nodes_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return turns[i]; });
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (std::ranges::any_of(nodes_[i].from, [&](std::size_t from) { return place[from] > place[i]; })) return;
+  std::vector<Node> arranged;
+  for (const std::size_t i : order) arranged.push_back(std::move(nodes_[i]));
+  for (Node& node : arranged)
+    for (std::size_t& from : node.from) from = place[from];
+  for (auto& [state, at] : places_) at = place[at];
+  nodes_ = std::move(arranged);
 }
 
 std::vector<Node> Graph::region(const Node& checkpoint) const {

@@ -42,6 +42,8 @@ public:
 
   // Under autocast, too, where operators choose the types of their results.
   Dtype dtype(const TensorState& state) const;
+  // What the autocast region behind the tensor lowers to; unknown: there is no such region.
+  Dtype half_of(const TensorState& state) const;
   Int bytes(const TensorState& state) const { return bytes_of(record_.symbols, state.shape, dtype(state)); }
 
   // Behind views and writes in place.
@@ -53,6 +55,10 @@ public:
   // Of a result of a node: the tensor's own operation, the same for all of the operation's results.
   std::size_t node_of(const TensorState& state) const;  // npos: none
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  // Puts the nodes in the order of these numbers, one for each; those with the same stay as they are. Nothing happens where an operation would come
+  // before one whose result it gets.
+  void arrange(const std::vector<std::uint32_t>& turns);
 
   // The operations of a checkpointed region, in order, its inputs left out.
   std::vector<Node> region(const Node& checkpoint) const;

@@ -10,37 +10,41 @@ using values::Kind;
 
 namespace {
 
-// Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter. As found in torch/optim of
-// PyTorch 2.13.
+// Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter, as found in torch/optim of PyTorch
+// 2.13. What it makes while it steps: `at_once` numbers for each number of all its parameters, where it steps them at once, as it does on a GPU; else
+// `in_turn` for each number of the one it steps; as measured with torch.cuda.memory_stats of PyTorch 2.11.
 struct Kept {
   std::string_view type;
   int copies;
   int counters;
-  int temporaries;             // numbers of its own while it steps all parameters at once
+  int at_once, in_turn;
   std::string_view if_set = {};     // one more copy where this argument is set
   std::string_view if_set_too = {};
   Width width = Width::of_parameter;
-  std::string_view needs = {}; // of copies and counters: none without it
+  std::string_view needs = {};      // of copies and counters: none without it
+  std::string_view on_way_if = {};  // one more number on the way where this argument is set
 };
 constexpr Kept table[] = {
-    {"SGD", 1, 0, 0, {}, {}, Width::of_parameter, "momentum"},
-    {"Adam", 2, 1, 1, "amsgrad"},
-    {"AdamW", 2, 1, 1, "amsgrad"},
-    {"NAdam", 2, 2, 1},
-    {"RAdam", 2, 1, 1},
-    {"Adamax", 2, 1, 1},
-    {"SparseAdam", 2, 0, 0},
-    {"Adagrad", 1, 1, 1},
-    {"Adadelta", 2, 1, 1},
-    {"Adafactor", 1, 1, 1, {}, {}, Width::factored},
-    {"Muon", 1, 0, 1},
-    {"RMSprop", 1, 1, 1, "momentum", "centered"},
-    {"Rprop", 2, 1, 1},
-    {"ASGD", 1, 3, 1},
-    {"Lion", 1, 0, 1},
-    {"FusedAdam", 2, 0, 0, {}, {}, Width::float32},
-    {"FusedLAMB", 2, 0, 0, {}, {}, Width::float32},
+    {"SGD", 1, 0, 0, 0, {}, {}, Width::of_parameter, "momentum", "weight_decay"},
+    {"Adam", 2, 1, 1, 3, "amsgrad"},
+    {"AdamW", 2, 1, 1, 3, "amsgrad"},
+    {"NAdam", 2, 2, 1, 3, {}, {}, Width::of_parameter, {}, "weight_decay"},
+    {"RAdam", 2, 1, 1, 3},
+    {"Adamax", 2, 1, 1, 3},
+    {"SparseAdam", 2, 0, 0, 0},
+    {"Adagrad", 1, 1, 2, 2},
+    {"Adadelta", 2, 1, 2, 2},
+    {"Adafactor", 1, 1, 0, 3, {}, {}, Width::factored},
+    {"Muon", 1, 0, 0, 3},
+    {"RMSprop", 1, 1, 1, 2, "momentum", "centered"},
+    {"Rprop", 2, 1, 1, 2},
+    {"ASGD", 1, 3, 1, 2},
+    {"Lion", 1, 0, 1, 2},
+    {"FusedAdam", 2, 0, 0, 0, {}, {}, Width::float32},
+    {"FusedLAMB", 2, 0, 0, 0, {}, {}, Width::float32},
 };
+// Those that step one parameter after the other, wherever they are.
+constexpr std::string_view one_by_one[] = {"Adafactor", "Muon"};
 
 // Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in its source of version 0.50: in 8 bits a copy
 // has a byte for each number and a float32 for each block of 256; parameters of fewer than 4096 numbers stay in float32.
@@ -121,6 +125,11 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
   return false;
 }
 
+bool is_given_off(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
+  const Value given = argument_of(record, made, name);
+  return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == symbolic::Answer::no;
+}
+
 // Of the class of that path, as it was made. Nothing: it is not known.
 std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEvent& made, std::string_view type, std::string_view path) {
   if (!path.starts_with(bitsandbytes)) {
@@ -139,7 +148,7 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
   }
   const auto kind = std::ranges::find(of_bitsandbytes, name, &KindOfBitsandbytes::name);
   if (kind == std::end(of_bitsandbytes)) return std::nullopt;
-  return Kept{type, kind->copies, 0, 0, {}, {}, width};
+  return Kept{type, kind->copies, 0, 0, 0, {}, {}, width};
 }
 
 } // namespace
@@ -180,7 +189,7 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
   return made;
 }
 
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals, int world, const Reach* reach) {
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options, const std::unordered_map<const values::Tensor*, Shape>& locals, const Reach* reach) {
   Optimizer optimizer;
   optimizer.made = &made;
   symbolic::Context& s = record.symbols;
@@ -201,7 +210,7 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
     if (inner.is(Kind::library)) optimizer.type = std::string(inner.as<values::LibrarySymbol>()->path.substr(inner.as<values::LibrarySymbol>()->path.rfind('.') + 1));
     optimizer.divided = true;
     std::vector<Held> part;
-    for (const std::size_t i : zero_part(record, optimizer.tensors, world)) part.push_back(optimizer.tensors[i]);
+    for (const std::size_t i : zero_part(record, optimizer.tensors, options.world)) part.push_back(optimizer.tensors[i]);
     optimizer.steps = std::move(part);
   } else {
     optimizer.steps = optimizer.tensors;
@@ -217,13 +226,23 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   optimizer.counters = counters;
   optimizer.width = kept->width;
   // An optimizer of nothing that is reached is stepped by a backward that is not seen.
+  const bool fused = is_set(record, made, "fused"), at_once = options.device == Device::cuda && std::ranges::find(one_by_one, optimizer.type) == std::end(one_by_one) && !is_given_off(record, made, "foreach");
+  const int on_way = fused ? 0 : (at_once ? kept->at_once : kept->in_turn) + (!kept->on_way_if.empty() && is_set(record, made, kept->on_way_if));
+  Bytes largest;
   const bool restricted = reach && std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
   for (const Held& held : optimizer.steps) {
     if (held.trained == values::Known::no || (restricted && !reach->holds(held))) continue;
     if (held.trained == values::Known::unknown) optimizer.state.miss();
     optimizer.state.add(s, state_bytes(record, optimizer, held));
-    optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), kept->temporaries * held.copies);
+    if (at_once) {
+      optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), on_way * held.copies);
+      continue;
+    }
+    Bytes one;
+    one.add(s, bytes_of(s, held.own(), held.dtype), on_way);
+    if (one.number(s, options.settings) > largest.number(s, options.settings)) largest = one;
   }
+  if (!at_once) optimizer.temporary = largest;
   return optimizer;
 }
 

@@ -1,6 +1,7 @@
 // What optimizers keep for each parameter, by their class and its settings.
 #pragma once
 
+#include "footprint/footprint.hpp"
 #include "footprint/modules.hpp"
 
 namespace stepzero::footprint {
@@ -25,6 +26,6 @@ struct Optimizer {
 // What it keeps for a parameter that it steps.
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held);
 // `locals`: what one process has of tensors that are divided. `reach`: what has a gradient; null: all that requires one.
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const std::unordered_map<const values::Tensor*, Shape>& locals = {}, int world = 1, const Reach* reach = nullptr);
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options = {}, const std::unordered_map<const values::Tensor*, Shape>& locals = {}, const Reach* reach = nullptr);
 
 } // namespace stepzero::footprint

@@ -18,6 +18,9 @@ struct Saving {
 };
 Saving saved_by(const Graph& graph, const Node& node, Device device);
 
+// What its backward makes on the way besides gradients, and lets go when it is done.
+Bytes passing_by(const Graph& graph, const Node& node, Device device);
+
 // One line of the table, for tests: what the operator keeps; nullopt: nothing is known.
 std::optional<std::string_view> saving_rule(std::string_view operator_name);
 

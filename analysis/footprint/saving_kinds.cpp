@@ -59,7 +59,7 @@ void Keeper::extra(Int count, Dtype dtype, std::string_view what) {
 void Keeper::keep(const TensorState& state) {
   const Casts casts = casts_of(name, device);
   const Dtype own = dtype(state);
-  const bool half = dtype() == Dtype::bfloat16 || dtype() == Dtype::float16, was_half = own == Dtype::bfloat16 || own == Dtype::float16;
+  const bool half = is_half(dtype()), was_half = is_half(own);
   const Held* held = graph.held(state);
   if ((casts == Casts::lower && half && own == Dtype::float32) || (casts == Casts::higher && was_half && dtype() == Dtype::float32)) {
     // Autocast keeps what it made of a parameter for all its uses.
@@ -181,7 +181,21 @@ void keep_instances(Keeper& keeper) {
 void keep_logs(Keeper& keeper) {
   const TensorState* input = keeper.first();
   if (!input) return keeper.unknown();
-  keeper.extra(elements(keeper.s, input->shape), keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(), "logarithms of the probabilities");
+  const Int count = elements(keeper.s, input->shape);
+  // On a GPU autocast raises not the whole, but the second of its two parts, which gets what the first one made.
+  if (const Dtype own = keeper.dtype(*input); keeper.device == Device::cuda && keeper.result().cast_by && is_half(own)) keeper.extra(count, own, "logarithms in half precision");
+  keeper.extra(count, keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(), "logarithms of the probabilities");
+}
+void keep_difference(Keeper& keeper) {
+  const TensorState *input = keeper.first(), *target = keeper.tensor("target");
+  if (!input || !target) return keeper.unknown();
+  const Dtype own = keeper.dtype(*input);
+  keeper.extra(elements(keeper.s, input->shape), keeper.result().cast_by && is_half(own) && keeper.device == Device::cuda ? Dtype::float32 : own, "difference");
+}
+void keep_upcast(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  if (!input || !keeper.result().cast_by || keeper.device != Device::cuda || !is_half(keeper.dtype(*input))) return keeper.operand("input");
+  for (const char* what : {"input in float32", "normalized input in float32"}) keeper.extra(elements(keeper.s, input->shape), Dtype::float32, what);
 }
 void keep_total(Keeper& keeper) { keeper.extra(keeper.s.constant(1), keeper.dtype(), "total weight"); }
 void keep_rows_of_input(Keeper& keeper) {
@@ -237,7 +251,7 @@ void keep_region(Keeper& keeper) {
 
 constexpr SpecialKind kinds[] = {
     {"operands", keep_operands}, {"result", keep_result}, {"either", keep_either}, {"copy", keep_copy}, {"noise", keep_noise}, {"feature_noise", keep_feature_noise}, {"indices", keep_indices},
-    {"lengths", keep_lengths}, {"rows", keep_rows}, {"row", keep_row}, {"channels", keep_channels}, {"groups", keep_groups}, {"instances", keep_instances}, {"logs", keep_logs}, {"total", keep_total}, {"rows_of_input", keep_rows_of_input}, {"power", keep_power},
+    {"lengths", keep_lengths}, {"rows", keep_rows}, {"row", keep_row}, {"channels", keep_channels}, {"groups", keep_groups}, {"instances", keep_instances}, {"logs", keep_logs}, {"difference", keep_difference}, {"upcast", keep_upcast}, {"total", keep_total}, {"rows_of_input", keep_rows_of_input}, {"power", keep_power},
     {"extreme", keep_extreme}, {"index", keep_index}, {"unless_mean", keep_unless_mean}, {"region", keep_region}, {"attention", keep_attention}, {"multihead", keep_multihead},
     {"recurrent", keep_recurrent}, {"cell", keep_cell}, {"built", keep_built},
 };

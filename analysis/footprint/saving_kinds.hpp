@@ -10,6 +10,8 @@
 
 namespace stepzero::footprint {
 
+inline bool is_half(Dtype dtype) { return dtype == Dtype::float16 || dtype == Dtype::bfloat16; }
+
 class Keeper {
 public:
   Keeper(const Graph& of, const Node& operation, Device runs_on, Saving& into)
@@ -25,6 +27,8 @@ public:
   const TensorState& result() const { return *node.results[0]; }
   Dtype dtype() const { return graph.dtype(result()); }
   Dtype dtype(const TensorState& state) const { return graph.dtype(state); }
+  // Of products inside a layer that is made of several operators: what autocast makes of them.
+  Dtype inner_dtype() const { return result().cast_by ? graph.half_of(result()) : dtype(); }
   // The tensor of that argument, or of that name in the layer; null if there is none.
   const TensorState* tensor(std::string_view parameter) const;
   const TensorState* first() const { return made.states.empty() ? nullptr : made.states[0]; }

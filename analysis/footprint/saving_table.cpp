@@ -28,7 +28,7 @@ constexpr Keeping table[] = {
     // Norms.
     {"BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d batch_norm", "input weight channels"},
     {"LayerNorm layer_norm native_layer_norm", "input weight rows"},
-    {"RMSNorm rms_norm", "input weight row"},
+    {"RMSNorm rms_norm", "upcast weight row"},
     {"GroupNorm group_norm", "input weight groups"},
     {"InstanceNorm1d InstanceNorm2d InstanceNorm3d instance_norm", "input instances"},
     {"LocalResponseNorm local_response_norm", "input copy copy"},
@@ -104,7 +104,8 @@ constexpr Keeping table[] = {
     // Losses.
     {"cross_entropy CrossEntropyLoss", "logs target total"},
     {"nll_loss NLLLoss NLLLoss2d", "input target total"},
-    {"mse_loss l1_loss smooth_l1_loss huber_loss MSELoss L1Loss SmoothL1Loss HuberLoss", "input target"},
+    {"mse_loss smooth_l1_loss huber_loss MSELoss SmoothL1Loss HuberLoss", "input target"},
+    {"l1_loss L1Loss", "difference"},
     {"binary_cross_entropy BCELoss binary_cross_entropy_with_logits BCEWithLogitsLoss", "input target"},
     {"kl_div KLDivLoss", "input target copy"},
     {"soft_margin_loss SoftMarginLoss hinge_embedding_loss HingeEmbeddingLoss", "input target"},
@@ -117,9 +118,20 @@ constexpr Keeping table[] = {
     {"checkpoint", "region"},
 };
 
+struct Passing {
+  std::string_view names;
+  int numbers;
+};
+constexpr Passing passing[] = {
+    {" sqrt sin cos abs softmax Softmax Softmin softmin Softmax2d tanhshrink Tanhshrink prelu PReLU cross_entropy CrossEntropyLoss l1_loss L1Loss kl_div KLDivLoss var std ", 1},
+    {" rsqrt square pow float_power reciprocal ", 2},
+    {" normalize softsign Softsign ", 3},
+    {" erf ", 4},
+};
+
 constexpr std::string_view lowered =
     " linear Linear NonDynamicallyQuantizableLinear matmul mm bmm mv addmm addmv addr baddbmm addbmm chain_matmul multi_dot einsum scaled_dot_product_attention prelu PReLU "
-    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN LSTMCell GRUCell RNNCell ";
+    "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d LSTM GRU RNN LSTMCell GRUCell RNNCell MultiheadAttention ";
 // Of autocast on CUDA; on the CPU it raises the losses and few others.
 constexpr std::string_view raised =
     " softmax log_softmax Softmax LogSoftmax LayerNorm layer_norm GroupNorm group_norm norm cross_entropy CrossEntropyLoss nll_loss NLLLoss mse_loss MSELoss l1_loss L1Loss "
@@ -128,6 +140,8 @@ constexpr std::string_view raised =
 constexpr std::string_view raised_on_cpu =
     " cross_entropy CrossEntropyLoss nll_loss NLLLoss mse_loss MSELoss l1_loss L1Loss smooth_l1_loss SmoothL1Loss kl_div KLDivLoss huber_loss HuberLoss "
     "binary_cross_entropy binary_cross_entropy_with_logits BCEWithLogitsLoss prod quantile cosine_embedding_loss poisson_nll_loss grid_sample cumprod cdist ";
+
+constexpr std::string_view of_input = " BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm batch_norm InstanceNorm1d InstanceNorm2d InstanceNorm3d instance_norm RMSNorm rms_norm ";
 
 bool lists(std::string_view words, std::string_view name) {
   for (std::size_t at = words.find(name); at != std::string_view::npos; at = words.find(name, at + 1))
@@ -153,8 +167,16 @@ std::optional<std::string_view> keeping_of(std::string_view operator_name) {
   return found != known.end() ? std::optional(found->second) : std::nullopt;
 }
 
+int passing_of(std::string_view operator_name) {
+  for (const Passing& line : passing)
+    if (lists(line.names, operator_name)) return line.numbers;
+  return 0;
+}
+
 Casts casts_of(std::string_view operator_name, Device device) {
-  return lists(lowered, operator_name) ? Casts::lower : lists(device == Device::cpu ? raised_on_cpu : raised, operator_name) ? Casts::higher : Casts::none;
+  if (lists(lowered, operator_name)) return Casts::lower;
+  if (lists(device == Device::cpu ? raised_on_cpu : raised, operator_name)) return Casts::higher;
+  return lists(of_input, operator_name) ? Casts::of_input : Casts::none;
 }
 
 } // namespace stepzero::footprint

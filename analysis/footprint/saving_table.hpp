@@ -19,6 +19,8 @@ namespace stepzero::footprint {
 //   lse                    a float32 for each query and head
 //   logs, total            the logarithms of the probabilities of the input; the sum of the targets' weights
 //   either                 the input or, where that is written over, the result
+//   difference             of the input and the target
+//   upcast                 the input, but under autocast, where the norm is put together from other operators, two copies of it in float32
 //   rows_of_input          the input as a matrix: a copy where it cannot be seen as one
 struct Keeping {
   std::string_view names;  // of the operators, by spaces
@@ -27,8 +29,13 @@ struct Keeping {
 // Nullopt: the table does not speak of it.
 std::optional<std::string_view> keeping_of(std::string_view operator_name);
 
-// What autocast makes of the operator: its operands become half precision, or float32.
-enum class Casts : std::uint8_t { none, lower, higher };
+// How many numbers the operator's backward makes for each number of its input besides the gradients, and lets go when it is done: as measured
+// with torch.cuda.memory_stats of PyTorch 2.11.
+int passing_of(std::string_view operator_name);
+
+// What autocast makes of the operator: its operands become half precision, or float32. `of_input`: nothing, and the result has the input's
+// type, whatever the weights have.
+enum class Casts : std::uint8_t { none, lower, higher, of_input };
 Casts casts_of(std::string_view operator_name, Device device);
 
 } // namespace stepzero::footprint

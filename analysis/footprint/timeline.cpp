@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_set>
+#include <utility>
 
 namespace stepzero::footprint {
 
@@ -30,6 +32,7 @@ struct Block {
   std::size_t last_use = 0;  // the last operation of the forward that reads it
   bool held_by_name = false; // a variable of the loop has it, until the next round
   bool alive = false;
+  bool left = false;         // that of the round before is there still
 };
 
 struct Gradient {
@@ -41,52 +44,69 @@ struct Gradient {
 
 class Timeline {
 public:
-  Timeline(const Graph& graph, const std::vector<Saving>& savings, const Standing& standing, const Options& options, const std::vector<std::size_t>& named)
-      : graph_(graph), savings_(savings), standing_(standing), options_(options), named_(named), s_(graph.record().symbols) {}
+  Timeline(const Graph& graph, const std::vector<Moment>& moments, const Standing& standing, const Options& options)
+      : graph_(graph), moments_(moments), standing_(standing), options_(options), s_(graph.record().symbols) {}
 
   Peak run() {
     plan();
     std::int64_t base = 0;
-    for (const auto& [what, bytes] : standing_.kept) base += bytes.number(s_, options_.settings);
+    for (const auto& [what, bytes] : standing_.kept) base += number(bytes);
     now_ = base;
-    for (const auto& [what, bytes] : standing_.during) now_ += bytes.number(s_, options_.settings);
+    for (const auto& [what, bytes] : standing_.during) now_ += number(bytes);
+    if (standing_.gradients_stay) now_ += number(standing_.gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the round before.
     for (auto& [storage, block] : blocks_)
-      if (block.held_by_name && !block.alive) left_.add(s_, block.bytes), now_ += block.number;
+      if (block.held_by_name && !block.alive) block.left = true, now_ += block.number;
     forward();
+    if (standing_.gradients_stay && !standing_.gradients_add_up) now_ -= number(standing_.gradients);
+    in_backward_ = true;
     backward();
-    // The optimizer, once all gradients are there.
-    const std::int64_t gradients = standing_.gradients.number(s_, options_.settings);
-    if (const std::int64_t then = base + gradients + standing_.temporary.number(s_, options_.settings); then > best_) {
+    // The optimizer, once all gradients are there. What has a name is there still.
+    Bytes named;
+    for (const auto& [storage, block] : blocks_)
+      if (block.alive) named.add(s_, block.bytes);
+    if (const std::int64_t then = base + number(named) + number(standing_.gradients) + number(standing_.temporary); then > best_) {
       peak_ = {};
       peak_.moment = "optimizer";
       part("gradients of parameters", {}, standing_.gradients);
       part("temporaries of the optimizer", {}, standing_.temporary);
+      part("batches and results with names", {}, named);
       standing_parts();
     }
     return std::move(peak_);
   }
 
 private:
+  std::int64_t number(const Bytes& bytes) const { return bytes.number(s_, options_.settings); }
+
   void plan() {
     const auto& nodes = graph_.nodes();
+    // Of what was there before the step only what the step reads is there still.
+    std::unordered_set<Storage, StorageHash> read;
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (moments_[i].is_new)
+        for (const auto* list : {&nodes[i].made->states, &nodes[i].made->listed})
+          for (const TensorState* state : *list)
+            if (state) read.insert(graph_.storage(*state));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const TensorState* result : nodes[i].results) {
-        if (&graph_.base(*result) != result || graph_.held(*result)) continue;
+        if (&graph_.base(*result) != result || graph_.held(*result) || is_elsewhere(*result)) continue;
+        if (!moments_[i].is_new && !read.contains(graph_.storage(*result))) continue;
         Block& block = block_of(graph_.storage(*result));
         block.bytes = {};
         block.bytes.add(s_, graph_.bytes(*result));
         block.what = torch::operator_name(*nodes[i].made->row);
         block.place = nodes[i].made->born;
-        made_[i].push_back(graph_.storage(*result));
+        if (moments_[i].is_new) made_[i].push_back(graph_.storage(*result));
+        else inputs_.push_back(graph_.storage(*result)), block.held_by_name = true;
         block.last_use = std::max(block.last_use, i);
       }
       for (const auto* list : {&nodes[i].made->states, &nodes[i].made->listed})
         for (const TensorState* state : *list)
           if (state && !graph_.held(*state))
             if (const auto found = blocks_.find(graph_.storage(*state)); found != blocks_.end()) found->second.last_use = i;
-      for (const Saved& saved : savings_[i].kept) {
+      for (const Saved& saved : moments_[i].saving.kept) {
         if (saved.held) continue;
         const bool is_new = !blocks_.contains(saved.storage);
         Block& block = block_of(saved.storage);
@@ -94,18 +114,22 @@ private:
           block.bytes = saved.bytes;
           block.what = saved.what == "input" ? std::string_view("input") : torch::operator_name(*nodes[i].made->row);
           block.place = nodes[i].made->born;
-          // What the operation made for itself, or what came in from outside.
-          if (saved.what == "input" || saved.what == "result") inputs_.push_back(saved.storage);
+          // What the operation made for itself, or what came in from outside and has a name there.
+          if (saved.what == "input" || saved.what == "result") inputs_.push_back(saved.storage), block.held_by_name = true;
           else made_[i].push_back(saved.storage);
         }
         ++block.savers;
       }
     }
-    for (const std::size_t i : named_)
-      for (const TensorState* result : nodes[i].results)
-        if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end()) found->second.held_by_name = true;
-    for (auto& [storage, block] : blocks_) block.number = block.bytes.number(s_, options_.settings);
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (moments_[i].is_named)
+        for (const TensorState* result : nodes[i].results)
+          if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end()) found->second.held_by_name = true;
+    for (auto& [storage, block] : blocks_) block.number = number(block.bytes);
   }
+
+  // On the CPU, while the step runs on a GPU.
+  bool is_elsewhere(const TensorState& state) const { return options_.device == Device::cuda && state.device && state.device->text == "cpu"; }
 
   Block& block_of(const Storage& storage) { return blocks_[storage]; }
 
@@ -129,10 +153,12 @@ private:
       for (const Storage& storage : made_[i]) make(blocks_.at(storage));
       look("forward", nodes[i].made->born);
       for (Block* block : ends[i]) drop(*block);
+      // A name that has a new tensor lets the old one go.
+      for (const Storage& storage : made_[i])
+        if (Block& block = blocks_.at(storage); block.left) block.left = false, now_ -= block.number;
     }
-    // The names of the loop have new tensors now.
-    now_ -= left_.number(s_, options_.settings);
-    left_ = {};
+    for (auto& [storage, block] : blocks_)
+      if (block.left) block.left = false, now_ -= block.number;
   }
 
   void backward() {
@@ -142,10 +168,11 @@ private:
     of.back() = gradient(nodes.size() - 1);
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const Node& node = nodes[i];
+      if (!moments_[i].has_gradient) continue;
       if (of[i] >= 0) {
         const bool passes = passes_gradient(*node.made) || (!node.results.empty() && shares_memory(graph_.record(), *node.made, node.results[0]) && node.made->row->variant == values::Variant::plain);
         for (const std::size_t from : node.from) {
-          if (of[from] >= 0) continue;
+          if (of[from] >= 0 || !moments_[from].has_gradient) continue;
           if (passes && gradients_[static_cast<std::size_t>(of[i])].number == result_bytes(from)) {
             of[from] = of[i];
             ++gradients_[static_cast<std::size_t>(of[i])].users;
@@ -155,11 +182,15 @@ private:
         }
       }
       own_gradients(node);
+      passing_.add(s_, passing_by(graph_, node, options_.device));
       if (is_checkpoint(*node.made)) recompute(i);
+      now_ += number(passing_) + added_;
       look("backward", node.made->born);
-      now_ -= again_.number(s_, options_.settings);
+      now_ -= number(again_) + number(passing_) + added_;
       again_ = {};
-      for (const Saved& saved : savings_[i].kept)
+      passing_ = {};
+      added_ = 0;
+      for (const Saved& saved : moments_[i].saving.kept)
         if (!saved.held)
           if (Block& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
       if (of[i] >= 0)
@@ -170,13 +201,16 @@ private:
   // A checkpointed region runs again, and keeps what it would have kept.
   void recompute(std::size_t i) {
     std::unordered_set<Storage, StorageHash> seen;
-    for (const Saved& saved : savings_[i].kept) seen.insert(saved.storage);
+    for (const Saved& saved : moments_[i].saving.kept) seen.insert(saved.storage);
+    std::int64_t most_added = 0;
     for (const Node& inner : graph_.region(graph_.nodes()[i])) {
       own_gradients(inner);
+      most_added = std::max(most_added, std::exchange(added_, 0));
       for (const Saved& saved : saved_by(graph_, inner, options_.device).kept)
         if (!saved.held && seen.insert(saved.storage).second) again_.add(s_, saved.bytes);
     }
-    now_ += again_.number(s_, options_.settings);
+    now_ += number(again_);
+    added_ = most_added;
   }
 
   std::int64_t result_bytes(std::size_t i) {
@@ -201,8 +235,13 @@ private:
       if (!held || !held->is_parameter || held->trained == values::Known::no || done_[held]++ >= held->copies) return;
       Bytes bytes;
       bytes.add(s_, bytes_of(s_, held->local ? *held->local : state.shape, state.dtype));
-      now_ += bytes.number(s_, options_.settings);
-      parameter_gradients_.add(s_, bytes);
+      // One that is there already gets this one added, which is let go then.
+      if (standing_.gradients_add_up) {
+        added_ += number(bytes);
+      } else {
+        now_ += number(bytes);
+        parameter_gradients_.add(s_, bytes);
+      }
     };
     for (const TensorState* state : node.made->states)
       if (state) add(graph_.held(*state), graph_.base(*state));
@@ -236,8 +275,15 @@ private:
       if (gradient.users > 0) flowing.add(s_, gradient.bytes);
     part("gradients on their way", place, flowing);
     part("computed again", place, again_);
-    part("gradients of parameters", {}, parameter_gradients_);
-    part("results of the step before", {}, left_);
+    part("temporaries of the backward", place, passing_);
+    Bytes added;
+    added.add(added_);
+    part("gradients that are added to others", place, added);
+    part("gradients of parameters", {}, (in_backward_ ? standing_.gradients_add_up : standing_.gradients_stay) ? standing_.gradients : parameter_gradients_);
+    Bytes left;
+    for (const auto& [storage, block] : blocks_)
+      if (block.left) left.add(s_, block.bytes);
+    part("results of the step before", {}, left);
   }
 
   void standing_parts() {
@@ -250,26 +296,28 @@ private:
   }
 
   const Graph& graph_;
-  const std::vector<Saving>& savings_;
+  const std::vector<Moment>& moments_;
   const Standing& standing_;
   const Options& options_;
-  const std::vector<std::size_t>& named_;
   symbolic::Context& s_;
   std::unordered_map<Storage, Block, StorageHash> blocks_;
   std::unordered_map<std::size_t, std::vector<Storage>> made_;  // by the operation that makes them
   std::vector<Storage> inputs_;
   std::vector<Gradient> gradients_;
   std::unordered_map<const Held*, std::int64_t> done_;
-  Bytes parameter_gradients_, left_;
-  Bytes again_;  // of the checkpointed region whose backward runs
+  Bytes parameter_gradients_;
+  Bytes again_;            // of the checkpointed region whose backward runs
+  Bytes passing_;          // of the operation whose backward runs
+  std::int64_t added_ = 0; // gradients of its parameters that are added to others
   std::int64_t now_ = 0, best_ = 0;
+  bool in_backward_ = false;
   Peak peak_;
 };
 
 } // namespace
 
-Peak peak_of(const Graph& graph, const std::vector<Saving>& savings, const Standing& standing, const Options& options, const std::vector<std::size_t>& named) {
-  return Timeline(graph, savings, standing, options, named).run();
+Peak peak_of(const Graph& graph, const std::vector<Moment>& moments, const Standing& standing, const Options& options) {
+  return Timeline(graph, moments, standing, options).run();
 }
 
 } // namespace stepzero::footprint

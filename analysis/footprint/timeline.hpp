@@ -11,6 +11,8 @@ struct Standing {
   std::vector<std::pair<std::string, Bytes>> kept;  // parameters, buffers, the optimizer's state
   std::vector<std::pair<std::string, Bytes>> during;  // in forward and backward only
   Bytes gradients;                                  // of all parameters that are trained
+  bool gradients_stay = false;                      // those of the step before are there in the forward, too …
+  bool gradients_add_up = false;                    // … and in the backward, which adds to them
   Bytes temporary;                                  // of the optimizer, while it steps
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
@@ -27,7 +29,14 @@ struct Peak {
   values::Place place;
   std::vector<Part> parts;
 };
-// `savings`: of each node of the graph. `named`: nodes whose results outlive the step.
-Peak peak_of(const Graph& graph, const std::vector<Saving>& savings, const Standing& standing, const Options& options, const std::vector<std::size_t>& named);
+// What the timeline asks of each node of the graph, besides the graph itself.
+struct Moment {
+  Saving saving;
+  bool has_gradient = true;  // else nothing of it is kept, and no backward goes through it
+  bool is_new = true;        // it runs in each step; else its results are there before
+  bool is_named = false;     // its result has a name, by which it outlives the step
+};
+// `moments`: of each node of the graph, which has the operations too that no gradient goes through.
+Peak peak_of(const Graph& graph, const std::vector<Moment>& moments, const Standing& standing, const Options& options);
 
 } // namespace stepzero::footprint

@@ -263,8 +263,10 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
       return fail("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") + " along its first dimension and is unpacked into " + count_of(names.size(), "name"),
                   {state->shape.dims.front()});
     if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
-    std::vector<Value> parts;
-    for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(run.element(value, place));
+    // What only may be a tensor gives something unknown.
+    std::vector<Value> parts(names.size(), run.element(value, place));
+    if (parts[0].is(Kind::tensor))
+      for (std::size_t i = 0; i < names.size(); ++i) parts[i] = subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place);
     return parts;
   }
   // Tuples that PyTorch made: shapes, and results of several parts.

@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))
 FACTS = json.loads((HERE / "facts.json").read_text())
 RANKS = json.loads((HERE / "facts_ranks.json").read_text())["programs"]
+GPU = json.loads((HERE / "facts_cuda.json").read_text())
 
 
 def missing():
@@ -25,9 +26,9 @@ def missing():
     return "" if importlib.util.find_spec("torchvision") else "torchvision is not installed"
 
 
-def said(path, *options):
+def said(path, *options, device="cpu"):
     """What stepzero says of a program, in the words of the facts."""
-    done = subprocess.run([STEPZERO, "memory", "--device", "cpu", "--format", "json", *options, str(path)], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([STEPZERO, "memory", "--device", device, "--format", "json", *options, str(path)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     whole = json.loads(done.stdout)["files"][0]
     facts = {"exact": True}
@@ -50,11 +51,29 @@ def said(path, *options):
         add("saved", whole["steps"][-1]["saved"])
         facts["flops"] = whole["steps"][-1]["flops"]["forward"]
         facts["unknown"] = whole["steps"][-1].get("unknown", [])
+        facts["whole"] = max(step["peak"]["bytes"] for step in whole["steps"])
+        facts["bound"] = any(step["peak"].get("at_least") for step in whole["steps"])
     return facts
 
 
 def judge_program(name):
     return said(HERE / "programs" / f"{name}.py")
+
+
+def on_gpu(text):
+    """The program as it runs where tensors are made on the GPU."""
+    return text.replace('autocast("cpu"', 'autocast("cuda"')
+
+
+def judge_on_gpu(name):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.py"
+        path.write_text(on_gpu((HERE / "programs" / f"{name}.py").read_text()))
+        return said(path, device="cuda")
+
+
+def judge_step(name):
+    return said(HERE / "cuda" / f"{name}.py", device="cuda")
 
 
 def judge_ranked(name, world):
@@ -72,20 +91,28 @@ def program(builder, options, batch=0, side=0):
     return text + "loss = F.cross_entropy(m(x), y)\nloss.backward()\n"
 
 
-def judge_builder(name, fact):
+def judge_builder(name, fact, device="cpu"):
     """What is said of the model, and of the steps of both sizes."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
         made = []
         for batch, side in [size[:2] for size in fact.get("saved", [])] or [(0, 0)]:
             path.write_text(program(name, fact["options"], batch, side))
-            made.append(said(path))
+            made.append(said(path, device=device))
     return made
 
 
 def judge_builders(names):
     with ThreadPoolExecutor(2) as pool:
         return list(zip(names, pool.map(lambda name: judge_builder(name, FACTS["torchvision"][name]), names)))
+
+
+def judge_builders_on_gpu():
+    def judge(name):
+        return judge_builder(name, {"options": "", "saved": GPU["torchvision"][name]}, "cuda")
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(zip(GPU["torchvision"], pool.map(judge, GPU["torchvision"])))
 
 
 def off(real, inferred):
@@ -109,6 +136,15 @@ def main():
             if wanted(name):
                 inferred = judge_ranked(name, world)
                 print(f"{name:20} of {world:4}", "; ".join(f"{what} {inferred.get(what, 0)} for {real[what]}" for what in real if inferred.get(what, 0) != real[what]), flush=True)
+    for name, real in GPU["programs"].items():
+        if wanted(name):
+            inferred = judge_on_gpu(name)
+            print(f"{name:20} on a GPU", "; ".join(f"{what} {inferred.get(what, 0)} for {real[what]}" for what in real if inferred.get(what, 0) != real[what]), flush=True)
+    for name, real in GPU["steps"].items():
+        if wanted(name):
+            inferred = judge_step(name)
+            print(f"{name:20} on a GPU", "; ".join(f"{what} {inferred.get(key, 0) / 1e6:.1f} MB for {real[key] / 1e6:.1f} ({100 * (inferred.get(key, 0) / real[key] - 1):+.2f} %)"
+                                                     for what, key in (("saved", "saved"), ("peak", "whole"))), flush=True)
     for name, made in judge_builders([name for name in FACTS["torchvision"] if wanted(name)]):
         real = FACTS["torchvision"][name]
         shown = [f"{what} {made[0].get(what, 0)} for {real[what]}" for what in ("numbers", "trained", "parameters", "buffers") if made[0].get(what, 0) != real[what]]
