@@ -79,7 +79,7 @@ print("ANSWERS" + json.dumps(answers))
 NOT_ASKED = ("A disk without a folder", "Configurations that somebody fills in", "Another program's configuration with parts of DeepSpeed's",
              "A file that is just being written", "A section alone")
 # Options of TrainingArguments that other versions of transformers have.
-OF_OTHER_VERSIONS = ("--evaluation_strategy", "something_of_another_version")
+OF_OTHER_VERSIONS = ("--evaluation_strategy", "--warmup_ratio", "something_of_another_version")
 
 
 def test_deepspeed_reads_the_configurations_as_the_cases_say(tmp_path):
