@@ -45,14 +45,6 @@ void visit(const Block& block, const LoopEvent* loop, bool always, const Each& e
 
 bool is_all_known(const ModelAccount& model) { return model.tree.complete && (!model.division || model.division->exact); }
 
-// zero_grad(set_to_none=False): they are zeros then, and there.
-bool keeps_gradients(const Record& record, const OperationEvent& event) {
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
-    if (event.row->parameters[i].text() == "set_to_none")
-      if (const Value given = decided(record, event.arguments[i]); given.is(Kind::boolean)) return record.symbols.decide(given.condition()) == symbolic::Answer::no;
-  return false;
-}
-
 // Through the same lines? Of rounds that are run one by one each has calls of its own.
 bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
   for (; a && b && a != b; a = a->outer, b = b->outer)
@@ -104,7 +96,8 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
     if (event.self.is(Kind::instance))
       if (const Value given = attribute(record_, *event.self.as<Instance>(), "$parameters"); given.is(Kind::instance)) values_.push_back(attribute(record_, *given.as<Instance>(), "$of"));
   }
-  if (event.row->operation == Operation::zero_grad && always && !keeps_gradients(record_, event)) clears_.push_back(&event);
+  // With set_to_none=False they are zeros then, and there.
+  if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none")) zero_grads_.push_back(&event);
   if (event.row->operation != Operation::backward || !event.self_state()) return;
   // Of one line, what the last round leaves.
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) { return other.event->place == event.place && same_way(other.event->calls, event.calls); });
@@ -199,17 +192,18 @@ void Account::add_peak(StepAccount& step) {
     step.standing.add(s, "state of " + optimizer.type, optimizer.state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
-  find_stay(step);
+  find_standing_gradients(step);
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
+  // By the statements of the round: what has no gradient stands in the graph where something reads it, and may have run long before.
   if (step.loop && step.loop->stmt) {
-    std::vector<std::uint32_t> turns;
+    std::vector<std::uint32_t> statements;
     for (const Node& node : all.nodes()) {
-      const Route route = inside(step.loop, route_of(node.made->calls, node.made->born));
-      turns.push_back(route.empty() ? 0 : statement_of(*step.loop, route));
+      const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born));
+      statements.push_back(route.empty() ? 0 : statement_of(*step.loop, route));
     }
-    all.arrange(turns);
+    all.sort_by(statements);
   }
-  step.peak = peak_of(all, moments_of(all, step), step.standing, options_);
+  step.peak = peak_of(all, timed_nodes(all, step), step.standing, options_);
   // The peak may be another where what is kept is more.
   if (!step.complete || step.saved.at_least()) step.peak.bytes.miss();
 }
@@ -270,39 +264,40 @@ std::unordered_set<const Held*> Account::reached(const StepAccount& step) const 
   return found;
 }
 
-std::vector<Moment> Account::moments_of(const Graph& graph, const StepAccount& step) const {
-  std::vector<Moment> made;
+std::vector<TimedNode> Account::timed_nodes(const Graph& graph, const StepAccount& step) const {
+  std::vector<TimedNode> made;
   for (const Node& node : graph.nodes()) {
-    Moment moment;
-    moment.has_gradient = std::ranges::any_of(node.results, [&](const TensorState* result) { return graph.requires_grad(*result); });
-    if (moment.has_gradient) moment.saving = saved_by(graph, node, options_.device);
-    else moment.is_new = !step.loop || !step.loop->stmt || !inside(step.loop, route_of(node.made->calls, node.made->born)).empty();
-    made.push_back(std::move(moment));
+    TimedNode timed;
+    timed.has_gradient = std::ranges::any_of(node.results, [&](const TensorState* result) { return graph.requires_grad(*result); });
+    // Not what the step's own graph says: batches are operations of this one, and lie in the storages of those.
+    if (timed.has_gradient) timed.saving = saved_by(graph, node, options_.device);
+    else timed.is_new = !step.loop || !step.loop->stmt || !part_inside(step.loop, route_of(node.made->calls, node.made->born)).empty();
+    made.push_back(std::move(timed));
   }
   mark_named(graph, step.backward->place, made);
   return made;
 }
 
-void Account::find_stay(StepAccount& step) const {
-  const Route backward = inside(step.loop, route_of(step.backward->calls, step.backward->place));
+void Account::find_standing_gradients(StepAccount& step) const {
+  const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
   if (backward.empty()) return;
   Route first;  // of the forward
   for (const Node& node : step.graph->nodes())
-    if (const Route route = inside(step.loop, route_of(node.made->calls, node.made->born)); !route.empty() && (first.empty() || before(route, first))) first = route;
+    if (const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born)); !route.empty() && (first.empty() || before(route, first))) first = route;
   if (first.empty()) return;
   const auto is_cleared = [&](const auto& there) {
-    return std::ranges::any_of(clears_, [&](const OperationEvent* clears) {
-      const Route route = inside(step.loop, route_of(clears->calls, clears->place));
+    return std::ranges::any_of(zero_grads_, [&](const OperationEvent* event) {
+      const Route route = part_inside(step.loop, route_of(event->calls, event->place));
       return !route.empty() && there(route);
     });
   };
   // Behind the backward, or before the forward of the next round.
   step.standing.gradients_stay = !is_cleared([&](const Route& route) { return before(backward, route) || before(route, first); });
-  step.standing.gradients_add_up = step.standing.gradients_stay && !is_cleared([&](const Route& route) { return before(route, backward); });
+  step.standing.gradients_accumulate = step.standing.gradients_stay && !is_cleared([&](const Route& route) { return before(route, backward); });
 }
 
 // The operations whose results have names where the backward is called: they outlive the step.
-void Account::mark_named(const Graph& graph, values::Place backward, std::vector<Moment>& moments) const {
+void Account::mark_named(const Graph& graph, values::Place backward, std::vector<TimedNode>& nodes) const {
   if (!names_) return;
   const std::string& path = record_.chunk(backward).path;
   const syntax::Span span = record_.span(backward);
@@ -315,7 +310,7 @@ void Account::mark_named(const Graph& graph, values::Place backward, std::vector
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {
       const Made& node = *graph.nodes()[i].made;
       if (node.row != there.row || record_.chunk(node.born).path != names_->chunk(there.born).path || record_.span(node.born) != names_->span(there.born)) continue;
-      moments[i].is_named = true;
+      nodes[i].is_named = true;
       break;
     }
   }

@@ -59,10 +59,10 @@ private:
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);
   std::unordered_set<const Held*> touched(const StepAccount& step) const;
-  void mark_named(const Graph& graph, values::Place backward, std::vector<Moment>& moments) const;
-  std::vector<Moment> moments_of(const Graph& graph, const StepAccount& step) const;
+  void mark_named(const Graph& graph, values::Place backward, std::vector<TimedNode>& nodes) const;
+  std::vector<TimedNode> timed_nodes(const Graph& graph, const StepAccount& step) const;
   // Are the gradients of the step before there when its forward begins, and when its backward does?
-  void find_stay(StepAccount& step) const;
+  void find_standing_gradients(StepAccount& step) const;
 
   const Record& record_;
   const Options options_;
@@ -72,7 +72,7 @@ private:
     const interpreter::LoopEvent* loop = nullptr;
   };
   std::vector<const interpreter::OperationEvent*> made_;
-  std::vector<const interpreter::OperationEvent*> clears_;  // of gradients, in every round
+  std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out
   std::vector<Backward> backwards_;
   std::vector<Value> values_;  // that the run came across
   std::vector<ModelAccount> models_;

@@ -1,5 +1,5 @@
 // Layers and functions that are made of several operators: attention, recurrent layers, the Transformer's. What they keep, as recorded from
-// PyTorch 2.13.
+// PyTorch 2.13 on the CPU and 2.11 on a GPU.
 #include "footprint/saving_kinds.hpp"
 
 #include "footprint/strides.hpp"
@@ -157,8 +157,13 @@ struct Recurrent {
   std::int64_t layers, ways;
   Int outputs, states;  // numbers of one layer and one way
 };
-// Numbers of a direction of a layer that cuDNN reserves for each of its outputs.
-constexpr std::int64_t reserved_of_lstm = 5, reserved_of_gru = 6, reserved_of_rnn = 1;
+// What cuDNN reserves for each number that a layer gives in one direction, and how many states each of them begins with.
+struct OfCudnn {
+  std::string_view layer;
+  std::int64_t reserved;
+  std::size_t states;
+};
+constexpr OfCudnn of_cudnn[] = {{"LSTM", 5, 2}, {"GRU", 6, 1}, {"RNN", 1, 1}};
 constexpr std::int64_t reserved_besides = 256;            // bytes
 constexpr std::int64_t random_states_of_cudnn = 6'488'064;  // bytes, on an H200; made once for each device
 
@@ -169,9 +174,9 @@ void keep_cudnn(Keeper& keeper, const Recurrent& of) {
   const TensorState& input = *keeper.first();
   if (keeper.dtype(input) == dtype) keeper.keep(input);
   else keeper.extra(elements(s, input.shape), dtype, "cast");
-  const std::int64_t each = keeper.name == "LSTM" ? reserved_of_lstm : keeper.name == "GRU" ? reserved_of_gru : reserved_of_rnn;
+  const OfCudnn& kind = *std::ranges::find(of_cudnn, keeper.name, &OfCudnn::layer);
   const Int all = product(s, {of.outputs, s.constant(of.ways)}), between = product(s, {all, s.constant(of.layers - 1)});
-  keeper.extra(product(s, {all, s.constant(each * of.layers)}), dtype, "reserved by cuDNN");
+  keeper.extra(product(s, {all, s.constant(kind.reserved * of.layers)}), dtype, "reserved by cuDNN");
   if (of.layers > 1) keeper.extra(between, dtype, "outputs of layers inside");
   keeper.extra(s.constant(reserved_besides), Dtype::uint8, "reserved by cuDNN");
   if (const auto dropout = keeper.number("dropout"); of.layers > 1 && (!dropout || *dropout > 0)) {
@@ -182,9 +187,8 @@ void keep_cudnn(Keeper& keeper, const Recurrent& of) {
   for (const TensorState* state : keeper.tensors())
     if (state != &input) given.push_back(state);
   const Int states = product(s, {of.states, s.constant(of.layers * of.ways)});
-  const std::size_t kinds = keeper.name == "LSTM" ? 2 : 1;
-  for (std::size_t i = 0; i < kinds; ++i)
-    if (given.size() == kinds && keeper.dtype(*given[i]) == dtype) keeper.keep(*given[i]);
+  for (std::size_t i = 0; i < kind.states; ++i)
+    if (given.size() == kind.states && keeper.dtype(*given[i]) == dtype) keeper.keep(*given[i]);
     else keeper.extra(states, dtype, "first state");
   keeper.keep_result(keeper.result());
 }

@@ -84,7 +84,7 @@ bool is_idle_dropout(const Record& record, const Made& made) {
 
 namespace {
 // On the CPU the one, on a GPU the other.
-bool are_apart(const values::Device* a, const values::Device* b) { return a && b && a != b && (a->text == "cpu") != (b->text == "cpu"); }
+bool lie_on_different_devices(const values::Device* a, const values::Device* b) { return a && b && a != b && (a->text == "cpu") != (b->text == "cpu"); }
 } // namespace
 
 bool shares_memory(const Record& record, const Made& made, const TensorState* result) {
@@ -96,7 +96,7 @@ bool shares_memory(const Record& record, const Made& made, const TensorState* re
   if (name == "contiguous") return in_order(record, from);
   if (among(name, views)) return true;
   if (name == "__getitem__") return is_basic_index(record, argument(made, "index"));
-  if (among(name, casts)) return result && result->dtype == from.dtype && !are_apart(from.device, result->device);
+  if (among(name, casts)) return result && result->dtype == from.dtype && !lie_on_different_devices(from.device, result->device);
   if (is_idle_dropout(record, made)) return true;
   return is_on(record, setting(record, made, "inplace"));
 }
@@ -283,19 +283,19 @@ void Graph::note_data() {
   }
 }
 
-void Graph::arrange(const std::vector<std::uint32_t>& turns) {
+void Graph::sort_by(const std::vector<std::uint32_t>& keys) {
   std::vector<std::size_t> order(nodes_.size()), place(nodes_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return turns[i]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return keys[i]; });
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (std::ranges::any_of(nodes_[i].from, [&](std::size_t from) { return place[from] > place[i]; })) return;
-  std::vector<Node> arranged;
-  for (const std::size_t i : order) arranged.push_back(std::move(nodes_[i]));
-  for (Node& node : arranged)
+  std::vector<Node> sorted;
+  for (const std::size_t i : order) sorted.push_back(std::move(nodes_[i]));
+  for (Node& node : sorted)
     for (std::size_t& from : node.from) from = place[from];
   for (auto& [state, at] : places_) at = place[at];
-  nodes_ = std::move(arranged);
+  nodes_ = std::move(sorted);
 }
 
 std::vector<Node> Graph::region(const Node& checkpoint) const {

@@ -56,9 +56,9 @@ public:
   std::size_t node_of(const TensorState& state) const;  // npos: none
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
-  // Puts the nodes in the order of these numbers, one for each; those with the same stay as they are. Nothing happens where an operation would come
-  // before one whose result it gets.
-  void arrange(const std::vector<std::uint32_t>& turns);
+  // By these keys, one for each node; nodes with the same key keep their order. Nothing changes where an operation would come before one whose
+  // result it reads.
+  void sort_by(const std::vector<std::uint32_t>& keys);
 
   // The operations of a checkpointed region, in order, its inputs left out.
   std::vector<Node> region(const Node& checkpoint) const;

@@ -138,6 +138,17 @@ Value attribute(const Record& record, const Instance& object, std::string_view n
   return value.is(Kind::none) ? Value{} : value;
 }
 
+Value argument_of(const Record& record, const interpreter::OperationEvent& event, std::string_view name) {
+  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
+    if (event.row->parameters[i].text() == name) return decided(record, event.arguments[i]);
+  return {};
+}
+
+bool is_given_off(const Record& record, const interpreter::OperationEvent& event, std::string_view name) {
+  const Value given = argument_of(record, event, name);
+  return given.is(values::Kind::boolean) && record.symbols.decide(given.condition()) == symbolic::Answer::no;
+}
+
 Tree tree_of(const Record& record, const Instance& model) {
   Walk walk(record);
   walk.add(model, "", 0, 1);

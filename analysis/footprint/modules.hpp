@@ -18,6 +18,11 @@ Value decided(const Record& record, Value value);
 // The attribute, decided; absent if there is none.
 Value attribute(const Record& record, const Instance& object, std::string_view name);
 
+// The argument of that name of a recorded call, decided; absent if it is not given.
+Value argument_of(const Record& record, const interpreter::OperationEvent& event, std::string_view name);
+// Is it given, and False?
+bool is_given_off(const Record& record, const interpreter::OperationEvent& event, std::string_view name);
+
 struct Held {
   std::string name;                       // "layers.0.weight"
   const values::Tensor* tensor = nullptr; // null: one of a layer that PyTorch builds inside

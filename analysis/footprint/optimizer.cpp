@@ -10,9 +10,12 @@ using values::Kind;
 
 namespace {
 
+constexpr int never = -1;  // it steps one parameter after the other, wherever they are
+
 // Of each class: `copies` numbers for each number of a parameter, and `counters` of 4 bytes for each parameter, as found in torch/optim of PyTorch
 // 2.13. What it makes while it steps: `at_once` numbers for each number of all its parameters, where it steps them at once, as it does on a GPU; else
-// `in_turn` for each number of the one it steps; as measured with torch.cuda.memory_stats of PyTorch 2.11.
+// `in_turn` for each number of the one that it steps: as measured with torch.cuda.memory_stats of PyTorch 2.11 (tests/footprint), and 0 for the classes
+// that are not PyTorch's.
 struct Kept {
   std::string_view type;
   int copies;
@@ -22,29 +25,27 @@ struct Kept {
   std::string_view if_set_too = {};
   Width width = Width::of_parameter;
   std::string_view needs = {};      // of copies and counters: none without it
-  std::string_view on_way_if = {};  // one more number on the way where this argument is set
+  std::string_view temporary_if = {};  // one more number while it steps where this argument is set
 };
 constexpr Kept table[] = {
     {"SGD", 1, 0, 0, 0, {}, {}, Width::of_parameter, "momentum", "weight_decay"},
     {"Adam", 2, 1, 1, 3, "amsgrad"},
     {"AdamW", 2, 1, 1, 3, "amsgrad"},
     {"NAdam", 2, 2, 1, 3, {}, {}, Width::of_parameter, {}, "weight_decay"},
-    {"RAdam", 2, 1, 1, 3},
-    {"Adamax", 2, 1, 1, 3},
+    {"RAdam", 2, 1, 1, 2},
+    {"Adamax", 2, 1, 1, 1},
     {"SparseAdam", 2, 0, 0, 0},
     {"Adagrad", 1, 1, 2, 2},
-    {"Adadelta", 2, 1, 2, 2},
-    {"Adafactor", 1, 1, 0, 3, {}, {}, Width::factored},
-    {"Muon", 1, 0, 0, 3},
+    {"Adadelta", 2, 1, 2, 3},
+    {"Adafactor", 1, 1, never, 3, {}, {}, Width::factored},
+    {"Muon", 1, 0, never, 3},
     {"RMSprop", 1, 1, 1, 2, "momentum", "centered"},
-    {"Rprop", 2, 1, 1, 2},
-    {"ASGD", 1, 3, 1, 2},
-    {"Lion", 1, 0, 1, 2},
+    {"Rprop", 2, 1, 1, 3},
+    {"ASGD", 1, 3, 1, 0},
+    {"Lion", 1, 0, 0, 0},
     {"FusedAdam", 2, 0, 0, 0, {}, {}, Width::float32},
     {"FusedLAMB", 2, 0, 0, 0, {}, {}, Width::float32},
 };
-// Those that step one parameter after the other, wherever they are.
-constexpr std::string_view one_by_one[] = {"Adafactor", "Muon"};
 
 // Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in its source of version 0.50: in 8 bits a copy
 // has a byte for each number and a float32 for each block of 256; parameters of fewer than 4096 numbers stay in float32.
@@ -107,27 +108,12 @@ void gather(const Record& record, Value value, Optimizer& into, int depth) {
   into.complete = false;
 }
 
-Value argument_of(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
-  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
-    if (made.row->parameters[i].text() == name) return decided(record, made.arguments[i]);
-  return {};
-}
-
 bool is_set(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
-  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i) {
-    if (made.row->parameters[i].text() != name) continue;
-    const Value value = decided(record, made.arguments[i]);
-    if (value.is(Kind::boolean)) return record.symbols.decide(value.condition()) == symbolic::Answer::yes;
-    if (value.is(Kind::real)) return value.real() != 0;
-    if (value.is(Kind::integer)) return record.symbols.value(value.integer()) != 0;
-    return value.is(Kind::unknown);
-  }
-  return false;
-}
-
-bool is_given_off(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
-  const Value given = argument_of(record, made, name);
-  return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == symbolic::Answer::no;
+  const Value value = argument_of(record, made, name);
+  if (value.is(Kind::boolean)) return record.symbols.decide(value.condition()) == symbolic::Answer::yes;
+  if (value.is(Kind::real)) return value.real() != 0;
+  if (value.is(Kind::integer)) return record.symbols.value(value.integer()) != 0;
+  return value.is(Kind::unknown);
 }
 
 // Of the class of that path, as it was made. Nothing: it is not known.
@@ -226,8 +212,10 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   optimizer.counters = counters;
   optimizer.width = kept->width;
   // An optimizer of nothing that is reached is stepped by a backward that is not seen.
-  const bool fused = is_set(record, made, "fused"), at_once = options.device == Device::cuda && std::ranges::find(one_by_one, optimizer.type) == std::end(one_by_one) && !is_given_off(record, made, "foreach");
-  const int on_way = fused ? 0 : (at_once ? kept->at_once : kept->in_turn) + (!kept->on_way_if.empty() && is_set(record, made, kept->on_way_if));
+  const bool at_once = options.device == Device::cuda && kept->at_once != never && !is_given_off(record, made, "foreach");
+  int temporaries = at_once ? kept->at_once : kept->in_turn;
+  temporaries += !kept->temporary_if.empty() && is_set(record, made, kept->temporary_if);
+  if (is_set(record, made, "fused")) temporaries = 0;
   Bytes largest;
   const bool restricted = reach && std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
   for (const Held& held : optimizer.steps) {
@@ -235,11 +223,11 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
     if (held.trained == values::Known::unknown) optimizer.state.miss();
     optimizer.state.add(s, state_bytes(record, optimizer, held));
     if (at_once) {
-      optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), on_way * held.copies);
+      optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), temporaries * held.copies);
       continue;
     }
     Bytes one;
-    one.add(s, bytes_of(s, held.own(), held.dtype), on_way);
+    one.add(s, bytes_of(s, held.own(), held.dtype), temporaries);
     if (one.number(s, options.settings) > largest.number(s, options.settings)) largest = one;
   }
   if (!at_once) optimizer.temporary = largest;

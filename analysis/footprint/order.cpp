@@ -11,7 +11,7 @@ Route route_of(const interpreter::CallSite* calls, values::Place place) {
   return route;
 }
 
-Route inside(const interpreter::LoopEvent* loop, const Route& route) {
+Route part_inside(const interpreter::LoopEvent* loop, const Route& route) {
   if (!loop || !loop->stmt) return {};
   for (auto at = route.begin(); at != route.end(); ++at)
     if (at->chunk == loop->place.chunk && loop->stmt->span.holds(at->span)) return {at, route.end()};

@@ -10,7 +10,7 @@ using Route = std::vector<values::Place>;
 Route route_of(const interpreter::CallSite* calls, values::Place place);
 
 // The part of the route that lies inside the loop's statement; empty: it is outside, or there is no such statement.
-Route inside(const interpreter::LoopEvent* loop, const Route& route);
+Route part_inside(const interpreter::LoopEvent* loop, const Route& route);
 
 // Does `a` stand before `b`? Of two ways that part in different texts neither does.
 bool before(const Route& a, const Route& b);

@@ -44,36 +44,46 @@ Saving saved_by(const Graph& graph, const Node& node, Device device) {
   return saving;
 }
 
-Bytes passing_by(const Graph& graph, const Node& node, Device device) {
+namespace {
+// Of a Transformer's layer, or of those that are stacked in it; null: not known.
+Int hidden_numbers(const Graph& graph, const Made& made, const TensorState& result) {
+  const Instance* layer = layer_of(made);
+  if (!layer) return nullptr;
+  const Value inside = attribute(graph.record(), *layer, "$layer");
+  const Instance& settings = inside.is(values::Kind::instance) ? *inside.as<Instance>() : *layer;
+  const Value hidden = attribute(graph.record(), settings, "dim_feedforward"), width = attribute(graph.record(), settings, "d_model");
+  symbolic::Context& s = graph.record().symbols;
+  const Int numbers = elements(s, result.shape);
+  return numbers && hidden.is(values::Kind::integer) && width.is(values::Kind::integer) ? s.floordiv(s.mul(numbers, hidden.integer()), width.integer()) : nullptr;
+}
+} // namespace
+
+Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device device) {
   Bytes made;
   symbolic::Context& s = graph.record().symbols;
-  const Made& of = *node.made;
-  const std::string_view name = torch::operator_name(*of.row);
-  const TensorState* input = of.states.empty() ? nullptr : of.states[0];
-  if (node.results.empty() || !input) return made;
-  // A product that is spread over a smaller factor, and a quotient, make the gradient of the factor in full first.
-  const TensorState* other = operand(of, "other");
-  const bool spreads = other && graph.requires_grad(*other) && other->shape.rank_known && graph.bytes(*other) != graph.bytes(*node.results[0]);
-  // Inside a Transformer's layer the gradients of the hidden numbers, before and behind their activation.
-  if (const TensorState* result = node.results[0]; name.starts_with("Transformer")) {
-    const Instance* layer = layer_of(of);
-    const Value inside = layer ? attribute(graph.record(), *layer, "$layer") : Value{};
-    const Instance* settings = inside.is(values::Kind::instance) ? inside.as<Instance>() : layer;
-    const Value hidden = settings ? attribute(graph.record(), *settings, "dim_feedforward") : Value{}, width = settings ? attribute(graph.record(), *settings, "d_model") : Value{};
-    const Int numbers = elements(s, result->shape);
-    if (!hidden.is(values::Kind::integer) || !width.is(values::Kind::integer) || !numbers) return made;
-    const int bytes = values::width(result->cast_by ? graph.half_of(*result) : graph.dtype(*result));
-    made.add(s, s.mul(s.floordiv(s.mul(numbers, hidden.integer()), width.integer()), s.constant(2 * bytes)));
-    made.add(s, graph.bytes(*result), -2);
-  } else if (const int numbers = passing_of(name)) {
-    made.add(s, graph.bytes(*input), numbers);
-  } else if (name == "mul" && spreads) {
-    made.add(s, graph.bytes(*node.results[0]));
-  } else if (name == "div" && other && graph.requires_grad(*other)) {
-    made.add(s, graph.bytes(*node.results[0]), 2);
-  } else if (name == "scaled_dot_product_attention" && device == Device::cuda) {
-    // Fused kernels add up the gradient of the query in float32.
-    made.add(s, bytes_of(s, input->shape, Dtype::float32));
+  const Temporaries* known = temporaries_of(torch::operator_name(*node.made->row));
+  const TensorState* input = node.made->states.empty() ? nullptr : node.made->states[0];
+  if (!known || node.results.empty() || !input) return made;
+  const TensorState& result = *node.results[0];
+  const TensorState* other = operand(*node.made, "other");
+  const bool has_other = other && graph.requires_grad(*other);
+  switch (known->of) {
+  case Temporaries::Of::input: made.add(s, graph.bytes(*input), known->times); break;
+  case Temporaries::Of::spread_factor:
+    if (has_other && other->shape.rank_known && graph.bytes(*other) != graph.bytes(result)) made.add(s, graph.bytes(result), known->times);
+    break;
+  case Temporaries::Of::divisor:
+    if (has_other) made.add(s, graph.bytes(result), known->times);
+    break;
+  case Temporaries::Of::query:
+    if (device == Device::cuda) made.add(s, bytes_of(s, input->shape, Dtype::float32), known->times);
+    break;
+  case Temporaries::Of::hidden:
+    if (const Int hidden = hidden_numbers(graph, *node.made, result)) {
+      made.add(s, hidden, 2 * values::width(result.cast_by ? graph.half_of(result) : graph.dtype(result)));
+      made.add(s, graph.bytes(result), -2);
+    }
+    break;
   }
   return made;
 }

@@ -18,8 +18,8 @@ struct Saving {
 };
 Saving saved_by(const Graph& graph, const Node& node, Device device);
 
-// What its backward makes on the way besides gradients, and lets go when it is done.
-Bytes passing_by(const Graph& graph, const Node& node, Device device);
+// What its backward makes besides gradients and frees when it is done.
+Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device device);
 
 // One line of the table, for tests: what the operator keeps; nullopt: nothing is known.
 std::optional<std::string_view> saving_rule(std::string_view operator_name);

@@ -118,15 +118,15 @@ constexpr Keeping table[] = {
     {"checkpoint", "region"},
 };
 
-struct Passing {
-  std::string_view names;
-  int numbers;
-};
-constexpr Passing passing[] = {
-    {" sqrt sin cos abs softmax Softmax Softmin softmin Softmax2d tanhshrink Tanhshrink prelu PReLU cross_entropy CrossEntropyLoss l1_loss L1Loss kl_div KLDivLoss var std ", 1},
-    {" rsqrt square pow float_power reciprocal ", 2},
-    {" normalize softsign Softsign ", 3},
-    {" erf ", 4},
+constexpr Temporaries temporaries[] = {
+    {" sqrt sin abs softmax Softmax Softmin softmin Softmax2d tanhshrink Tanhshrink prelu PReLU cross_entropy CrossEntropyLoss l1_loss L1Loss kl_div KLDivLoss var std "},
+    {" rsqrt cos square pow reciprocal ", Temporaries::Of::input, 2},
+    {" normalize softsign Softsign ", Temporaries::Of::input, 3},
+    {" erf ", Temporaries::Of::input, 4},
+    {" mul ", Temporaries::Of::spread_factor},
+    {" div ", Temporaries::Of::divisor, 2},
+    {" scaled_dot_product_attention ", Temporaries::Of::query},
+    {" TransformerEncoderLayer TransformerEncoder TransformerDecoderLayer TransformerDecoder Transformer ", Temporaries::Of::hidden},
 };
 
 constexpr std::string_view lowered =
@@ -167,10 +167,9 @@ std::optional<std::string_view> keeping_of(std::string_view operator_name) {
   return found != known.end() ? std::optional(found->second) : std::nullopt;
 }
 
-int passing_of(std::string_view operator_name) {
-  for (const Passing& line : passing)
-    if (lists(line.names, operator_name)) return line.numbers;
-  return 0;
+const Temporaries* temporaries_of(std::string_view operator_name) {
+  const auto found = std::ranges::find_if(temporaries, [&](const Temporaries& line) { return lists(line.names, operator_name); });
+  return found == std::end(temporaries) ? nullptr : found;
 }
 
 Casts casts_of(std::string_view operator_name, Device device) {

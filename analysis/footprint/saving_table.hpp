@@ -29,9 +29,21 @@ struct Keeping {
 // Nullopt: the table does not speak of it.
 std::optional<std::string_view> keeping_of(std::string_view operator_name);
 
-// How many numbers the operator's backward makes for each number of its input besides the gradients, and lets go when it is done: as measured
-// with torch.cuda.memory_stats of PyTorch 2.11.
-int passing_of(std::string_view operator_name);
+// What the operator's backward makes besides gradients and frees when it is done, as measured with torch.cuda.memory_stats of PyTorch 2.11.
+struct Temporaries {
+  enum class Of : std::uint8_t {
+    input,          // as large as the input
+    spread_factor,  // as large as the result, where the other operand has a gradient and is smaller
+    divisor,        // as large as the result, where the other operand has a gradient
+    query,          // the query in float32, where a fused kernel runs on a GPU
+    hidden,         // of a Transformer's layer: the gradients before and behind its activation, which take the place of the layer's own
+  };
+  std::string_view names;  // of the operators, by spaces
+  Of of = Of::input;
+  int times = 1;
+};
+// Null: nothing.
+const Temporaries* temporaries_of(std::string_view operator_name);
 
 // What autocast makes of the operator: its operands become half precision, or float32. `of_input`: nothing, and the result has the input's
 // type, whatever the weights have.

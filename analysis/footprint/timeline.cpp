@@ -44,8 +44,8 @@ struct Gradient {
 
 class Timeline {
 public:
-  Timeline(const Graph& graph, const std::vector<Moment>& moments, const Standing& standing, const Options& options)
-      : graph_(graph), moments_(moments), standing_(standing), options_(options), s_(graph.record().symbols) {}
+  Timeline(const Graph& graph, const std::vector<TimedNode>& timed, const Standing& standing, const Options& options)
+      : graph_(graph), timed_(timed), standing_(standing), options_(options), s_(graph.record().symbols) {}
 
   Peak run() {
     plan();
@@ -59,7 +59,7 @@ public:
     for (auto& [storage, block] : blocks_)
       if (block.held_by_name && !block.alive) block.left = true, now_ += block.number;
     forward();
-    if (standing_.gradients_stay && !standing_.gradients_add_up) now_ -= number(standing_.gradients);
+    if (standing_.gradients_stay && !standing_.gradients_accumulate) now_ -= number(standing_.gradients);
     in_backward_ = true;
     backward();
     // The optimizer, once all gradients are there. What has a name is there still.
@@ -85,20 +85,20 @@ private:
     // Of what was there before the step only what the step reads is there still.
     std::unordered_set<Storage, StorageHash> read;
     for (std::size_t i = 0; i < nodes.size(); ++i)
-      if (moments_[i].is_new)
+      if (timed_[i].is_new)
         for (const auto* list : {&nodes[i].made->states, &nodes[i].made->listed})
           for (const TensorState* state : *list)
             if (state) read.insert(graph_.storage(*state));
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const TensorState* result : nodes[i].results) {
-        if (&graph_.base(*result) != result || graph_.held(*result) || is_elsewhere(*result)) continue;
-        if (!moments_[i].is_new && !read.contains(graph_.storage(*result))) continue;
+        if (&graph_.base(*result) != result || graph_.held(*result) || is_on_cpu(*result)) continue;
+        if (!timed_[i].is_new && !read.contains(graph_.storage(*result))) continue;
         Block& block = block_of(graph_.storage(*result));
         block.bytes = {};
         block.bytes.add(s_, graph_.bytes(*result));
         block.what = torch::operator_name(*nodes[i].made->row);
         block.place = nodes[i].made->born;
-        if (moments_[i].is_new) made_[i].push_back(graph_.storage(*result));
+        if (timed_[i].is_new) made_[i].push_back(graph_.storage(*result));
         else inputs_.push_back(graph_.storage(*result)), block.held_by_name = true;
         block.last_use = std::max(block.last_use, i);
       }
@@ -106,7 +106,7 @@ private:
         for (const TensorState* state : *list)
           if (state && !graph_.held(*state))
             if (const auto found = blocks_.find(graph_.storage(*state)); found != blocks_.end()) found->second.last_use = i;
-      for (const Saved& saved : moments_[i].saving.kept) {
+      for (const Saved& saved : timed_[i].saving.kept) {
         if (saved.held) continue;
         const bool is_new = !blocks_.contains(saved.storage);
         Block& block = block_of(saved.storage);
@@ -122,14 +122,14 @@ private:
       }
     }
     for (std::size_t i = 0; i < nodes.size(); ++i)
-      if (moments_[i].is_named)
+      if (timed_[i].is_named)
         for (const TensorState* result : nodes[i].results)
           if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end()) found->second.held_by_name = true;
     for (auto& [storage, block] : blocks_) block.number = number(block.bytes);
   }
 
   // On the CPU, while the step runs on a GPU.
-  bool is_elsewhere(const TensorState& state) const { return options_.device == Device::cuda && state.device && state.device->text == "cpu"; }
+  bool is_on_cpu(const TensorState& state) const { return options_.device == Device::cuda && state.device && state.device->text == "cpu"; }
 
   Block& block_of(const Storage& storage) { return blocks_[storage]; }
 
@@ -168,11 +168,11 @@ private:
     of.back() = gradient(nodes.size() - 1);
     for (std::size_t i = nodes.size(); i-- > 0;) {
       const Node& node = nodes[i];
-      if (!moments_[i].has_gradient) continue;
+      if (!timed_[i].has_gradient) continue;
       if (of[i] >= 0) {
         const bool passes = passes_gradient(*node.made) || (!node.results.empty() && shares_memory(graph_.record(), *node.made, node.results[0]) && node.made->row->variant == values::Variant::plain);
         for (const std::size_t from : node.from) {
-          if (of[from] >= 0 || !moments_[from].has_gradient) continue;
+          if (of[from] >= 0 || !timed_[from].has_gradient) continue;
           if (passes && gradients_[static_cast<std::size_t>(of[i])].number == result_bytes(from)) {
             of[from] = of[i];
             ++gradients_[static_cast<std::size_t>(of[i])].users;
@@ -182,15 +182,15 @@ private:
         }
       }
       own_gradients(node);
-      passing_.add(s_, passing_by(graph_, node, options_.device));
+      temporary_.add(s_, temporaries_of_backward(graph_, node, options_.device));
       if (is_checkpoint(*node.made)) recompute(i);
-      now_ += number(passing_) + added_;
+      now_ += number(temporary_) + accumulated_;
       look("backward", node.made->born);
-      now_ -= number(again_) + number(passing_) + added_;
+      now_ -= number(again_) + number(temporary_) + accumulated_;
       again_ = {};
-      passing_ = {};
-      added_ = 0;
-      for (const Saved& saved : moments_[i].saving.kept)
+      temporary_ = {};
+      accumulated_ = 0;
+      for (const Saved& saved : timed_[i].saving.kept)
         if (!saved.held)
           if (Block& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
       if (of[i] >= 0)
@@ -201,16 +201,16 @@ private:
   // A checkpointed region runs again, and keeps what it would have kept.
   void recompute(std::size_t i) {
     std::unordered_set<Storage, StorageHash> seen;
-    for (const Saved& saved : moments_[i].saving.kept) seen.insert(saved.storage);
-    std::int64_t most_added = 0;
+    for (const Saved& saved : timed_[i].saving.kept) seen.insert(saved.storage);
+    std::int64_t most_accumulated = 0;
     for (const Node& inner : graph_.region(graph_.nodes()[i])) {
       own_gradients(inner);
-      most_added = std::max(most_added, std::exchange(added_, 0));
+      most_accumulated = std::max(most_accumulated, std::exchange(accumulated_, 0));
       for (const Saved& saved : saved_by(graph_, inner, options_.device).kept)
         if (!saved.held && seen.insert(saved.storage).second) again_.add(s_, saved.bytes);
     }
     now_ += number(again_);
-    added_ = most_added;
+    accumulated_ = most_accumulated;
   }
 
   std::int64_t result_bytes(std::size_t i) {
@@ -236,8 +236,8 @@ private:
       Bytes bytes;
       bytes.add(s_, bytes_of(s_, held->local ? *held->local : state.shape, state.dtype));
       // One that is there already gets this one added, which is let go then.
-      if (standing_.gradients_add_up) {
-        added_ += number(bytes);
+      if (standing_.gradients_accumulate) {
+        accumulated_ += number(bytes);
       } else {
         now_ += number(bytes);
         parameter_gradients_.add(s_, bytes);
@@ -275,11 +275,11 @@ private:
       if (gradient.users > 0) flowing.add(s_, gradient.bytes);
     part("gradients on their way", place, flowing);
     part("computed again", place, again_);
-    part("temporaries of the backward", place, passing_);
-    Bytes added;
-    added.add(added_);
-    part("gradients that are added to others", place, added);
-    part("gradients of parameters", {}, (in_backward_ ? standing_.gradients_add_up : standing_.gradients_stay) ? standing_.gradients : parameter_gradients_);
+    part("temporaries of the backward", place, temporary_);
+    Bytes accumulated;
+    accumulated.add(accumulated_);
+    part("gradients that are accumulated", place, accumulated);
+    part("gradients of parameters", {}, (in_backward_ ? standing_.gradients_accumulate : standing_.gradients_stay) ? standing_.gradients : parameter_gradients_);
     Bytes left;
     for (const auto& [storage, block] : blocks_)
       if (block.left) left.add(s_, block.bytes);
@@ -296,7 +296,7 @@ private:
   }
 
   const Graph& graph_;
-  const std::vector<Moment>& moments_;
+  const std::vector<TimedNode>& timed_;
   const Standing& standing_;
   const Options& options_;
   symbolic::Context& s_;
@@ -307,8 +307,8 @@ private:
   std::unordered_map<const Held*, std::int64_t> done_;
   Bytes parameter_gradients_;
   Bytes again_;            // of the checkpointed region whose backward runs
-  Bytes passing_;          // of the operation whose backward runs
-  std::int64_t added_ = 0; // gradients of its parameters that are added to others
+  Bytes temporary_;          // of the operation whose backward runs
+  std::int64_t accumulated_ = 0; // gradients of its parameters that are added to others
   std::int64_t now_ = 0, best_ = 0;
   bool in_backward_ = false;
   Peak peak_;
@@ -316,8 +316,8 @@ private:
 
 } // namespace
 
-Peak peak_of(const Graph& graph, const std::vector<Moment>& moments, const Standing& standing, const Options& options) {
-  return Timeline(graph, moments, standing, options).run();
+Peak peak_of(const Graph& graph, const std::vector<TimedNode>& timed, const Standing& standing, const Options& options) {
+  return Timeline(graph, timed, standing, options).run();
 }
 
 } // namespace stepzero::footprint

@@ -12,7 +12,7 @@ struct Standing {
   std::vector<std::pair<std::string, Bytes>> during;  // in forward and backward only
   Bytes gradients;                                  // of all parameters that are trained
   bool gradients_stay = false;                      // those of the step before are there in the forward, too …
-  bool gradients_add_up = false;                    // … and in the backward, which adds to them
+  bool gradients_accumulate = false;                    // … and in the backward, which adds to them
   Bytes temporary;                                  // of the optimizer, while it steps
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
@@ -30,13 +30,13 @@ struct Peak {
   std::vector<Part> parts;
 };
 // What the timeline asks of each node of the graph, besides the graph itself.
-struct Moment {
+struct TimedNode {
   Saving saving;
   bool has_gradient = true;  // else nothing of it is kept, and no backward goes through it
   bool is_new = true;        // it runs in each step; else its results are there before
   bool is_named = false;     // its result has a name, by which it outlives the step
 };
-// `moments`: of each node of the graph, which has the operations too that no gradient goes through.
-Peak peak_of(const Graph& graph, const std::vector<Moment>& moments, const Standing& standing, const Options& options);
+// `nodes`: of each node of the graph, which has the operations too that no gradient goes through.
+Peak peak_of(const Graph& graph, const std::vector<TimedNode>& nodes, const Standing& standing, const Options& options);
 
 } // namespace stepzero::footprint

@@ -10,6 +10,21 @@ using values::Kind;
 namespace {
 constexpr int deepest_alike = 10;
 constexpr std::size_t most_kinds = 3;  // of objects in one list
+constexpr int most_compared = 2'000;   // parts of two objects
+
+// Are both of one class, and so are the parts that have one name? What an object does with a part goes with what the part is: `if self.kind == "full":
+// self.mixer(x, mask)`. Objects whose parts differ are not made one of.
+bool have_parts_alike(Interpreter& run, const values::Instance& a, const values::Instance& b, int depth, int& left) {
+  if (&a == &b || depth > deepest_alike || --left < 0) return true;
+  if (a.cls != b.cls || a.native != b.native) return false;
+  for (const auto& [name, slot] : a.attributes.entries()) {
+    const values::Slot* other = slot->value ? b.attributes.find(name) : nullptr;
+    if (!other || !other->value) continue;
+    const Value mine = run.resolve(slot->value), theirs = run.resolve(other->value);
+    if (mine.is(Kind::instance) && theirs.is(Kind::instance) && !have_parts_alike(run, *mine.as<values::Instance>(), *theirs.as<values::Instance>(), depth + 1, left)) return false;
+  }
+  return true;
+}
 } // namespace
 
 // What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any of theirs.
@@ -67,8 +82,8 @@ Value Interpreter::any_of(std::span<const Value> items, int depth) {
     for (const Value& item : items) {
       const auto* object = item.as<values::Instance>();
       const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<Value>& each) {
-        const auto* other = each.front().as<values::Instance>();
-        return other->cls == object->cls && other->native == object->native;
+        int left = most_compared;
+        return have_parts_alike(*this, *each.front().as<values::Instance>(), *object, depth, left);
       });
       if (found != kinds.end()) found->push_back(item);
       else kinds.push_back({item});

@@ -3,6 +3,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/noted_at.hpp"
 #include "interpreter/presumed.hpp"
+#include "values/devices.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -424,9 +425,8 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       return negate_if(negative, unknown->is_none);
     }
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);
-    // torch.device("cpu") == "cpu" is false: a device is no text, and a dtype neither.
-    for (const auto& [object, text] : {std::pair{left, right}, std::pair{right, left}})
-      if ((object.is(Kind::device) || object.is(Kind::dtype)) && text.is(Kind::string)) return heap().boolean(negative);
+    // torch.device("cpu") == "cpu" is false: a device is no text.
+    if ((left.is(Kind::string) && values::is_device(right)) || (right.is(Kind::string) && values::is_device(left))) return heap().boolean(negative);
     // os.environ["RANK"] == "0": what the environment holds is text.
     for (const auto& [text, number] : {std::pair{left, right}, std::pair{right, left}})
       if (text.is(Kind::string) && number.is(Kind::integer) && (limits_.as_rank || !s.value(number.integer()))) {

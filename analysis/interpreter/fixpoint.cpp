@@ -121,7 +121,18 @@ void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
     default: return value;
     }
   };
-  for (auto& [slot, value] : left) value = apart(value, 0, apart);
+  // What was made in the round holds things of that round alone: the parts of an object belong together.
+  const auto is_of_round = [&](const auto& each) { return each.first->birth > began; };
+  const auto hold = [&](Value value, int depth, const auto& again) -> void {
+    if (value.is(Kind::tensor) || value.is(Kind::unknown)) held.insert(value.object());
+    if (!value.is(Kind::choice) || depth >= most_choices) return;
+    again(value.as<values::Choice>()->yes, depth + 1, again);
+    again(value.as<values::Choice>()->no, depth + 1, again);
+  };
+  for (const auto& each : left)
+    if (is_of_round(each)) hold(each.second, 0, hold);
+  for (auto& each : left)
+    if (!is_of_round(each)) each.second = apart(each.second, 0, apart);
 }
 
 } // namespace

@@ -57,7 +57,7 @@ const values::Device* lies_on(const Unknown& value) {
 void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments) {
   const auto carries = [&](Value value) {
     value = run.resolve(value);
-    return value.is(Kind::device) || (value.is(Kind::unknown) && (kept(*value.as<Unknown>(), moved_kept) || kept(*value.as<Unknown>(), "$chosen")));
+    return values::is_device(value) || (value.is(Kind::unknown) && kept(*value.as<Unknown>(), moved_kept));
   };
   bool moved = std::ranges::any_of(arguments.positional, carries) || std::ranges::any_of(arguments.keywords, [&](const auto& given) { return carries(given.second); });
   if (function.is(Kind::unknown)) {

@@ -264,9 +264,11 @@ std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, s
                   {state->shape.dims.front()});
     if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
     // What only may be a tensor gives something unknown.
-    std::vector<Value> parts(names.size(), run.element(value, place));
-    if (parts[0].is(Kind::tensor))
-      for (std::size_t i = 0; i < names.size(); ++i) parts[i] = subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place);
+    std::vector<Value> parts;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Value part = run.element(value, place);
+      parts.push_back(part.is(Kind::tensor) ? subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place) : part);
+    }
     return parts;
   }
   // Tuples that PyTorch made: shapes, and results of several parts.

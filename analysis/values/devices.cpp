@@ -65,6 +65,13 @@ std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const D
   return found;
 }
 
+namespace {
+// What torch.device was given, where a condition chooses it.
+const Slot* chosen_by(Value value) { return value.is(Kind::unknown) ? value.as<Unknown>()->attributes.find(Name("$chosen")) : nullptr; }
+} // namespace
+
+bool is_device(Value value) { return value.is(Kind::device) || chosen_by(value); }
+
 const Device* device_named(Heap& heap, Value value) {
   switch (value.kind) {
   case Kind::device: return value.as<Device>();
@@ -78,7 +85,7 @@ const Device* device_named(Heap& heap, Value value) {
     return choose_device(heap, choice->condition, device_named(heap, choice->yes), device_named(heap, choice->no));
   }
   case Kind::unknown: {
-    const Slot* slot = value.as<Unknown>()->attributes.find(Name("$chosen"));
+    const Slot* slot = chosen_by(value);
     return slot ? device_named(heap, slot->value) : nullptr;
   }
   default: return nullptr;

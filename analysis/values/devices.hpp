@@ -37,6 +37,8 @@ struct PossibleDevice {
 };
 std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const Device& device);
 
+// A torch.device, one that is chosen at run time, too; no text that names one.
+bool is_device(Value value);
 // Of what `.to(value)` or `device=value` names; null: not known. A number is a GPU's.
 const Device* device_named(Heap& heap, Value value);
 

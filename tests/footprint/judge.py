@@ -14,6 +14,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import record
+
 HERE = Path(__file__).resolve().parent
 STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "build" / "stepzero")))
 FACTS = json.loads((HERE / "facts.json").read_text())
@@ -60,20 +62,30 @@ def judge_program(name):
     return said(HERE / "programs" / f"{name}.py")
 
 
-def on_gpu(text):
-    """The program as it runs where tensors are made on the GPU."""
-    return text.replace('autocast("cpu"', 'autocast("cuda"')
-
-
 def judge_on_gpu(name):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "program.py"
-        path.write_text(on_gpu((HERE / "programs" / f"{name}.py").read_text()))
+        path.write_text(record.on_gpu((HERE / "programs" / f"{name}.py").read_text()))
         return said(path, device="cuda")
 
 
 def judge_step(name):
     return said(HERE / "cuda" / f"{name}.py", device="cuda")
+
+
+def judge_optimizer(made):
+    """What an optimizer makes while it steps eight matrices, and its state: at the peak of a program in which nothing else is large."""
+    name, options = made[:-1].split("(", 1)
+    text = (f"import torch\nfrom torch import nn\n\nmodel = nn.Sequential(*[nn.Linear(1024, 1024, bias=False) for _ in range(8)]).cuda()\n"
+            f"optimizer = torch.optim.{name}(model.parameters(){', ' * bool(options) + options})\nx = torch.zeros(1, 1024, device='cuda')\n"
+            "for step in range(3):\n    model(x).sum().backward()\n    optimizer.step()\n    optimizer.zero_grad()\n")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "program.py"
+        path.write_text(text)
+        done = subprocess.run([STEPZERO, "memory", "--format", "json", str(path)], capture_output=True, text=True, timeout=600)
+    whole = json.loads(done.stdout)["files"][0]
+    parts = {line["what"]: line["bytes"] for line in whole["steps"][-1]["peak"]["parts"]}
+    return {"state": whole["optimizers"][0]["state"]["bytes"], "temporary": parts.get("temporaries of the optimizer", 0)}
 
 
 def judge_ranked(name, world):

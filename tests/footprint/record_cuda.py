@@ -7,22 +7,39 @@ Of every program in cuda/: what the allocator was asked for (memory_stats: reque
 forward, the backward and the optimizer's step of the last of its steps, and between forward and backward; once without the workspaces of
 cuBLAS and once with them. FOLDER/peaks.json says of the first which lines hold how much at the peak.
 
+Of optimizers with their options: what a step makes besides parameters, gradients and state, for eight matrices of 1024 x 1024, and its state.
+
 Of every program in programs/, its tensors made on the GPU, and of the classification models of torchvision: what autograd keeps until the
 backward, as in record.py.
 """
 
 import concurrent.futures
 import json
+import os
 import pathlib
 import subprocess
 import sys
-import os
 import warnings
 
 import record
 
 HERE = pathlib.Path(__file__).resolve().parent
 REQUESTED = "requested_bytes.all."
+OPTIMIZERS = {
+    "SGD": ["lr=0.1", "lr=0.1, momentum=0.9", "lr=0.1, momentum=0.9, weight_decay=0.1", "lr=0.1, momentum=0.9, nesterov=True", "lr=0.1, momentum=0.9, weight_decay=0.1, foreach=False", "lr=0.1, momentum=0.9, fused=True"],
+    "Adam": ["", "weight_decay=0.1", "amsgrad=True", "foreach=False", "fused=True"],
+    "AdamW": ["", "amsgrad=True", "foreach=False", "fused=True"],
+    "NAdam": ["", "weight_decay=0.1", "foreach=False"],
+    "RAdam": ["", "foreach=False"],
+    "Adamax": ["", "foreach=False"],
+    "Adagrad": ["", "foreach=False"],
+    "Adadelta": ["", "foreach=False"],
+    "RMSprop": ["", "momentum=0.9", "centered=True", "foreach=False"],
+    "Rprop": ["", "foreach=False"],
+    "ASGD": ["", "foreach=False"],
+    "Adafactor": [""],
+    "Muon": [""],
+}
 NO_WORKSPACE = {"CUBLAS_WORKSPACE_CONFIG": ":0:0", "CUBLASLT_WORKSPACE_SIZE": "0"}
 
 
@@ -108,8 +125,31 @@ def saved_by(path):
     import torch
 
     torch.set_default_device("cuda")
-    facts = record.run(path.read_text().replace('autocast("cpu"', 'autocast("cuda"'))
+    facts = record.run(record.on_gpu(path.read_text()))
     return {name: facts[name] for name in ("parameters", "buffers", "state", "saved") if name in facts}
+
+
+def optimizers():
+    import torch
+
+    made = {}
+    for name, each in OPTIMIZERS.items():
+        for options in each:
+            parameters = [torch.nn.Parameter(torch.randn(1024, 1024, device="cuda")) for _ in range(8)]
+            optimizer = getattr(torch.optim, name)(parameters, **eval(f"dict({options})"))
+            for _ in range(3):
+                for parameter in parameters:
+                    parameter.grad = torch.randn_like(parameter)
+                torch.cuda.synchronize()
+                torch.cuda.reset_peak_memory_stats()
+                before = torch.cuda.memory_stats()[REQUESTED + "current"]
+                optimizer.step()
+                torch.cuda.synchronize()
+                peak = torch.cuda.memory_stats()[REQUESTED + "peak"]
+            state = record.size(value for state in optimizer.state.values() for value in state.values() if isinstance(value, torch.Tensor))
+            made[f"{name}({options})"] = {"temporary": peak - before, "state": state}
+            del optimizer, parameters
+    return made
 
 
 def saved_by_torchvision():
@@ -153,7 +193,7 @@ def job(what, path="", **environment):
 def one(what, path):
     warnings.simplefilter("ignore")
     path, sys.argv = pathlib.Path(path), [path]
-    made = {"run": lambda: run(path), "lines": lambda: peak_lines(path), "saved": lambda: saved_by(path), "torchvision": saved_by_torchvision}[what]()
+    made = {"run": lambda: run(path), "lines": lambda: peak_lines(path), "saved": lambda: saved_by(path), "torchvision": saved_by_torchvision, "optimizers": optimizers}[what]()
     print(json.dumps(made))
 
 
@@ -165,7 +205,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     steps, small = sorted((HERE / "cuda").glob("*.py")), sorted((HERE / "programs").glob("*.py"))
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
-        vision = pool.submit(job, "torchvision")
+        vision, stepped = pool.submit(job, "torchvision"), pool.submit(job, "optimizers")
         bare = {path.stem: pool.submit(job, "run", path, **NO_WORKSPACE) for path in steps}
         usual = {path.stem: pool.submit(job, "run", path) for path in steps}
         lines = {path.stem: pool.submit(job, "lines", path, **NO_WORKSPACE) for path in steps}
@@ -179,7 +219,7 @@ def main():
         write = lambda group: "{\n" + ",\n".join(f"  {json.dumps(name)}: {json.dumps(group[name])}" for name in sorted(group)) + "\n}"
         (folder / "facts_cuda.json").write_text(
             f'{{"torch": {json.dumps(torch.__version__)}, "gpu": {json.dumps(torch.cuda.get_device_name())},\n'
-            f'"steps": {write(programs)},\n"programs": {write(done(saved))},\n"torchvision": {write(vision.result() or {})}}}\n')
+            f'"steps": {write(programs)},\n"programs": {write(done(saved))},\n"torchvision": {write(vision.result() or {})},\n"optimizers": {write(stepped.result() or {})}}}\n')
 
 
 if __name__ == "__main__":

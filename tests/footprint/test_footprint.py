@@ -13,9 +13,13 @@ BOUNDS = {"maxvit_t", "optical_flow.raft_large", "optical_flow.raft_small"}
 UNCOUNTED = {"lstm"}
 
 
+# Of the peak: what is not an operation's, and not the allocator's, is less than this share.
+LESS, MORE = 0.05, 0.002
 # FIXME: cuDNN takes memory of its own while these run (copies of images in another order, the workspace of recurrent layers), which is not known:
 # what is said is less than the real peak by up to this share.
-WORKSPACES = {"dcgan": 0.16, "diffusion": 0.1, "frozen_backbone": 0.08, "segment": 0.06, "speech_gru": 0.27, "clip": 0.03, "resnet": 0.02, "resnet_amp": 0.02, "distill": 0.02}
+WORKSPACES = {"dcgan": 0.15, "diffusion": 0.1, "frozen_backbone": 0.08, "speech_gru": 0.26}
+# FIXME: Rprop makes a mask besides, and Adafactor a sum for each row and column.
+NEARLY = {"Rprop()", "Adafactor()"}
 
 
 @functools.lru_cache(None)
@@ -49,10 +53,17 @@ def test_what_a_gpu_keeps_is_within_two_percent(name):
 
 
 @pytest.mark.parametrize("name", judge.GPU["steps"])
-def test_the_peak_on_a_gpu_is_within_four_percent_and_never_more(name):
+def test_the_peak_on_a_gpu_is_near_the_real_one(name):
     inferred, real = judge.judge_step(name), judge.GPU["steps"][name]
     assert not inferred["bound"] and judge.off(real["saved"], inferred["saved"]) <= WITHIN
-    assert real["whole"] * (1 - WORKSPACES.get(name, 0.04)) <= inferred["whole"] <= real["whole"] * 1.005
+    assert real["whole"] * (1 - WORKSPACES.get(name, LESS)) <= inferred["whole"] <= real["whole"] * (1 + MORE)
+
+
+@pytest.mark.parametrize("made", judge.GPU["optimizers"])
+def test_what_an_optimizer_takes_on_a_gpu_is_equal_to_the_byte(made):
+    inferred, real = judge.judge_optimizer(made), judge.GPU["optimizers"][made]
+    assert inferred["state"] == real["state"]
+    assert inferred["temporary"] == real["temporary"] or (made in NEARLY and 0.8 * real["temporary"] <= inferred["temporary"] <= real["temporary"])
 
 
 @pytest.mark.parametrize("world", ["2", "3"])

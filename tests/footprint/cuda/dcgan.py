@@ -2,63 +2,43 @@
 import torch
 import torch.nn as nn
 
-nz, ngf, ndf = 100, 64, 64
+LATENT, WIDTH, BATCH = 100, 64, 128
 
 
-def weights_init(m):
-    if isinstance(m, nn.Conv2d) or isinstance(m, nn.ConvTranspose2d):
-        nn.init.normal_(m.weight.data, 0.0, 0.02)
+def grow(inputs, outputs, stride, padding):
+    return [nn.ConvTranspose2d(inputs, outputs, 4, stride, padding, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True)]
 
 
-class Generator(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.main = nn.Sequential(
-            nn.ConvTranspose2d(nz, ngf * 8, 4, 1, 0, bias=False), nn.BatchNorm2d(ngf * 8), nn.ReLU(True),
-            nn.ConvTranspose2d(ngf * 8, ngf * 4, 4, 2, 1, bias=False), nn.BatchNorm2d(ngf * 4), nn.ReLU(True),
-            nn.ConvTranspose2d(ngf * 4, ngf * 2, 4, 2, 1, bias=False), nn.BatchNorm2d(ngf * 2), nn.ReLU(True),
-            nn.ConvTranspose2d(ngf * 2, ngf, 4, 2, 1, bias=False), nn.BatchNorm2d(ngf), nn.ReLU(True),
-            nn.ConvTranspose2d(ngf, 3, 4, 2, 1, bias=False), nn.Tanh())
-
-    def forward(self, z):
-        return self.main(z)
+def shrink(inputs, outputs, normalized=True):
+    layers = [nn.Conv2d(inputs, outputs, 4, 2, 1, bias=False)]
+    if normalized:
+        layers.append(nn.BatchNorm2d(outputs))
+    return layers + [nn.LeakyReLU(0.2, inplace=True)]
 
 
-class Discriminator(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.main = nn.Sequential(
-            nn.Conv2d(3, ndf, 4, 2, 1, bias=False), nn.LeakyReLU(0.2, inplace=True),
-            nn.Conv2d(ndf, ndf * 2, 4, 2, 1, bias=False), nn.BatchNorm2d(ndf * 2), nn.LeakyReLU(0.2, inplace=True),
-            nn.Conv2d(ndf * 2, ndf * 4, 4, 2, 1, bias=False), nn.BatchNorm2d(ndf * 4), nn.LeakyReLU(0.2, inplace=True),
-            nn.Conv2d(ndf * 4, ndf * 8, 4, 2, 1, bias=False), nn.BatchNorm2d(ndf * 8), nn.LeakyReLU(0.2, inplace=True),
-            nn.Conv2d(ndf * 8, 1, 4, 1, 0, bias=False), nn.Sigmoid())
+widths = [8 * WIDTH, 4 * WIDTH, 2 * WIDTH, WIDTH]
+layers = grow(LATENT, widths[0], 1, 0)
+for inputs, outputs in zip(widths, widths[1:]):
+    layers += grow(inputs, outputs, 2, 1)
+painter = nn.Sequential(*layers, nn.ConvTranspose2d(WIDTH, 3, 4, 2, 1, bias=False), nn.Tanh()).cuda()
 
-    def forward(self, x):
-        return self.main(x).view(-1)
+widths = widths[::-1]
+layers = shrink(3, widths[0], normalized=False)
+for inputs, outputs in zip(widths, widths[1:]):
+    layers += shrink(inputs, outputs)
+critic = nn.Sequential(*layers, nn.Conv2d(widths[-1], 1, 4, bias=False), nn.Sigmoid(), nn.Flatten(0)).cuda()
 
-
-device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
-netG, netD = Generator().to(device), Discriminator().to(device)
-netG.apply(weights_init)
-netD.apply(weights_init)
-criterion = nn.BCELoss()
-optimizerD = torch.optim.Adam(netD.parameters(), lr=2e-4, betas=(0.5, 0.999))
-optimizerG = torch.optim.Adam(netG.parameters(), lr=2e-4, betas=(0.5, 0.999))
-for i in range(3):
-    real = torch.randn(128, 3, 64, 64).to(device)
-    netD.zero_grad()
-    label = torch.full((128,), 1.0, device=device)
-    errD_real = criterion(netD(real), label)
-    errD_real.backward()
-    noise = torch.randn(128, nz, 1, 1, device=device)
-    fake = netG(noise)
-    label.fill_(0.0)
-    errD_fake = criterion(netD(fake.detach()), label)
-    errD_fake.backward()
-    optimizerD.step()
-    netG.zero_grad()
-    label.fill_(1.0)
-    errG = criterion(netD(fake), label)
-    errG.backward()
-    optimizerG.step()
+measure = nn.BCELoss()
+paints = torch.optim.Adam(painter.parameters(), lr=2e-4, betas=(0.5, 0.999))
+judges = torch.optim.Adam(critic.parameters(), lr=2e-4, betas=(0.5, 0.999))
+ones, zeros = torch.ones(BATCH, device="cuda"), torch.zeros(BATCH, device="cuda")
+for step in range(3):
+    photos = torch.randn(BATCH, 3, 64, 64).cuda()
+    critic.zero_grad()
+    measure(critic(photos), ones).backward()
+    made = painter(torch.randn(BATCH, LATENT, 1, 1, device="cuda"))
+    measure(critic(made.detach()), zeros).backward()
+    judges.step()
+    painter.zero_grad()
+    measure(critic(made), ones).backward()
+    paints.step()
