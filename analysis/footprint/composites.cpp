@@ -123,14 +123,14 @@ bool is_first(const Keeper& keeper, std::string_view name, const Instance* layer
 } // namespace
 
 namespace {
-// Of projections, each input once: where batches come first they are turned around and copied; autocast copies, too. `as_is`: none is.
-void keep_inputs(Keeper& keeper, std::initializer_list<const TensorState*> inputs, bool turned, bool as_is = false) {
+// Of projections, each input once: where batches come first they are transposed and copied; autocast copies, too. `as_is`: none is.
+void keep_inputs(Keeper& keeper, std::initializer_list<const TensorState*> inputs, bool transposed, bool as_is = false) {
   std::vector<const TensorState*> seen;
   for (const TensorState* each : inputs) {
     if (std::ranges::find(seen, each) != seen.end()) continue;
     seen.push_back(each);
     if (as_is) keeper.keep(*each);
-    else if (turned || keeper.dtype(*each) != keeper.inner_dtype()) keeper.extra(elements(keeper.s, each->shape), keeper.inner_dtype(), "input of a projection");
+    else if (transposed || keeper.dtype(*each) != keeper.inner_dtype()) keeper.extra(elements(keeper.s, each->shape), keeper.inner_dtype(), "input of a projection");
     else keeper.keep(*each);
   }
 }
@@ -306,14 +306,13 @@ void keep_built(Keeper& keeper) {
     const auto known = layers.is(Kind::integer) ? keeper.s.value(layers.integer()) : std::nullopt;
     return known && *known <= 512 ? *known : std::int64_t{1};
   };
-  const bool norm_first = is_first(keeper, "norm_first", settings), turned = batch_first && batched;
+  const bool norm_first = is_first(keeper, "norm_first", settings), transposed = batch_first && batched;
   // A norm in front keeps what the layer gets as it is.
-  const auto keep_first = [&](const TensorState* state) { keep_inputs(keeper, {state}, turned && !norm_first, norm_first); };
-  // What a decoder attends to is turned around in each of its layers.
+  const auto keep_first = [&](const TensorState* state) { keep_inputs(keeper, {state}, transposed && !norm_first, norm_first); };
+  // Where batches come first, what a decoder attends to is transposed and copied in each of its layers.
   const auto stack = [&](std::int64_t layers, const Block& each, bool decodes, const TensorState* attended) {
-    if (attended && !turned) keep_inputs(keeper, {attended}, false);
     for (std::int64_t i = 0; i < layers; ++i) {
-      if (attended && turned) keep_inputs(keeper, {attended}, true);
+      if (attended && (transposed || i == 0)) keep_inputs(keeper, {attended}, transposed);
       keep_block(keeper, each, decodes, i + 1 == layers);
     }
   };
@@ -323,7 +322,7 @@ void keep_built(Keeper& keeper) {
     for (const TensorState* state : {first, target}) keep_first(state);
     stack(count("num_encoder_layers"), block(first, nullptr), false, nullptr);
     // What the encoder makes of its input has its shape.
-    stack(count("num_decoder_layers"), block(target, first), true, turned ? first : nullptr);
+    stack(count("num_decoder_layers"), block(target, first), true, transposed ? first : nullptr);
     for (const TensorState* state : {first, target}) keep_norm(keeper, elements(keeper.s, state->shape), keeper.s.mul(block(state, nullptr).batch, length(state)), keeper.dtype());
     return;
   }

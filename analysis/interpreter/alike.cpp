@@ -9,7 +9,7 @@ using values::Kind;
 
 namespace {
 constexpr int deepest_alike = 10;
-constexpr std::size_t most_kinds = 3;  // of objects in one list
+constexpr std::size_t most_kinds = 4;  // of objects in one list: two parts of two kinds each
 constexpr int most_compared = 2'000;   // parts of two objects
 
 // Are both of one class, and so are the parts that have one name? What an object does with a part goes with what the part is: `if self.kind == "full":
