@@ -451,8 +451,10 @@ Value Interpreter::super_attribute(const values::Super& super, Name name, Place 
 Value Interpreter::unknown_attribute(values::Unknown& object, Name name, Place where) {
   if (values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     // A property that is not seen may make what it gives anew: what was stored in that is not in the next.
-    if (object.external && slot->value.is(Kind::unknown) && was_stored_in(*slot->value.as<values::Unknown>()) && slot->value.as<values::Unknown>()->name.ends_with("." + std::string(name.text()))) {
-      const Value anew = heap().external(slot->value.as<values::Unknown>()->name, where);
+    const auto* given = object.external && slot->value.is(Kind::unknown) ? slot->value.as<values::Unknown>() : nullptr;
+    // What has no name may have been given by one, too.
+    if (given && was_stored_in(*given) && (given->name.empty() || given->name.ends_with("." + std::string(name.text())))) {
+      const Value anew = heap().external(given->name, where);
       note_part(heap(), anew, object);
       heap().set(*slot, anew);
     }

@@ -24,10 +24,10 @@ Way way_of(const syntax::CallExpr& call) {
   return Way::by_default;
 }
 
-// A keyword that the reentrant way refuses; null if there is none.
+// A keyword that the reentrant way refuses; null if there is none. What `**` hands on may be nothing.
 const syntax::Keyword* refused(const syntax::CallExpr& call) {
   for (const syntax::Keyword& each : call.keywords)
-    if (std::find(std::begin(own), std::end(own), each.name.text()) == std::end(own) || each.name.text() == "context_fn") return &each;
+    if (!each.name.text().empty() && (std::find(std::begin(own), std::end(own), each.name.text()) == std::end(own) || each.name.text() == "context_fn")) return &each;
   return nullptr;
 }
 
