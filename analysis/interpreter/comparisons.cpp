@@ -1,6 +1,7 @@
 // Truth: of values, of comparisons, of `and`, `or` and `not`.
 #include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/keys_view.hpp"
 #include "interpreter/noted_at.hpp"
 #include "interpreter/presumed.hpp"
 #include "values/devices.hpp"
@@ -297,6 +298,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       auto* object = right.as<values::Instance>();
       if (const Value method = find_method(object, Name("__contains__"))) return negate_if(negative, truth(call(method, {{left}, {}, false}, {})));
     }
+    if (const KeysView* keys = keys_view(right)) return compare(op, left, keys->dict);
     if (right.is(Kind::dict)) {
       const auto* state = values::Heap::dict_state(right);
       bool known = known_key(left);

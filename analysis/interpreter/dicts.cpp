@@ -2,6 +2,7 @@
 #include "interpreter/builtin_call.hpp"
 
 #include "interpreter/from_file.hpp"
+#include "interpreter/keys_view.hpp"
 #include "interpreter/set_on_self.hpp"
 
 #include <algorithm>
@@ -166,6 +167,7 @@ Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>&
   Value rest;
   bool open = state.open;
   for (const auto& [key, value] : state.items) {
+    if (!value) continue;  // taken away
     if (value.is(Kind::choice) && (!value.as<values::Choice>()->yes || !value.as<values::Choice>()->no)) open = true;
     items.push_back(part(key, call.run.resolve(value)));
   }
@@ -175,7 +177,12 @@ Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>&
   return call.heap().open_list(rest ? rest : part(call.heap().external(""), call.heap().external("")));
 }
 Value keys(const BuiltinCall& call) {
-  return list_of(call, [](Value key, Value) { return key; });
+  const Value all = list_of(call, [](Value key, Value) { return key; });
+  if (!values::Heap::list_state(all)->open) return all;
+  auto* view = call.heap().make<KeysView>();
+  view->state.value = all.as<values::List>()->state.value;
+  view->dict = call.self;
+  return Value::of(Kind::list, view);
 }
 Value values_of(const BuiltinCall& call) {
   return list_of(call, [](Value, Value value) { return value; });
