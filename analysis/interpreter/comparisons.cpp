@@ -4,6 +4,7 @@
 #include "interpreter/keys_view.hpp"
 #include "interpreter/noted_at.hpp"
 #include "interpreter/presumed.hpp"
+#include "interpreter/set_on_self.hpp"
 #include "values/devices.hpp"
 
 #include <algorithm>
@@ -423,7 +424,7 @@ Value Interpreter::compare(CompareOp op, Value left, Value right) {
       if (unknown->integer && !s.is_atom(unknown->integer)) return heap().boolean(negative);
       // What was computed from data of this process may be there whatever the data are: who says that it is not does not say why.
       if (!unknown->is_none)
-        unknown->is_none = mark_external(s.opaque(unknown->name.empty() ? "" : std::string(unknown->name) + " is None", unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing), unknown->external);
+        unknown->is_none = mark_external(s.opaque(unknown->name.empty() || unknown->attributes.find(was_none) ? "" : std::string(unknown->name) + " is None", unknown->sharing == Sharing::local ? Sharing::unseen : unknown->sharing), unknown->external);
       return negate_if(negative, unknown->is_none);
     }
     if (left.is(Kind::string) && right.is(Kind::string)) return heap().boolean((left.text() == right.text()) != negative);

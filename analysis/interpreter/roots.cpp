@@ -437,6 +437,19 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
       if (const values::Slot* slot = object->attributes.find(outer); slot && slot->value)
         if (const Value part = resolve(slot->value); part.is(Kind::instance))
           if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) escape(held->value);
+    // So may the method of a part that it calls: self.scene.load(path).
+    for (const auto& [outer, part_method] : changes.calls_in) {
+      const values::Slot* slot = object->attributes.find(outer);
+      const Value part = slot && slot->value ? resolve(slot->value) : Value{};
+      if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) continue;
+      auto& held = *part.as<values::Instance>();
+      const Value own = find_in_order(held.cls->order, part_method);
+      if (!own.is(Kind::function) || called.contains(own.as<values::Function>()->stmt)) continue;
+      const Changes within = set_by_method(*held.cls, part_method);
+      lose_set(*this, held, within);
+      for (const Name name : within.changed)
+        if (const values::Slot* inner = held.attributes.find(name); inner && inner->value) escape(inner->value);
+    }
     for (const Name name : changes.set)
       if (values::Slot* slot = object->attributes.find(name); slot && slot->value) {
         const Value held = resolve(slot->value);
@@ -446,7 +459,7 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
         const auto presumed = library_.presume(name.text());
         const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each && (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
         if (of_rank) heap().set(*slot, symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
-        else heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : heap().external("self." + std::string(name.text())));
+        else heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : set_at_some_time(heap(), held, name));
       }
   };
   // A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.
@@ -463,6 +476,11 @@ void Interpreter::run_class(values::Class& cls, const std::vector<values::Functi
     const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
     return std::any_of(dims.begin(), dims.end(), [&](const values::Dim& dim) { return dim.size && symbols().value(dim.size) == 0; });
   };
+  // Also one in an object that it holds.
+  for (const auto& [held, slot] : object->attributes.entries())
+    if (const Value part = resolve(slot->value); part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
+      for (const auto& [name, inner] : part.as<values::Instance>()->attributes.entries())
+        if (inner->value && !name.text().starts_with('$') && placeholder(inner->value)) heap().set(*inner, heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
   for (const auto& [name, slot] : object->attributes.entries()) {
     const Value value = resolve(slot->value);
     const bool in_tuple = value.is(Kind::tuple) && std::any_of(value.as<values::Tuple>()->items.begin(), value.as<values::Tuple>()->items.end(), placeholder);

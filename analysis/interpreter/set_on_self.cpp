@@ -57,6 +57,8 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     }
     if (as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
     const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
+    if (is_self(method.object)) changes.calls.push_back(method.attribute);
+    else if (const auto* held = attribute_of_self(method.object)) changes.calls_in.emplace_back(held->attribute, method.attribute);
     if (std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changed(method.object);
   };
   for (const Stmt* stmt : block) {
@@ -66,6 +68,7 @@ void set_on_self(syntax::Block block, Name self, Changes& changes) {
     case StmtKind::delete_:
       for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(target, expr);
       break;
+    case StmtKind::return_: called(as<ReturnStmt>(*stmt).value); break;
     case StmtKind::assign:
       for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(target, expr);
       called(as<AssignStmt>(*stmt).value);
@@ -141,6 +144,36 @@ Changes set_by(const values::Class& cls, bool constructors) {
 
 Changes set_by_methods(const values::Class& cls) { return set_by(cls, false); }
 
+Changes set_by_method(const values::Class& cls, Name method) {
+  Changes changes;
+  std::unordered_set<const FunctionStmt*> seen;
+  const auto look = [&](Name name) {
+    for (const values::Class* each : cls.order) {
+      const values::Slot* slot = each->body ? each->body->names.find(name) : nullptr;
+      if (!slot || !slot->value.is(values::Kind::function)) continue;
+      const FunctionStmt* stmt = slot->value.as<values::Function>()->stmt;
+      if (!stmt || stmt->parameters->list.empty() || !seen.insert(stmt).second) return;
+      changes.cls = each->name;
+      set_on_self(stmt->body, stmt->parameters->list[0].name, changes);
+      return;
+    }
+  };
+  look(method);
+  for (std::size_t i = 0; i < changes.calls.size(); ++i) look(changes.calls[i]);
+  return changes;
+}
+
+void lose_set(Interpreter& run, values::Instance& object, const Changes& changes) {
+  using values::Kind;
+  for (const Name name : changes.set) {
+    values::Slot* slot = object.attributes.find(name);
+    const Value held = slot ? run.resolve(slot->value) : Value{};
+    if (!held || name.text().starts_with('$') || run.is_a(held, run.library().types().module)) continue;
+    const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
+    run.heap().set(*slot, contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
+  }
+}
+
 bool returns_something(syntax::Block block) {
   return std::any_of(block.begin(), block.end(), [](const Stmt* stmt) {
     switch (stmt->kind) {
@@ -156,6 +189,12 @@ bool returns_something(syntax::Block block) {
     default: return false;
     }
   });
+}
+
+Value set_at_some_time(values::Heap& heap, Value held, Name attribute) {
+  const Value made = heap.external("self." + std::string(attribute.text()));
+  if (held.is(values::Kind::none)) heap.slot_of(made.as<values::Unknown>()->attributes, was_none).value = Value::none();  // it is new: no write
+  return made;
 }
 
 Value another_of_its_kind(values::Heap& heap, Value container) {
@@ -174,7 +213,7 @@ void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
     case Kind::boolean:
     case Kind::integer:
     case Kind::real:
-    case Kind::string: heap.set(*slot, heap.external("self." + std::string(name.text()))); break;
+    case Kind::string: heap.set(*slot, set_at_some_time(heap, slot->value, name)); break;
     case Kind::tuple:
     case Kind::list:
     case Kind::dict: heap.set(*slot, another_of_its_kind(heap, slot->value)); break;

@@ -14,6 +14,8 @@ struct Changes {
   std::vector<syntax::Name> set, changed;
   std::vector<syntax::Name> changed_within;  // of `changed` those whose items are changed: self.runs[i].append(one)
   std::vector<std::pair<syntax::Name, syntax::Name>> changed_in;
+  std::vector<syntax::Name> calls;                               // methods of its own that are called by a statement
+  std::vector<std::pair<syntax::Name, syntax::Name>> calls_in;   // and those of the objects in its attributes: self.scene.load(path)
   bool any = false;  // setattr with a name that is computed
   syntax::Name cls;  // the class as its methods may name it
 };
@@ -25,8 +27,16 @@ void each_method(const values::Class& cls, const std::function<void(const syntax
 Changes set_by_methods(const values::Class& cls);
 // Does it leave its function with a value, other than None and False, in its own lines?
 bool returns_something(syntax::Block block);
+// What an attribute of that value holds once methods may have set it. Where it was None, whether it still is hangs on what was called before: a
+// state of the object, and no choice of whoever runs the program.
+Value set_at_some_time(values::Heap& heap, Value held, syntax::Name attribute);
+inline const syntax::Name was_none{"$was_none"};  // the attribute that says so of an unknown
 // A tuple, list or dict of which nothing is known but that it is one.
 Value another_of_its_kind(values::Heap& heap, Value container);
+// What a method sets on its object, with those of its own that it calls. Nothing where the class has no such method.
+Changes set_by_method(const values::Class& cls, syntax::Name method);
+// It may have been called before: what it sets is not known from here on. A module has one like it in its place.
+void lose_set(Interpreter& run, values::Instance& object, const Changes& changes);
 // Unseen code may have called any of them: the numbers, flags and texts that they set, and the lists that they change, are not known from here on.
 void lose_set_by_methods(values::Heap& heap, values::Instance& object);
 
