@@ -1,5 +1,6 @@
 // Python's own functions: which there are, and the methods of its own types.
 #include "interpreter/builtin_call.hpp"
+#include "interpreter/unseen.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -121,7 +122,7 @@ Value Interpreter::length_of(Value value, Place where) {
     symbolic::AtomInfo info;
     info.name = unknown->name.empty() ? length_name(unknown->born) : "len(" + std::string(unknown->name) + ")";
     info.lower = 0;
-    info.sharing = unknown->sharing;
+    info.sharing = sharing_of_length(*unknown);
     const Value length = Value::of(symbols().fresh(info));
     heap().slot_of(unknown->attributes, key).value = length;
     return length;

@@ -5,6 +5,7 @@
 #include "interpreter/last_round.hpp"
 #include "interpreter/rounds.hpp"
 #include "interpreter/speculation.hpp"
+#include "interpreter/unseen.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -203,6 +204,7 @@ Sharing Interpreter::trips_of(Value iterable) {
     // Which of two it is makes no difference where both have as many.
     if (const Int length = known_length(iterable)) return symbols().sharing(length);
     return heap().sharing(iterable);
+  case Kind::unknown: return sharing_of_length(*iterable.as<values::Unknown>());
   default: return heap().sharing(iterable);
   }
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_sources = 8;
 constexpr int deepest_part = 8;
-constexpr std::string_view lies_on_kept = "$lies_on", parts_lie_on = "$parts_lie_on", moved_kept = "$moved";
+constexpr std::string_view lies_on_kept = "$lies_on", parts_lie_on = "$parts_lie_on", moved_kept = "$moved", batch_kept = "$batch", part_of_batch = "$part_of_batch";
 
 // What is noted was so from the beginning: no write.
 void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
@@ -37,6 +37,14 @@ void note_part(values::Heap& heap, Value part, const Unknown& whole) {
   if (kept(whole, moved_kept)) keep(heap, made, moved_kept, heap.boolean(true));
   // Of a part of a part nobody knows that it is more than a number, which goes with any device.
   if (const Value device = kept(whole, parts_lie_on)) keep(heap, made, lies_on_kept, device);
+  if (kept(whole, batch_kept)) keep(heap, made, part_of_batch, heap.boolean(true));
+}
+
+void note_batch(values::Heap& heap, Value value) {
+  if (value.is(Kind::unknown)) keep(heap, *value.as<Unknown>(), batch_kept, heap.boolean(true));
+}
+Sharing sharing_of_length(const Unknown& value) {
+  return value.sharing == Sharing::local && (kept(value, batch_kept) || kept(value, part_of_batch)) ? Sharing::unseen : value.sharing;
 }
 
 void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts) {

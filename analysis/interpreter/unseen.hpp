@@ -13,6 +13,10 @@ void note_part(values::Heap& heap, Value part, const values::Unknown& whole);
 // Where it lies if it is a tensor, and with `of_parts` where its parts do: the samples of a data set that is not seen are made on the CPU. What its
 // methods give may lie elsewhere.
 void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts);
+// A batch that a loader collated from samples that are not seen: it, and each of its parts, has as many items as there are samples, or as a
+// sample has fields. What they are differs from rank to rank, how many there are need not.
+void note_batch(values::Heap& heap, Value value);
+Sharing sharing_of_length(const values::Unknown& value);
 void forget_device(values::Heap& heap, Value value);
 const values::Device* lies_on(const values::Unknown& value);  // null: not known
 // The result of a call of unseen code that moves tensors, is given a device, or what was moved so. Its parts and what its methods give are as well.

@@ -120,6 +120,7 @@ Value number(Interpreter& run, Dtype dtype, const Dim& batch, values::Place plac
 // `part`: one of the things that a sample consists of.
 Value unseen_on_host(Interpreter& run, values::Place place, Value sample = {}, bool part = false) {
   const Value made = unseen(run, place);
+  interpreter::note_batch(run.heap(), made);
   if (sample.is(Kind::unknown) && interpreter::may_be_moved(*sample.as<values::Unknown>())) return made;
   if (const values::Device* host = values::default_device(run.heap(), run.named_condition("the loader's samples are on the CPU", Sharing::uniform)))
     interpreter::note_device(run.heap(), made, *host, !part);
