@@ -220,7 +220,9 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
   state.sharing = Sharing::uniform;
   run.heap().set_no_grad(state);
   state.graph_complete = true;
-  bool any_device = false;
+  bool any_device = false, any_unranked = false;
+  const values::Device* unranked = nullptr;  // where operands lie that may have dimensions or not
+  const values::Device* scalar = nullptr;    // where one lies that has none
   for (const Value& operand : operands) {
     const Value value = run.resolve(operand);
     if (!value) continue;
@@ -247,10 +249,18 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
     state.blamed = state.blamed || from->blamed;
     // All lie on one device but for those without dimensions, which may stay on the CPU.
     const bool has_dims = !from->shape.dims.empty();
+    if (!has_dims && !from->shape.rank_known) {
+      unranked = !any_unranked || unranked == from->device ? from->device : nullptr;
+      any_unranked = true;
+    } else if (!has_dims && from->device) {
+      scalar = from->device;
+    }
     if (!any_device || (has_dims && !state.device)) state.device = from->device;
     any_device = any_device || has_dims;
     if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }
+  // Where none is known to have dimensions, it lies with one that may have some. If that has none either, one on an accelerator decides.
+  if (!any_device && any_unranked) state.device = unranked && scalar && scalar != unranked && unranked->text == "cpu" ? nullptr : unranked;
   settle_modes(run, state);
   return state;
 }
