@@ -31,6 +31,16 @@ bool is_abstract(const FunctionStmt& function) {
   return raises || marked;
 }
 
+bool is_abstract_class(const values::Class& of) {
+  return std::ranges::any_of(of.order, [](const values::Class* cls) {
+    return cls->body && std::ranges::any_of(cls->body->names.entries(), [](const auto& entry) {
+      const values::Value member = entry.second->value;
+      const auto* function = member.is(Kind::function) ? member.as<values::Function>() : nullptr;
+      return function && function->stmt && is_abstract(*function->stmt);
+    });
+  });
+}
+
 namespace {
 
 struct Override {

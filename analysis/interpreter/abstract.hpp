@@ -8,6 +8,8 @@ namespace stepzero::interpreter {
 
 // Does the method only raise NotImplementedError, or do nothing and say that it is abstract?
 bool is_abstract(const syntax::FunctionStmt& function);
+// Has the class such a method? Then its objects are of other classes, and what these have is not seen here.
+bool is_abstract_class(const values::Class& of);
 
 // What the classes beside `cls`, and those among `globals`, that derive from it have in the place of the method, bound by `bind`: one of
 // them under the same condition for each of the object's methods. Absent if it is not abstract, or there are too many of them.

@@ -36,7 +36,7 @@ Writes writes_of(const Record& record, const values::Instance& object, std::stri
 
 // All that an object of the class has is seen: its own attributes, and the library class that it derives from is one whose names are known.
 bool is_seen(const values::Instance& object) {
-  if (!object.cls || !object.cls->stmt || object.open || object.cls->hooks_attributes || object.cls->is_enum || object.cls->is_named_tuple || object.cls->holds != Kind::absent) return false;
+  if (!object.cls || !object.cls->stmt || object.open || object.attributes.find(scripted) || object.cls->hooks_attributes || object.cls->is_enum || object.cls->is_named_tuple || object.cls->holds != Kind::absent) return false;
   const values::LibrarySymbol* native = object.native ? object.native : object.cls->native;
   if (native && !(native->row && native->row->whole)) return false;
   return std::ranges::none_of(object.cls->order, [](const values::Class* cls) { return cls->open || !cls->stmt; });
@@ -45,17 +45,6 @@ bool is_seen(const values::Instance& object) {
 bool may_be_another(const Record& record, const values::Instance& object) {
   return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) {
     return std::ranges::any_of(cls->stmt->decorators, [&](const syntax::Expr* decorator) { return record.text({cls->chunk, decorator->span}).find("dataclass") == std::string_view::npos; });
-  });
-}
-
-// There are other classes that its objects are of: what these have is not seen here.
-bool is_abstract_class(const values::Class& of) {
-  return std::ranges::any_of(of.order, [](const values::Class* cls) {
-    return cls->body && std::ranges::any_of(cls->body->names.entries(), [](const auto& entry) {
-      const values::Value member = entry.second->value;
-      const auto* function = member.is(Kind::function) ? member.as<values::Function>() : nullptr;
-      return function && function->stmt && is_abstract(*function->stmt);
-    });
   });
 }
 

@@ -5,6 +5,9 @@
 
 namespace stepzero::interpreter {
 
+// The attribute that says of a module that TorchScript made it anew: it has attributes of its own, such as `save`.
+inline const syntax::Name scripted{"$scripted"};
+
 // The attribute is read, and neither the object nor its class has it.
 void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Name name, Place where);
 

@@ -2,6 +2,7 @@
 // function is the one that is called, and takes what is written: not where a decorator, a metaclass or a derived class may have another.
 #include "interpreter/own_calls.hpp"
 
+#include "interpreter/abstract.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -166,7 +167,7 @@ bool Interpreter::refuses(const values::Function& function, const Arguments& arg
   bool another = made ? written_name(*expr.function) == "cls" || written_name(*expr.function).empty() || written_name(*expr.function) == "__class__" : may_be_another(function, self, expr);
   if (another && self.is(Kind::instance) && self.as<values::Instance>()->cls) {
     const values::Class* cls = self.as<values::Instance>()->cls;
-    const bool overridden = is_abstract(function) || std::ranges::any_of(classes_, [&](const values::Class* each) {
+    const bool overridden = (made ? is_abstract_class(*made) : is_abstract(function)) || std::ranges::any_of(classes_, [&](const values::Class* each) {
                               return each != cls && std::ranges::find(each->order, cls) != each->order.end() && find_in_order(each->order, function.name) != Value::of(Kind::function, &function);
                             });
     if (overridden) return false;

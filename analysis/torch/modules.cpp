@@ -2,6 +2,7 @@
 // TorchScript). Semantics as in the documentation of torch.nn.Module.
 #include "torch/modules.hpp"
 
+#include "interpreter/lacking_attributes.hpp"
 #include "interpreter/noted_at.hpp"
 #include "torch/states.hpp"
 #include "values/kept.hpp"
@@ -42,6 +43,7 @@ template <class Each> KnownParts each_part(Interpreter& run, const Instance& mod
       each(name.text(), no);
       chosen = true;
     } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) complete = false;
+    else if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open) complete = false;  // what it derives from may be a module
   }
   if (const Value list = held(items_name); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
@@ -189,12 +191,14 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
   Tensors found;
   found.complete = tree.complete;
   std::unordered_set<const values::Object*> seen;
+  bool holds_unknown = false;
   for (const Part& part : tree.list) {
     const Instance& holder = *part.module.as<Instance>();
     bool any = false;
     for (const auto& [name, slot] : holder.attributes.entries()) {
       if (!slot->value || name.text().starts_with('$')) continue;
       const Value value = run.resolve(slot->value);
+      holds_unknown = holds_unknown || value.is(Kind::unknown);
       if (!value.is(Kind::tensor)) continue;
       const auto role = value.as<Tensor>()->role;
       any = any || role != values::TensorRole::plain;
@@ -214,6 +218,8 @@ Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
     const bool container = holder.cls || kept(run, holder, values::ContainerState::items) || kept(run, holder, values::ContainerState::dict) || kept(run, holder, values::ContainerState::complete);
     found.complete = found.complete && (container || any);
   }
+  // An unknown attribute is seldom a module, but one that has none besides would train nothing.
+  found.complete = found.complete && !(found.list.empty() && holds_unknown);
   return found;
 }
 Value parameters_list(Call& call) {
@@ -343,6 +349,11 @@ Value eval_unseen(Call& call) {
 constexpr std::string_view compiled_class = "torch._dynamo.OptimizedModule", within = "_orig_mod";
 // `@torch.compile(mode=…)` and `torch.compile(model)` alike.
 Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
+// A module of TorchScript does what the one did that it was made of, and has attributes besides.
+Value scripted(Call& call) {
+  if (const Value model = call.run.resolve(call.at(0)); model.is(Kind::instance) && call.run.is_a(model, module_class)) keep(call.run, *model.as<Instance>(), interpreter::scripted.text(), call.run.heap().boolean(true));
+  return seen_through(call);
+}
 
 Value compiled(Call& call) {
   const Value model = call.run.resolve(call.at(0));
@@ -582,8 +593,8 @@ std::vector<Row> module_rows() {
       row("torch._dynamo.OptimizedModule.__setattr__", method, "name, value", give_compiled),
       row("torch.nn.Module.__getattr__", method, "name", within_compiled),
       row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
-      row("torch.jit.script", function, "obj=None, **options", seen_through),
-      row("torch.jit.trace", function, "func, **options", seen_through),
+      row("torch.jit.script", function, "obj=None, **options", scripted),
+      row("torch.jit.trace", function, "func, **options", scripted),
       row("torch.jit.ignore", function, "fn=None, **options", seen_through),
       row("torch.jit.unused", function, "fn", first_argument),
       row("torch.jit.export", function, "fn", first_argument),

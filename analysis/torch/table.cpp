@@ -384,9 +384,11 @@ std::string Table::canonical(std::string_view path) const {
   for (const Prefix& prefix : prefixes)
     if (path.starts_with(prefix.from) && path.size() > prefix.from.size()) {
       const std::string_view tail = path.substr(prefix.from.size());
-      // torch.nn.modules.linear.Linear: what stands between the package and the class is a home, too.
+      // torch.nn.modules.linear.Linear: what stands between the package and the class is a home, too. A home alone keeps its name, of which
+      // the class's is asked next.
       const auto dot = tail.rfind('.');
       const bool in_nn = prefix.from == "torch.nn.modules.";
+      if (in_nn && dot == std::string_view::npos && tail.front() >= 'a' && tail.front() <= 'z') return std::string(path);
       std::string moved = std::string(prefix.to) + std::string(in_nn && dot != std::string_view::npos ? tail.substr(dot + 1) : tail);
       for (const Alias& alias : aliases)
         if (moved == alias.from) return std::string(alias.to);
