@@ -51,7 +51,8 @@ public:
   Storage storage(const TensorState& state) const;
   // The parameter or buffer that it is, itself or seen through a view; null: none.
   const Held* held(const TensorState& state) const;
-  bool requires_grad(const TensorState& state) const { return record_.heap.requires_grad(state) != values::Known::no; }
+  // When it was computed: what unseen code may have done since takes no part in its backward.
+  static bool requires_grad(const TensorState& state) { return state.requires_grad != values::Known::no; }
   // Of a result of a node: the tensor's own operation, the same for all of the operation's results.
   std::size_t node_of(const TensorState& state) const;  // npos: none
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
