@@ -97,6 +97,45 @@ Value presumed_size(Interpreter& run, Value function, const CallExpr& expr, Valu
 }
 } // namespace
 
+namespace {
+// `torch.no_grad()(evaluate)`: the same function, which runs inside of the manager. Absent: the call is another.
+Value inside(Interpreter& run, Value manager, const Arguments& arguments) {
+  if (arguments.positional.size() != 1 || !arguments.keywords.empty() || arguments.spread || !run.is_a(manager, run.library().types().context)) return {};
+  const Value given = run.resolve(arguments.positional.front());
+  if (!given.is(Kind::function)) return {};
+  const auto& function = *given.as<values::Function>();
+  auto* made = run.heap().make<values::Function>();
+  made->name = function.name;
+  made->stmt = function.stmt;
+  made->lambda = function.lambda;
+  made->parameters = function.parameters;
+  made->chunk = function.chunk;
+  made->closure = function.closure;
+  made->owner = function.owner;
+  made->defaults = function.defaults;
+  made->is_static = function.is_static;
+  made->wrapped_unseen = function.wrapped_unseen;
+  made->altered = function.altered;
+  made->contexts = function.contexts;
+  made->contexts.push_back(manager);
+  made->wrapped_guard = function.wrapped_guard;
+  made->qualified = function.qualified;
+  made->born = function.born;
+  return Value::of(Kind::function, made);
+}
+// The manager that a decorator made a function run in; absent: it made something else of it.
+Value entered_by(Interpreter& run, Value made, const values::Function& original) {
+  if (made.is(Kind::choice)) {
+    const auto* choice = made.as<values::Choice>();
+    const Value yes = entered_by(run, run.resolve(choice->yes), original), no = entered_by(run, run.resolve(choice->no), original);
+    return yes && no ? run.heap().choose(choice->condition, yes, no) : Value{};
+  }
+  if (!made.is(Kind::function)) return {};
+  const auto& function = *made.as<values::Function>();
+  return function.stmt == original.stmt && function.contexts.size() == original.contexts.size() + 1 ? function.contexts.back() : Value{};
+}
+} // namespace
+
 Value Interpreter::call(Value function, Arguments arguments, Place where, const CallExpr* expr) {
   function = resolve(function);
   if (!step(1 + arguments.positional.size() / 8) || arguments.positional.size() > most_arguments) return heap().external("", where);
@@ -146,6 +185,10 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
   case Kind::instance: {
     auto* object = function.as<values::Instance>();
     if (answered_.first == object) return std::exchange(answered_, {}).second;
+    if (const Value wrapped = inside(*this, function, arguments)) {
+      if (unentered_ == object) unentered_ = nullptr;
+      return wrapped;
+    }
     if (const Value method = find_method(object, Name("__call__"))) return call(method, std::move(arguments), where, expr);
     if (expr) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
     return call_unknown(function, arguments, where);
@@ -478,6 +521,10 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       continue;
     }
     const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
+    if (const Value entered = value.is(Kind::function) && value.as<values::Function>() == original ? entered_by(*this, made, *original) : Value{}) {
+      original->contexts.push_back(entered);
+      continue;
+    }
     original->altered = original->altered || !(keeps_signature || made == before);
     if (made.is(Kind::boolean) && value.is(Kind::function) && (decorator.is(Kind::partial) || (decorator.is(Kind::bound) && decorator.as<values::Bound>()->function.is(Kind::library)))) value.as<values::Function>()->wrapped_guard = made;
     if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound) || made.is(Kind::class_)) value = made;
