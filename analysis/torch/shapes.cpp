@@ -3,6 +3,7 @@
 #include "interpreter/unseen.hpp"
 #include "torch/history.hpp"
 #include "torch/modules.hpp"
+#include "values/devices.hpp"
 
 #include <algorithm>
 #include <array>
@@ -200,6 +201,8 @@ void settle_modes(Interpreter& run, TensorState& state) {
 namespace {
 constexpr std::size_t longest_graph = 1024;
 
+bool is_accelerator(const values::Device& device) { return !values::chosen(&device) && !values::may_be_one(device.text, "cpu"); }
+
 // Not a tensor, whatever else it is.
 bool is_no_tensor(Value value) {
   switch (value.kind) {
@@ -220,9 +223,8 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
   state.sharing = Sharing::uniform;
   run.heap().set_no_grad(state);
   state.graph_complete = true;
-  bool any_device = false, any_unranked = false;
-  const values::Device* unranked = nullptr;  // where operands lie that may have dimensions or not
-  const values::Device* scalar = nullptr;    // where one lies that has none
+  bool any_device = false, any_unranked = false, one_place = true;
+  const values::Device *place = nullptr, *accelerator = nullptr;  // where operands lie that are not known to have dimensions
   for (const Value& operand : operands) {
     const Value value = run.resolve(operand);
     if (!value) continue;
@@ -249,18 +251,18 @@ TensorState computed(Interpreter& run, std::span<const Value> operands) {
     state.blamed = state.blamed || from->blamed;
     // All lie on one device but for those without dimensions, which may stay on the CPU.
     const bool has_dims = !from->shape.dims.empty();
-    if (!has_dims && !from->shape.rank_known) {
-      unranked = !any_unranked || unranked == from->device ? from->device : nullptr;
-      any_unranked = true;
-    } else if (!has_dims && from->device) {
-      scalar = from->device;
+    any_unranked = any_unranked || (!has_dims && !from->shape.rank_known);
+    if (!has_dims) {
+      one_place = one_place && from->device && (!place || place->text == from->device->text);
+      place = from->device;
+      if (place && is_accelerator(*place)) accelerator = place;
     }
     if (!any_device || (has_dims && !state.device)) state.device = from->device;
     any_device = any_device || has_dims;
     if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }
-  // Where none is known to have dimensions, it lies with one that may have some. If that has none either, one on an accelerator decides.
-  if (!any_device && any_unranked) state.device = unranked && scalar && scalar != unranked && unranked->text == "cpu" ? nullptr : unranked;
+  // Where none is known to have dimensions, one on an accelerator decides: beside it only those without may lie on the CPU.
+  if (!any_device && any_unranked && !one_place) state.device = accelerator;
   settle_modes(run, state);
   return state;
 }
