@@ -57,6 +57,8 @@ void offer_no_grad(const Record& record, const OperationEvent& forward, Finding&
   finding.fixes.push_back(std::move(fix));
 }
 
+constexpr std::int64_t fewest_bytes = std::int64_t{1} << 20;
+
 void look(const Record& record, Report& report, const Scene& scene, Once& once) {
   std::unordered_set<const values::Made*> behind;
   std::set<const LoopEvent*> training;
@@ -84,6 +86,7 @@ void look(const Record& record, Report& report, const Scene& scene, Once& once) 
         if (!saved.held && seen.insert(saved.storage).second) kept.add(record.symbols, saved.bytes);
     const std::string name = forward.expr ? std::string(record.text({forward.place.chunk, forward.expr->function->span})) : "the model";
     const std::int64_t bytes = kept.open() ? 0 : account.number(kept);
+    if (bytes && bytes < fewest_bytes) continue;
     Finding* finding = report.add(Severity::information, forward.place, forward.calls,
                                   name + " is evaluated here with gradients recorded, and no backward follows: " + (bytes ? footprint::bytes_text(bytes) + " of the forward" : "all that one would need") +
                                       " stay while the outcome is kept, beside the next training step. Evaluate under torch.no_grad().");
@@ -119,7 +122,7 @@ constexpr Rule eval_graph = complete({
              "    model.eval()\n"
              "    with torch.no_grad():\n"
              "        outputs = model(x_val)\n",
-    .silent = "Calls in a loop of their own, which loop/grad-in-eval tells; a forward that some backward goes through, as a teacher's or a frozen norm's; programs that ask for gradients; models without parameters "
+    .silent = "What keeps less than a MiB; calls in a loop of their own, which loop/grad-in-eval tells; a forward that some backward goes through, as a teacher's or a frozen norm's; programs that ask for gradients; models without parameters "
               "that require one; `no_grad` and `inference_mode` around it.",
     .fix = "Puts the statement under `with torch.no_grad():`.",
     .fix_kind = FixKind::needs_decision,
