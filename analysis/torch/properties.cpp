@@ -266,6 +266,20 @@ Value detach(Op& op) {
   return result(op.call, std::move(state));
 }
 
+// Variable(data), of before tensors were variables: the same numbers without their history. `volatile` does nothing any more.
+Value variable(Op& op) {
+  const Value data = op.argument("data");
+  if (!data) return op.result({true, {Dim{}}});
+  if (data.is(Kind::list) || data.is(Kind::tuple)) return op.fail(ProblemKind::argument, "`Variable` takes a tensor, and is given a " + std::string(data.is(Kind::list) ? "list" : "tuple") + ": \"Variable data has to be a tensor\"");
+  const TensorState* from = op.expect("data");
+  if (!from) return op.unknown();
+  TensorState state = *from;
+  cut_history(op.run, state, op.call.place, "Variable()");
+  const Known trained = op.flag("requires_grad");
+  if (trained != Known::no) state.requires_grad = trained;
+  return result(op.call, std::move(state));
+}
+
 // ---------------------------------------------------------------- in place
 
 Value itself(Op& op) {
@@ -440,6 +454,7 @@ constexpr Operator operators[] = {
     {"view_as_complex", "input", "torch", pairs_as_complex, Type::own},
     {"view_as_real", "input", "torch", complex_as_pairs, Type::own},
     {"data", "input", "property", detach, Type::own},
+    {"Variable", "data=None, requires_grad=False, volatile=False, _grad_fn=None, name=None", "torch.autograd.Variable torch.autograd.variable.Variable", variable, Type::own},
 
     {"detach_", "input", "method", detach_itself, Type::own},
     {"requires_grad_", "input, requires_grad=True", "method", set_requires_grad, Type::own},
