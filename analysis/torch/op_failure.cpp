@@ -59,8 +59,8 @@ Op::Apart Op::devices_apart(const values::Device& one, const values::Device& oth
     for (const auto& b : theirs) {
       const symbolic::Cond both = !a.when ? b.when : !b.when ? a.when : s.logical_and(a.when, b.when);
       const bool on_gpu = a.text.starts_with("cuda") || b.text.starts_with("cuda");
-      const symbolic::Answer answer = both ? s.decide(on_gpu ? s.logical_and(both, has_gpu) : both) : symbolic::Answer::yes;
-      if (answer == symbolic::Answer::no) continue;
+      const symbolic::Cond there = !on_gpu ? both : both ? s.logical_and(both, has_gpu) : has_gpu;
+      if (there && s.decide(there) == symbolic::Answer::no) continue;
       if (values::may_be_one(a.text, b.text)) {
         always = false;
         continue;
