@@ -17,7 +17,9 @@ struct Launch {
   std::string name;                                                // "run.sh:12"
   std::string path;                                                // of the script, and where in it the launch stands
   std::uint32_t begin = 0, end = 0;
+  std::string program;                                             // as it is written; empty: not known
   std::vector<std::string> arguments;                              // of the program
+  bool keeps_arguments = false;                                    // the program only reads sys.argv
   std::optional<std::int64_t> world, local_world;                  // processes in all, and on each node
   std::vector<std::pair<std::string, std::string>> environment;    // what is set and known
   friend bool operator==(const Launch&, const Launch&) = default;

@@ -94,6 +94,7 @@ std::span<const Rule> rules() {
 
       deprecated_launcher,
       environment,
+      launch_parallel_sizes,
       rendezvous,
       unrecognized_argument,
       launch_world_size,

@@ -95,6 +95,7 @@ extern const Rule fsdp_unsynchronized_load;
 // launch
 extern const Rule deprecated_launcher;
 extern const Rule environment;
+extern const Rule launch_parallel_sizes;
 extern const Rule rendezvous;
 extern const Rule unrecognized_argument;
 extern const Rule launch_world_size;

@@ -26,6 +26,12 @@ std::string why_nothing_is_read(const documents::Document& document) {
   return "its keys are those of no configuration that is known";
 }
 
+std::vector<KeyCompletion> completions(rules::Role role, const documents::Document& document, std::uint32_t offset) {
+  std::vector<KeyCompletion> made;
+  for (rules::KeyChoice& choice : rules::key_choices(role, document, offset)) made.push_back({std::move(choice.key), std::move(choice.detail), std::move(choice.help), choice.is_value});
+  return made;
+}
+
 } // namespace
 
 Result analyze_document(const program::Sources& sources, const std::string& path, documents::Language language, const syntax::Module& module, const Options& options) {
@@ -84,10 +90,18 @@ std::optional<KeyHover> hover_key(const std::string& path, const syntax::Module&
 }
 
 std::vector<KeyCompletion> complete_key(const std::string& path, const syntax::Module& module, std::uint32_t offset) {
-  const documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
-  std::vector<KeyCompletion> made;
-  for (rules::KeyChoice& choice : rules::key_choices(rules::role_of(path, document), document, offset)) made.push_back({std::move(choice.key), std::move(choice.detail), std::move(choice.help), choice.is_value});
-  return made;
+  documents::Document document = documents::parse(documents::language_of(path, module.text->bytes()), module.text);
+  // A key of YAML that is half typed breaks the whole file: what it is, the other lines say.
+  if (document.is_broken && document.language == documents::Language::yaml) {
+    std::string text = module.text->bytes();
+    const std::size_t begin = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(std::min(text.find('\n', offset), text.size())), ' ');
+    document = documents::parse(document.language, std::make_shared<const syntax::Text>(std::move(text)));
+    const rules::Role role = rules::role_of(path, document);
+    document.text = module.text;
+    return completions(role, document, offset);
+  }
+  return completions(rules::role_of(path, document), document, offset);
 }
 
 } // namespace stepzero::snapshot

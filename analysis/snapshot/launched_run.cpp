@@ -7,7 +7,7 @@ namespace stepzero::snapshot {
 namespace {
 constexpr std::size_t most_launches = 3;  // of one program that are run
 // What a launch decides is read with one of these: its arguments, its environment, the number of its processes.
-constexpr std::string_view launch_readers[] = {"parse_args(", "parse_known_args(", "environ", "getenv", "init_process_group(", "init_device_mesh(", "deepspeed.initialize("};
+constexpr std::string_view launch_readers[] = {"parse_args(", "parse_known_args(", "sys.argv", "environ", "getenv", "init_process_group(", "init_device_mesh(", "deepspeed.initialize("};
 }
 
 bool reads_its_launch(const interpreter::Record& record, const program::Sources& sources) {

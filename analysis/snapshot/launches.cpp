@@ -41,6 +41,23 @@ Launch launch_of(const std::string& script, const syntax::Text& text, const rule
   return launch;
 }
 
+// Does the program write nothing into its own arguments, as far as its text says?
+bool keeps_arguments(const program::Sources& sources, const std::string& program) {
+  const auto module = sources.module(program);
+  if (!module) return false;
+  constexpr std::string_view name = "sys.argv";
+  const std::string_view text = module->text->bytes();
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    std::string_view rest = text.substr(at + name.size());
+    // A subscript is read, or written.
+    if (rest.starts_with('[')) rest.remove_prefix(std::min(rest.find(']') + 1, rest.size()));
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+    if (rest.starts_with("+=") || (rest.starts_with('=') && !rest.starts_with("=="))) return false;
+    if (text.substr(at + name.size()).starts_with('.') || (at >= 4 && text.substr(at - 4, 4) == "del ")) return false;
+  }
+  return true;
+}
+
 bool is_known_wholly(const rules::launch::LaunchLine& line) {
   const auto is_known = [](const documents::Word& word) { return word.is_known(); };
   return line.is_whole && std::ranges::all_of(line.arguments, is_known) && std::ranges::all_of(line.options, [&](const auto& given) { return !given.value || given.value->is_known(); });
@@ -80,6 +97,8 @@ void Launches::add(const program::Sources& sources, const std::string& script, c
     if (!list) list = std::make_shared<std::vector<Launch>>();
     std::vector<Launch>& known = *list;
     Launch launch = launch_of(script, text, line);
+    launch.program = line.script->text;
+    launch.keeps_arguments = keeps_arguments(sources, *program);
     if (known.size() < most_of_one && std::none_of(known.begin(), known.end(), [&](const Launch& other) { return gives_the_same(launch, other); })) known.push_back(std::move(launch));
   }
 }

@@ -175,6 +175,25 @@ CommandLine read_command_line(Call& call) {
   return launch ? Reader(call, *launch).read() : CommandLine{};
 }
 
+Value words_of_launch(Interpreter& run) {
+  const Launch* launch = run.launch();
+  if (!launch || !launch->keeps_arguments) return {};
+  std::vector<Value> items = {launch->program.empty() || launch->program.find_first_of(std::string{Launch::hole, Launch::words}) != std::string::npos ? run.heap().unknown("", Sharing::uniform) : run.heap().string(launch->program)};
+  bool open = false;
+  for (const std::string& word : launch->arguments) {
+    open = word.find(Launch::words) != std::string::npos;
+    if (open) break;
+    items.push_back(word.find(Launch::hole) == std::string::npos ? run.heap().string(word) : run.heap().unknown("", Sharing::uniform));
+  }
+  const Value list = run.heap().list(std::move(items));
+  if (!open) return list;
+  values::ListState state = *values::Heap::list_state(list);
+  state.open = true;
+  state.rest = run.heap().unknown("", Sharing::uniform);
+  run.heap().set_list(list, std::move(state));
+  return list;
+}
+
 Value set_by_launch(Interpreter& run, Value name) {
   if (const Launch* launch = run.launch(); launch && name.is(Kind::string))
     for (auto set = launch->environment.rbegin(); set != launch->environment.rend(); ++set)

@@ -20,6 +20,8 @@ struct CommandLine {
 // Of an argument that is being added to the parser: by which words it is given. Only where there is a launch.
 void declare_flags(Call& call, std::string_view destination, std::string_view action, Value type, Value many);
 CommandLine read_command_line(Call& call);
+// sys.argv; absent if it is not known.
+Value words_of_launch(Interpreter& run);
 // The variable of the environment; absent if the launch does not set it.
 Value set_by_launch(Interpreter& run, Value name);
 

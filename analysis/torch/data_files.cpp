@@ -1,7 +1,7 @@
 // Paths, and the files of data that a program reads by a path that the run knows: JSON, YAML, OmegaConf.
 #include "interpreter/from_file.hpp"
 #include "syntax/spelling.hpp"
-#include "torch/native.hpp"
+#include "torch/configuration.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -92,7 +92,11 @@ Value folder_name(Call& call) {
 }
 Value same_path(Call& call) {
   const Value path = path_text(call.run, call.at(0));
-  return path && path.text().starts_with('/') ? path : unknown_of(call);
+  if (path && path.text().starts_with('/')) return path;
+  // From where it was relative to is not known, and which file it is stays so.
+  const Value made = unknown_of(call);
+  if (path && made.is(Kind::unknown)) call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
+  return made;
 }
 
 // What a file holds that is another one on each rank; absent if it is not known to be.
@@ -157,14 +161,24 @@ Value field_now(Call& call, Instance& object, std::string_view name) {
   const Value written = fields.is(Kind::dict) ? call.run.dict_get(fields, call.run.heap().string(name), Value::none()) : Value{};
   return is_reference(written) ? written : Value{};
 }
-void tell_of_field(Call& call, std::string text) {
+// May the command line add keys, and give what has to be given?
+bool is_completed(Call& call, Value whole) {
+  whole = call.run.resolve(whole);
+  return whole.is(Kind::instance) && kept(call.run, *whole.as<Instance>(), "$completed");
+}
+void tell_of_field(Call& call, Value whole, std::string text) {
+  const bool completed = is_completed(call, whole);
+  if (completed) text += ", unless the command line gives it";
   interpreter::ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.place, nullptr, std::move(text));
+  event->overridable = completed;
   event->row = call.run.library().find(std::string(interpreter::file_origin));
 }
 // What "${model.width}" names in the whole configuration, as it is now.
 Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
   if (depth > 8 || !text.starts_with("${") || text.find('}') != text.size() - 1) return not_seen(call);
   std::string_view path = text.substr(2, text.size() - 3);
+  // A resolver, "${oc.env:HOME}", an item of a list, and what counts from the field itself.
+  if (path.find_first_of(":[") != std::string_view::npos || path.starts_with('.')) return not_seen(call);
   Value found = call.run.resolve(whole);
   while (!path.empty()) {
     const auto dot = std::min(path.find('.'), path.size());
@@ -177,7 +191,7 @@ Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
     if (is_reference(found)) found = referred(call, whole, found.text(), depth + 1);
     if (!found) {
       const bool is_closed = !holder.open && fields.is(Kind::dict) && !values::Heap::dict_state(fields)->open && call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
-      if (is_closed && depth == 0) tell_of_field(call, "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
+      if (is_closed && depth == 0) tell_of_field(call, whole, "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
       return not_seen(call);
     }
   }
@@ -199,6 +213,7 @@ Value configuration(Call& call, Value value, int depth, Value whole = {}) {
     std::vector<std::pair<Value, Value>> fields;
     for (const auto& [key, field] : items) {
       if (!key.is(Kind::string)) return not_seen(call);
+      if (key.text() == package_of_file) continue;
       const Value own = call.run.resolve(field);
       fields.emplace_back(key, is_reference(own) ? own : configuration(call, own, depth + 1, whole));
       if (!is_reference(own) && !is_to_be_given(own)) keep(call.run, *made, key.text(), fields.back().second);
@@ -293,17 +308,18 @@ void judge_field(Call& call, Value key) {
   const Value fields = kept(call, "$fields");
   if (whole.open || whole.cls || !fields.is(Kind::dict) || values::Heap::dict_state(fields)->open || !key.is(Kind::string) || key.text().starts_with("_")) return;
   const std::string name(key.text());
+  if (kept(call, "$asked." + name)) return;
   std::string_view meant;
   std::size_t least = 3;
   for (const auto& [known, value] : values::Heap::dict_state(fields)->items) {
     if (!known.is(Kind::string)) return;
     if (known.text() == name) {
-      if (is_to_be_given(call.run.resolve(value))) tell_of_field(call, "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
+      if (is_to_be_given(call.run.resolve(value)) && !is_completed(call, kept(call, "$whole"))) tell_of_field(call, kept(call, "$whole"), "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
       return;
     }
     if (const std::size_t apart = syntax::letters_between(name, known.text()); apart < least && apart < known.text().size() / 2 + 1) meant = known.text(), least = apart;
   }
-  tell_of_field(call, "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+  tell_of_field(call, kept(call, "$whole"), "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
 }
 // Does the program write `cfg.name`, and ask for no attribute in another way?
 bool is_written_out(Call& call, std::string_view name) {
@@ -335,6 +351,15 @@ Value item_or(Call& call) {
   Value found = kept(call, key.text());
   if (!found) found = missing_field(call);
   return found && !found.is(Kind::none) ? found : call.at(1);
+}
+// "seed" in cfg: who asks reads it only where it is there.
+Value has_item(Call& call) {
+  const Value key = call.run.resolve(call.at(0)), fields = kept(call, "$fields");
+  if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open || values::Heap::dict_state(fields)->open) return not_seen(call);
+  const auto& items = values::Heap::dict_state(fields)->items;
+  if (std::any_of(items.begin(), items.end(), [&](const auto& item) { return item.first.text() == key.text(); }) || kept(call, key.text())) return call.run.heap().boolean(true);
+  keep(call, "$asked." + std::string(key.text()), call.run.heap().boolean(true));
+  return is_completed(call, kept(call, "$whole")) ? Value::of(call.run.symbols().opaque("\"" + std::string(key.text()) + "\" in cfg", Sharing::uniform)) : call.run.heap().boolean(false);
 }
 // Of what the configuration has nothing is known from here on.
 void lose_fields(Call& call) {
@@ -369,6 +394,12 @@ Value set_item(Call& call) {
 
 } // namespace
 
+Value configuration_of(Call& call, Value dict, bool completed) {
+  const Value made = configuration(call, dict, 0);
+  if (completed && made.is(Kind::instance)) keep(call.run, *made.as<Instance>(), "$completed", call.run.heap().boolean(true));
+  return made;
+}
+
 std::vector<Row> data_file_rows() {
   using enum RowKind;
   return {
@@ -401,6 +432,7 @@ std::vector<Row> data_file_rows() {
       row("omegaconf.DictConfig", class_, "*arguments, **options", nullptr),
       row("omegaconf.DictConfig.__getattr__", method, "key", missing_attribute),
       row("omegaconf.DictConfig.__getitem__", method, "key", item),
+      row("omegaconf.DictConfig.__contains__", method, "key", has_item),
       row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
       row("omegaconf.DictConfig.pop", method, "key, default=None", pop_item),
       row("omegaconf.DictConfig.__delitem__", method, "key", pop_item),

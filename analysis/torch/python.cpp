@@ -46,6 +46,11 @@ Value environment_item(Call& call) {
   const Value set = set_by_launch(call.run, call.run.resolve(call.at(0)));
   return set ? set : call.run.heap().unknown("", Sharing::uniform, call.place);
 }
+// sys.argv
+Value process_arguments(Call& call) {
+  const Value words = words_of_launch(call.run);
+  return words ? words : Value(call.run.library_symbol("sys.argv"));
+}
 // What is set in case it was not there.
 Value environment_default(Call& call) {
   const Value key = call.run.resolve(call.at(0));
@@ -296,6 +301,7 @@ std::vector<Row> python_rows() {
       row("os.environ.get", function, "key, default=None", environment_get),
       row("os.getenv", function, "key, default=None", environment_get),
       row("os.environ.setdefault", function, "key, default=None", environment_default),
+      row("sys.argv", constant, "", process_arguments),
       row("sys.exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os._exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os.getpid", function, "", per_rank),

@@ -110,7 +110,7 @@ constexpr std::array aliases = {
 };
 
 // Libraries whose names are never looked for among the files of the program. The first ones are Python's own.
-constexpr std::array<std::string_view, 91> libraries = {
+constexpr std::array<std::string_view, 92> libraries = {
     "os", "sys", "math", "time", "random", "functools", "contextlib", "dataclasses", "typing", "abc", "collections", "itertools",
     "argparse", "logging", "enum", "copy", "json", "re", "pathlib", "datetime", "subprocess", "signal", "socket", "threading",
     "warnings", "builtins", "unittest", "shutil", "gc", "operator", "types", "inspect", "importlib", "pickle", "io", "string", "glob",
@@ -120,7 +120,7 @@ constexpr std::array<std::string_view, 91> libraries = {
     // These may be missing.
     "numpy", "pytest", "accelerate", "deepspeed", "pytorch_lightning", "lightning", "lightning_fabric", "lightning_utilities",
     "torchmetrics", "tqdm", "einops", "grouped_gemm", "bitsandbytes", "lion_pytorch", "typing_extensions", "scipy", "PIL", "cv2",
-    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "functorch", "wandb", "tensorboardX",
+    "sklearn", "tokenizers", "sentencepiece", "yaml", "omegaconf", "hydra", "functorch", "wandb", "tensorboardX",
 };
 constexpr std::size_t always_there_count = 65;
 
@@ -356,6 +356,7 @@ Table::Table() {
       {container_rows, "PyTorch documentation of torch.nn.Sequential, ModuleList and ModuleDict"},
       {training_rows, "PyTorch documentation of torch.optim, torch.amp and torch.utils.data"},
       {data_file_rows, "documentation of Python, PyYAML and OmegaConf"},
+      {hydra_rows, "Hydra 1.3"},
       {file_rows, "documentation of PyTorch, Python, scikit-learn and tokenizers"},
       {distributed_rows, "PyTorch documentation of torch.distributed"},
       {parallel_rows, "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},

@@ -75,6 +75,7 @@ std::vector<Row> nn_rows();           // the layers of torch.nn and their functi
 std::vector<Row> module_rows();       // nn.Module itself
 std::vector<Row> container_rows();    // Sequential, ModuleList, ModuleDict
 std::vector<Row> training_rows();     // backward, optimizers, GradScaler, autocast, schedulers, loaders
+std::vector<Row> hydra_rows();        // the configuration that Hydra composes for a program
 std::vector<Row> data_file_rows();    // paths, and files of data that the program reads: JSON, YAML
 std::vector<Row> file_rows();         // checkpoints, files of samples, what learns from data elsewhere
 std::vector<Row> distributed_rows();  // torch.distributed

@@ -3,6 +3,7 @@
 #include "torch/trainer_settings.hpp"
 
 #include "torch/training_arguments.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -136,9 +137,16 @@ void add_class(Call& call, Value given, Classes& into) {
     if (field.in_init) into.names.emplace_back(field.name.text());
 }
 
+// The file that a path names, which may be one that os.path.abspath made.
+Value file_of_path(Call& call, Value path) {
+  path = call.run.resolve(path);
+  const values::Slot* slot = path.is(Kind::unknown) ? path.as<values::Unknown>()->attributes.find(Name(values::FileState::path)) : nullptr;
+  return slot ? call.run.resolve(slot->value) : path;
+}
+
 template <program::DataFormat format> Value parsed_file(Call& call) {
   const Value unknown = call.run.heap().external("", call.place);
-  const Value file = call.run.resolve(call.at(0)), classes = call.self.is(Kind::instance) ? call.run.resolve(kept(call, "$classes")) : Value{};
+  const Value file = file_of_path(call, call.at(0)), classes = call.self.is(Kind::instance) ? call.run.resolve(kept(call, "$classes")) : Value{};
   const Value data = file.is(Kind::string) && classes ? call.run.data_of_file(file.text(), format) : Value{};
   if (!data.is(Kind::dict)) return unknown;
   Classes all;

@@ -28,10 +28,14 @@ bool has_colon(std::string_view text, std::uint32_t at) {
   return at < text.size() && text[at] == ':';
 }
 
+// A key with its quotes, where the language has them.
+std::string written(const std::string& key, bool in_json) { return in_json ? '"' + key + '"' : key; }
+
 std::vector<lsp::CompletionItem> items(const Analysis& analysis, std::uint32_t offset, const Outlook& outlook) {
   std::vector<lsp::CompletionItem> made;
   if (!analysis.module) return made;
   const std::string_view text = analysis.module->text->bytes();
+  const bool in_json = documents::language_of(analysis.path) == documents::Language::json;
   const syntax::Span span = begun(text, offset);
   const std::string behind = has_colon(text, span.end) ? "" : ": ";
   // A value that is begun is replaced with its quotes.
@@ -39,7 +43,7 @@ std::vector<lsp::CompletionItem> items(const Analysis& analysis, std::uint32_t o
   for (snapshot::KeyCompletion& each : snapshot::complete_key(analysis.path, *analysis.module, offset)) {
     lsp::CompletionItem& item = made.emplace_back();
     const bool is_value = each.is_value;
-    const std::string quoted = is_value ? each.key : '"' + each.key + '"';
+    const std::string quoted = is_value ? each.key : written(each.key, in_json);
     item.label = std::move(each.key);
     item.kind = is_value ? lsp::CompletionItemKind::value : lsp::CompletionItemKind::property;
     if (!each.detail.empty()) item.detail = std::move(each.detail);
@@ -59,7 +63,8 @@ void serve_completion(Session& session) {
         const std::string& uri = params.text_document.uri;
         const OpenDocument* document = session.analyses.find(uri);
         // Of Python others complete: nobody waits here for an analysis of it.
-        if (!document || documents::language_of(document->path) != documents::Language::json) {
+        const auto language = document ? documents::language_of(document->path) : documents::Language::none;
+        if (language != documents::Language::json && language != documents::Language::yaml) {
           reply(std::nullopt);
           return;
         }

@@ -1,5 +1,5 @@
 // config/accelerate: what `accelerate launch` refuses, or passes over, in its configuration.
-#include "rules/documents/check.hpp"
+#include "rules/config/accelerate_help.hpp"
 #include "rules/list.hpp"
 
 #include <algorithm>
@@ -9,21 +9,11 @@ namespace stepzero::rules {
 
 namespace {
 
-struct Known {
-  std::string_view section, name;
-};
-constexpr Known all[] = {
-#include "rules/config/accelerate_keys.inc"
-};
+using accelerate::names_of;
 
-std::vector<std::string_view> names_of(std::string_view section) {
-  std::vector<std::string_view> names;
-  for (const Known& each : all)
-    if (each.section == section) names.push_back(each.name);
-  return names;
-}
 bool is_known(std::string_view section, std::string_view name) {
-  return std::any_of(std::begin(all), std::end(all), [&](const Known& each) { return each.section == section && each.name == name; });
+  const std::vector<std::string_view> names = names_of(section);
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 void check_keys(const Node& table, std::string_view section, DocumentReport& report) {
