@@ -54,6 +54,7 @@ std::span<const Rule> rules() {
       accelerate_configuration,
       bool_argument,
       checkpointing,
+      lightning_trainer,
       missing_key,
       training_arguments_rule,
       undeclared_argument,
@@ -92,6 +93,7 @@ std::span<const Rule> rules() {
       fsdp_optimizer_before_wrap,
       fsdp_unsynchronized_load,
 
+      code_mismatch,
       deprecated_launcher,
       environment,
       launch_parallel_sizes,

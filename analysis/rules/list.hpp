@@ -50,6 +50,7 @@ extern const Rule weights_only;
 extern const Rule accelerate_configuration;
 extern const Rule bool_argument;
 extern const Rule checkpointing;
+extern const Rule lightning_trainer;
 extern const Rule missing_key;
 extern const Rule training_arguments_rule;
 extern const Rule undeclared_argument;
@@ -93,6 +94,7 @@ extern const Rule fsdp_optimizer_before_wrap;
 extern const Rule fsdp_unsynchronized_load;
 
 // launch
+extern const Rule code_mismatch;
 extern const Rule deprecated_launcher;
 extern const Rule environment;
 extern const Rule launch_parallel_sizes;

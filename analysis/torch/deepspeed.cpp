@@ -28,13 +28,21 @@ Value configuration(Call& call) {
   }
   return {};
 }
-// The dict as it is now, for who reads the record later: a program may fill it in again.
+// Is it there on some ways only, such as the precision that an option chooses?
+bool is_somewhere(Call& call, Value value) {
+  if (!value) return true;
+  if (!value.is(Kind::choice)) return false;
+  const auto* choice = value.as<values::Choice>();
+  const symbolic::Answer known = call.run.symbols().decide(choice->condition);
+  return (known != symbolic::Answer::no && is_somewhere(call, choice->yes)) || (known != symbolic::Answer::yes && is_somewhere(call, choice->no));
+}
+// The dict as it is now, for who reads the record later: a program may fill it in again. Of what stands in it on some ways only the value is not known.
 Value as_it_is(Call& call, Value dict, int depth = 0) {
   dict = call.run.resolve(dict);
   if (!dict.is(Kind::dict) || depth > 6) return dict;
   const values::DictState state = *values::Heap::dict_state(dict);
   std::vector<std::pair<Value, Value>> items;
-  for (const auto& [key, value] : state.items) items.emplace_back(key, as_it_is(call, value, depth + 1));
+  for (const auto& [key, value] : state.items) items.emplace_back(key, is_somewhere(call, value) ? call.run.heap().external("", call.place) : as_it_is(call, value, depth + 1));
   const Value made = call.run.heap().dict(std::move(items), state.open, state.rest);
   made.object()->born = dict.object()->born;
   return made;

@@ -1,5 +1,6 @@
 // Lightning's Trainer and modules. Read in the source of 2.6 and asked: tests/frameworks.
 #include "torch/frameworks.hpp"
+#include "torch/lightning_arguments.hpp"
 
 namespace stepzero::torch {
 
@@ -8,6 +9,33 @@ using symbolic::Role;
 namespace {
 
 Value lightning_trainer(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Trainer", call.place)); }
+LightningSetting setting(Call& call, std::string_view name, Value value) {
+  using Kind_ = LightningSetting::Kind;
+  LightningSetting made;
+  made.name = name;
+  value = call.run.resolve(value);
+  if (value.is(Kind::none)) made.kind = Kind_::none;
+  else if (value.is(Kind::string)) made.kind = Kind_::text, made.text = value.text();
+  else if (value.is(Kind::real)) made.kind = Kind_::real, made.number = value.real();
+  else if (const auto whole = value.is(Kind::integer) ? call.run.to_constant(value) : std::nullopt) made.kind = Kind_::whole, made.number = static_cast<double>(*whole);
+  else if (value.is(Kind::boolean))
+    if (const auto known = call.run.symbols().decide(value.condition()); known != symbolic::Answer::unknown) made.kind = Kind_::truth, made.truth = known == symbolic::Answer::yes;
+  return made;
+}
+// Trainer(max_epochs=3): names and values that it refuses, told where they are written.
+Value trainer_made(Call& call) {
+  std::vector<LightningSetting> settings;
+  for (const auto& [name, value] : call.options) settings.push_back(setting(call, name.text(), value));
+  for (const LightningMistake& mistake : mistakes_of_lightning(settings)) {
+    interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
+    event->text = mistake.text;
+    event->overridable = !mistake.is_certain || mistake.is_former;
+    if (call.expr)
+      for (const syntax::Keyword& each : call.expr->keywords)
+        if (each.name.text() == settings[mistake.at].name) event->place = {call.place.chunk, each.span};
+  }
+  return {};
+}
 Value lightning_strategy(Call& call) { return Value::of(Kind::instance, call.run.make_native("pytorch_lightning.Strategy", call.place)); }
 
 
@@ -47,7 +75,7 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> lightning_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("pytorch_lightning.Trainer", class_, "*arguments, devices='auto', num_nodes=1, **options", nullptr, {}, Operation::framework),
+      row("pytorch_lightning.Trainer", class_, "*arguments, devices='auto', num_nodes=1, **options", trainer_made, {}, Operation::framework),
       row("pytorch_lightning.Trainer.is_global_zero", property, "", is_first),
       row("pytorch_lightning.Trainer.global_rank", property, "", role_value<Role::rank>),
       row("pytorch_lightning.Trainer.local_rank", property, "", role_value<Role::local_rank>),

@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 
 namespace stepzero::rules {
@@ -58,12 +59,81 @@ void check_deepspeed_file(const Node& root, DocumentReport& report) {
   if (const Field* precision = root.find("mixed_precision"); precision && precision->value.is(Node::Kind::text)) tell(*precision, Severity::warning, ", unless the launch gives `--mixed_precision`");
 }
 
+bool is_no(const Node* value) { return value && ((value->is(Node::Kind::boolean) && !value->truth) || value->is_text("false") || value->is_text("False")); }
+bool is_yes(const Node* value) { return value && ((value->is(Node::Kind::boolean) && value->truth) || value->is_text("true") || value->is_text("True")); }
+
+// What FullyShardedDataParallelPlugin and the launcher refuse, or pass over: of accelerate 1.15.
+void check_fsdp(const Node& root, DocumentReport& report) {
+  const Node* fsdp = root.at("fsdp_config");
+  if (!fsdp || !fsdp->is(Node::Kind::table)) return;
+  const auto at = [&](const std::string& name) {
+    const Field* field = fsdp->find("fsdp_" + name);
+    return field ? field : fsdp->find(name);
+  };
+  const auto value = [&](const std::string& name) {
+    const Field* field = at(name);
+    return field ? &field->value : nullptr;
+  };
+  for (const std::string name : {"sharding_strategy", "auto_wrap_policy", "state_dict_type", "backward_prefetch"}) {
+    const Node* given = value(name);
+    if (!given || !given->is(Node::Kind::text)) continue;
+    std::string upper = given->text;
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    const std::vector<std::string_view> known = accelerate::values_of("fsdp_config", "fsdp_" + name);
+    const bool is_number = !upper.empty() && upper.find_first_not_of("0123456789") == std::string::npos;
+    if (is_number || upper == "NONE" || std::find(known.begin(), known.end(), upper) != known.end()) continue;
+    std::string listed;
+    for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + std::string(each);
+    const std::string_view meant = documents::nearest(upper, known);
+    Finding& finding = report.add(Severity::error, given->span, "`" + at(name)->key + "` is one of " + listed + "; accelerate refuses \"" + given->text + "\"" + (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
+    if (!meant.empty()) report.fix(finding, "Write " + std::string(meant), documents::is_slip(upper, meant), given->span, std::string(meant));
+  }
+  if (is_no(value("sync_module_states")) && !is_no(value("cpu_ram_efficient_loading"))) {
+    const bool said = is_yes(value("cpu_ram_efficient_loading"));
+    Finding& finding = report.add(said ? Severity::error : Severity::warning, at("sync_module_states")->value.span,
+                                  std::string("with `fsdp_cpu_ram_efficient_loading`") + (said ? "" : ", which is on by default,") + " only rank 0 loads the weights, and `fsdp_sync_module_states: false` sends them to nobody: `accelerate launch` refuses the two together");
+    if (said) report.relate(finding, value("cpu_ram_efficient_loading")->span, "only rank 0 loads the weights");
+  }
+  if (is_yes(value("activation_checkpointing_offload")) && !is_yes(value("activation_checkpointing")))
+    report.add(Severity::error, at("activation_checkpointing_offload")->value.span, "`fsdp_activation_checkpointing_offload` needs `fsdp_activation_checkpointing: true`: accelerate raises ValueError");
+  const Node* version = value("version");
+  const bool is_second = version && ((version->is(Node::Kind::integer) && version->integer == 2) || version->is_text("2"));
+  const Node* strategy = value("sharding_strategy");
+  if (is_second && strategy && strategy->is(Node::Kind::text) && !value("reshard_after_forward") && strategy->text != "FULL_SHARD" && strategy->text != "1")
+    report.add(Severity::warning, strategy->span, "FSDP 2 does not read `fsdp_sharding_strategy`, and shards as FULL_SHARD does. `fsdp_reshard_after_forward: false` is its SHARD_GRAD_OP");
+}
+
+// The sizes of a mesh are the processes of the job.
+void check_mesh(const Node& root, DocumentReport& report) {
+  const Node* sizes = root.at("parallelism_config");
+  const Node* processes = root.at("num_processes");
+  if (!sizes || !sizes->is(Node::Kind::table) || !processes || !processes->is(Node::Kind::integer)) return;
+  std::int64_t product = 1;
+  std::string factors;
+  for (const Field& field : sizes->fields) {
+    const std::string name = field.key.starts_with("parallelism_config_") ? field.key.substr(19) : field.key;
+    if (name != "dp_replicate_size" && name != "dp_shard_size" && name != "tp_size" && name != "cp_size" && name != "sp_size") continue;
+    if (!field.value.is(Node::Kind::integer) || field.value.integer < 1 || field.value.integer > 1 << 20 || (name == "sp_size" && field.value.integer > 1)) return;
+    product *= field.value.integer;
+    factors += (factors.empty() ? "" : " × ") + std::to_string(field.value.integer);
+  }
+  if (factors.empty() || product == processes->integer) return;
+  Finding& finding = report.add(Severity::warning, processes->span, "the mesh has " + factors + " = " + std::to_string(product) + " processes, and the job has " + std::to_string(processes->integer) + ": accelerate raises ValueError, unless the launch gives another `--num_processes`");
+  report.relate(finding, sizes->span, "the sizes of the mesh");
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   const Node& root = input.document.root;
   if (input.document.is_broken || root.find("ec2_instance_type")) return;  // of SageMaker
   check_keys(root, "", report);
   if (const Node* fsdp = root.at("fsdp_config"); fsdp && fsdp->is(Node::Kind::table)) check_keys(*fsdp, "fsdp_config", report);
   check_deepspeed_file(root, report);
+  if (root.at("distributed_type") && root.at("distributed_type")->is_text("FSDP")) check_fsdp(root, report);
+  check_mesh(root, report);
+  if (const Node *rank = root.at("machine_rank"), *machines = root.at("num_machines"); rank && machines && rank->is(Node::Kind::integer) && machines->is(Node::Kind::integer) && machines->integer > 0 && rank->integer >= machines->integer) {
+    Finding& finding = report.add(Severity::warning, rank->span, "the ranks of " + std::to_string(machines->integer) + (machines->integer == 1 ? " machine" : " machines") + " go from 0 to " + std::to_string(machines->integer - 1) + ": `machine_rank` " + std::to_string(rank->integer) + " is none of them");
+    report.relate(finding, machines->span, "the machines");
+  }
   check_choice(root, "distributed_type", Severity::error, report);
   check_choice(root, "mixed_precision", Severity::error, report);
   const Node* processes = root.at("num_processes");
@@ -84,10 +154,11 @@ constexpr Rule accelerate_configuration = complete({
     .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it passes over",
     .why = "`accelerate launch` refuses a configuration with keys that it does not know: \"The config file had unknown keys\". In `fsdp_config` it "
            "hands over what it knows and passes over the rest: a misspelt `fsdp_sharding_strategy` trains with the default, without a word. With a "
-           "`deepspeed_config_file` it refuses what that file says to be said again.",
+           "`deepspeed_config_file` it refuses what that file says to be said again. With `fsdp_cpu_ram_efficient_loading` it refuses `fsdp_sync_module_states: false`, and FSDP 2 passes over "
+           "`fsdp_sharding_strategy`. As accelerate 1.15 reads them.",
     .wrong = "# accelerate.yaml\n# num_process: 8\n",
     .right = "# accelerate.yaml\n# num_processes: 8\n",
-    .silent = "Files without `compute_environment` and `distributed_type`; configurations for SageMaker; `deepspeed_config`, which may name any "
+    .silent = "Files without `compute_environment` and `distributed_type`; configurations for SageMaker; options of FSDP where another way is chosen; `deepspeed_config`, which may name any "
               "option of DeepSpeed.",
     .fix = "Renames the key to the known one that is nearest.",
     .fix_kind = FixKind::always_right,

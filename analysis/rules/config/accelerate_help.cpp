@@ -84,19 +84,6 @@ const Meaning* meaning_of(std::string_view section, std::string_view name) {
   return found == std::end(meanings) ? nullptr : &*found;
 }
 
-// "true|false" and its like.
-std::vector<std::string_view> values_of(std::string_view section, std::string_view name) {
-  std::vector<std::string_view> values;
-  if (section.empty() && (name == "distributed_type" || name == "mixed_precision")) values = names_of(name);
-  const Meaning* meaning = meaning_of(section, name);
-  for (std::string_view rest = meaning ? meaning->values : std::string_view(); !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    values.push_back(rest.substr(0, bar));
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return values;
-}
-
 std::string help_of(std::string_view section, std::string_view name) {
   std::string text = "`" + std::string(name) + "`";
   std::string listed;
@@ -131,6 +118,18 @@ std::vector<std::string_view> names_of(std::string_view section) {
   for (const Known& each : all)
     if (each.section == section) names.push_back(each.name);
   return names;
+}
+
+std::vector<std::string_view> values_of(std::string_view section, std::string_view name) {
+  std::vector<std::string_view> values;
+  if (section.empty() && (name == "distributed_type" || name == "mixed_precision")) values = names_of(name);
+  const Meaning* meaning = meaning_of(section, name);
+  for (std::string_view rest = meaning ? meaning->values : std::string_view(); !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    values.push_back(rest.substr(0, bar));
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return values;
 }
 
 std::optional<KeyHelp> help(const Document& document, std::uint32_t offset) {

@@ -1,5 +1,6 @@
 #include "rules/documents/check.hpp"
 
+#include "rules/config/lightning_files.hpp"
 #include "rules/deepspeed/keys.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/list.hpp"
@@ -52,6 +53,7 @@ Role role_of(const std::string& path, const Document& document) {
   case Language::yaml:
     if (!document.script.commands.empty()) return Role::script;
     if (document.root.find("distributed_type") && document.root.find("compute_environment")) return Role::accelerate;
+    if (!lightning::trainer_tables(document.root).empty()) return Role::lightning;
     return is_of_trainer(document.root) ? Role::training_arguments : Role::nothing;
   case Language::make:
   case Language::docker: return launch::launch_lines(document.script).empty() && document.script.exports.empty() ? Role::nothing : Role::script;

@@ -23,6 +23,7 @@ enum class Role : std::uint8_t {
   deepspeed,  // the configuration of DeepSpeed
   accelerate, // what `accelerate config` writes
   training_arguments,  // arguments of the Trainer of transformers
+  lightning,  // what LightningCLI reads, or tables that a Trainer of Lightning is made of
   script,     // a script of the shell
 };
 Role role_of(const std::string& path, const Document& document);

@@ -159,6 +159,8 @@ private:
 };
 
 bool begins_launch(const std::vector<Word>& words, std::size_t i) {
+  // The name of a launcher may be the value of another program's option.
+  if (i > 0 && words[i - 1].text.starts_with("--") && words[i - 1].text.ends_with("launcher")) return false;
   const std::string_view program = file_of(words[i].text);
   if (program == "torchrun" || program == "deepspeed" || program == "accelerate-launch") return true;
   if ((program == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch") || (program == "fabric" && i + 1 < words.size() && words[i + 1].text == "run")) return true;

@@ -37,7 +37,7 @@ struct Demand {
 constexpr std::string_view uneven = "deepspeed pipeline-model-parallel-split-rank pipeline-model-parallel-layout decoder- encoder- account-for- standalone-embedding-stage hybrid- target- spec yaml-cfg heterogeneous";
 constexpr std::string_view other_sizes = "rampup-batch-size decrease-batch-size ds-sequence-parallel-size tensor-parallel-num-weight-shards gtp- encoder-tensor encoder-pipeline step-batch-size yaml-cfg hierarchical";
 constexpr Demand demands[] = {
-    {Trainer::megatron, Asks::multiple, "world", "tensor-model-parallel-size", "yaml-cfg encoder-tensor", "world size is not divisible by"},
+    {Trainer::megatron, Asks::multiple, "world", "tensor-model-parallel-size", "yaml-cfg encoder-tensor", "world size is not divisible by tensor model parallel size"},
     {Trainer::megatron, Asks::multiple, "world", "tensor-model-parallel-size pipeline-model-parallel-size context-parallel-size", "yaml-cfg encoder-tensor encoder-pipeline", "world size is not divisible by total_model_size", false},
     {Trainer::megatron, Asks::multiple, "num-attention-heads", "tensor-model-parallel-size", "yaml-cfg heterogeneous", "num_attention_heads must be a multiple of tensor_model_parallel_size"},
     {Trainer::megatron, Asks::multiple, "num-attention-heads", "num-key-value-heads", "yaml-cfg", "AssertionError"},
@@ -161,7 +161,9 @@ public:
 
   void run() {
     for (const Demand& demand : demands) {
-      if (demand.trainer != trainer_ || sizes_.has_one_of(demand.unless)) continue;
+      // What lifts these demands is often among the words that are not known.
+      const bool may_be_lifted = sizes_.is_open() && (demand.unless == uneven || demand.unless == other_sizes);
+      if (demand.trainer != trainer_ || may_be_lifted || sizes_.has_one_of(demand.unless)) continue;
       const Given* one = sizes_.find(demand.one);
       if (!one) continue;
       switch (demand.asks) {

@@ -48,6 +48,9 @@ constexpr KnownVariable all[] = {
     {"TORCH_NCCL_HIGH_PRIORITY", "", "", ""}, {"TORCH_NCCL_RETHROW_CUDA_ERRORS", "", "", ""}, {"TORCH_NCCL_PROPAGATE_ERROR", "", "", ""}, {"TORCH_NCCL_COORD_CHECK_MILSEC", "", "", ""}, {"TORCH_NCCL_LOG_CPP_STACK_ON_UNCLEAN_SHUTDOWN", "", "", ""},
     {"TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "", "", ""}, {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "", "", ""}, {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", "", "", ""}, {"TORCH_NCCL_NAN_CHECK", "", "", ""}, {"TORCH_NCCL_CUDA_EVENT_CACHE", "", "", ""},
     {"TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK", "", "", ""}, {"TORCH_NCCL_BCAST_UNIQUEID", "", "", ""}, {"TORCH_NCCL_RANKS_PER_ROOT", "", "", ""},
+    // ProcessGroupUCC of PyTorch 2.9.
+    {"TORCH_UCC_BLOCKING_WAIT", "", "", ""}, {"TORCH_UCC_USE_FUTURE", "", "", ""}, {"TORCH_UCC_PROFILING_ENABLE", "", "", ""}, {"TORCH_UCC_SHARED_COMM", "", "", ""}, {"TORCH_UCC_ENABLE_HEALTH_CHECK", "", "", ""},
+    {"TORCH_UCC_ALLGATHER_BLOCKING_WAIT", "", "", ""}, {"TORCH_UCC_ALLREDUCE_BLOCKING_WAIT", "", "", ""}, {"TORCH_UCC_ALLTOALL_BLOCKING_WAIT", "", "", ""}, {"TORCH_UCC_BCAST_BLOCKING_WAIT", "", "", ""},
     {"TORCH_FR_BUFFER_SIZE", "", "", ""}, {"TORCH_FR_DUMP_TEMP_FILE", "", "", ""}, {"TORCH_DISTRIBUTED_DEBUG", "OFF|INFO|DETAIL", "", ""}, {"TORCH_CPP_LOG_LEVEL", "INFO|WARNING|ERROR|FATAL|0|1|2|3", "", ""}, {"TORCH_SHOW_CPP_STACKTRACES", "", "", ""},
     {"TORCH_CUDA_ARCH_LIST", "", "", ""}, {"TORCH_EXTENSIONS_DIR", "", "", ""}, {"TORCH_HOME", "", "", ""}, {"TORCH_LOGS", "", "", ""}, {"TORCH_LOGS_OUT", "", "", ""}, {"TORCH_LOGS_FORMAT", "", "", ""}, {"TORCH_TRACE", "", "", ""},
     {"TORCH_USE_CUDA_DSA", "", "", ""}, {"TORCH_COMPILE_DEBUG", "", "", ""}, {"TORCH_COMPILE_DISABLE", "", "", ""}, {"TORCHINDUCTOR_CACHE_DIR", "", "", ""}, {"TORCHDYNAMO_DISABLE", "", "", ""}, {"TORCHDYNAMO_VERBOSE", "", "", ""},

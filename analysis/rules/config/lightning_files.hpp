@@ -1,0 +1,13 @@
+// Configurations of Lightning's Trainer: those of LightningCLI, and tables that Hydra makes a Trainer of.
+#pragma once
+
+#include "rules/documents/check.hpp"
+
+#include <vector>
+
+namespace stepzero::rules::lightning {
+
+// The tables of a file that hold arguments of the Trainer; none if it is no such file.
+std::vector<const Node*> trainer_tables(const Node& root);
+
+} // namespace stepzero::rules::lightning
