@@ -43,6 +43,19 @@ std::string_view base_of(std::string_view exception) {
 }
 bool is_exception(std::string_view name) { return name == "BaseException" || !base_of(name).empty(); }
 
+// A class of a library of which nothing is known: is it one that a known class derives from? Private ones are left out of what is known
+// (`_BatchNorm`), and a class may be written in another module than the one that it is known by.
+bool may_be_a_base(const values::LibrarySymbol& type, const Row* of) {
+  if (type.row) return false;
+  const auto last = [](std::string_view path) { return path.substr(path.rfind('.') + 1); };
+  const std::string_view name = last(type.path);
+  if (name.starts_with('_')) return true;
+  constexpr int most_bases = 8;  // a cycle in the table ends here
+  for (int i = 0; i < most_bases && of; ++i, of = of->base_row)
+    if (last(of->path) == name) return true;
+  return false;
+}
+
 // What the abstract classes of typing, collections.abc and numbers accept of Python's own kinds.
 std::optional<bool> is_abstractly(Kind kind, ListKind list, std::string_view type) {
   const auto dot = type.rfind('.');
@@ -255,6 +268,7 @@ Answer Interpreter::is_instance(Value value, Value type) {
     // What turns itself into a number may be one: NumPy's are.
     if (own && native && !object->cls && method_row(native->path, Name("__float__"))) return Answer::unknown;
     if (path == library_.types().tensor) return native && !native->path.starts_with(library_.types().layers) ? Answer::unknown : Answer::no;
+    if (native && may_be_a_base(*type.as<values::LibrarySymbol>(), native->row)) return Answer::unknown;
     return own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
   }
   default: return Answer::unknown;
@@ -288,7 +302,7 @@ Answer Interpreter::is_subclass(Value cls, Value of) {
       if (!row || row->kind != values::RowKind::class_) return Answer::unknown;
       at = row->base;
       if (at == wanted) return Answer::yes;
-      if (at.empty()) return wanted.starts_with(library_.types().root) ? Answer::no : Answer::unknown;
+      if (at.empty()) return wanted.starts_with(library_.types().root) && !may_be_a_base(*of.as<values::LibrarySymbol>(), cls.as<values::LibrarySymbol>()->row) ? Answer::no : Answer::unknown;
     }
     return Answer::unknown;
   }

@@ -30,6 +30,23 @@ constexpr std::array prefixes = {
     Prefix{"torch.optim.adamw.", "torch.optim."},
     Prefix{"torch.optim.adam.", "torch.optim."},
     Prefix{"torch.optim.sgd.", "torch.optim."},
+    Prefix{"torch.optim.adadelta.", "torch.optim."},
+    Prefix{"torch.optim.adagrad.", "torch.optim."},
+    Prefix{"torch.optim.adamax.", "torch.optim."},
+    Prefix{"torch.optim.asgd.", "torch.optim."},
+    Prefix{"torch.optim.lbfgs.", "torch.optim."},
+    Prefix{"torch.optim.nadam.", "torch.optim."},
+    Prefix{"torch.optim.optimizer.", "torch.optim."},
+    Prefix{"torch.optim.radam.", "torch.optim."},
+    Prefix{"torch.optim.rmsprop.", "torch.optim."},
+    Prefix{"torch.optim.rprop.", "torch.optim."},
+    Prefix{"torch.optim.sparse_adam.", "torch.optim."},
+    Prefix{"torch.utils.data.dataset.", "torch.utils.data."},
+    Prefix{"torch.utils.data.sampler.", "torch.utils.data."},
+    Prefix{"torch.amp.autocast_mode.", "torch.amp."},
+    Prefix{"torch.amp.grad_scaler.", "torch.amp."},
+    Prefix{"torch.autograd.grad_mode.", "torch."},
+    Prefix{"torch.nn.parallel.data_parallel.", "torch.nn.parallel."},
     Prefix{"functorch.", "torch.func."},
     Prefix{"torch.nn.utils.clip_grad.", "torch.nn.utils."},
     Prefix{"torch.nn.utils.convert_parameters.", "torch.nn.utils."},
@@ -104,6 +121,7 @@ constexpr std::array aliases = {
     Alias{"torch.distributions.normal.Normal", "torch.distributions.Normal"},
     Alias{"torch.distributions.bernoulli.Bernoulli", "torch.distributions.Bernoulli"},
     Alias{"torch.distributions.uniform.Uniform", "torch.distributions.Uniform"},
+    Alias{"torch.utils.data.dataloader.DataLoader", "torch.utils.data.DataLoader"},
     Alias{"torch.nn.parameter.Parameter", "torch.nn.Parameter"},
     Alias{"torch.nn.parameter.Buffer", "torch.nn.Buffer"},
     Alias{"typing_extensions.NamedTuple", "typing.NamedTuple"},
@@ -379,7 +397,19 @@ const interpreter::TypeNames& Table::types() const {
   return names;
 }
 
+// Where PyTorch's layers are written. A program that asks for them step by step, `torch.nn.modules.conv.Conv2d`, comes to the class by way of
+// "torch.nn.conv".
+constexpr std::array<std::string_view, 22> homes_of_layers = {
+    "activation", "adaptive", "batchnorm", "channelshuffle", "container", "conv", "distance", "dropout", "flatten", "fold", "instancenorm",
+    "linear", "loss", "module", "normalization", "padding", "pixelshuffle", "pooling", "rnn", "sparse", "transformer", "upsampling",
+};
+
 std::string Table::canonical(std::string_view path) const {
+  if (constexpr std::string_view layers = "torch.nn."; path.starts_with(layers)) {
+    const std::string_view tail = path.substr(layers.size());
+    const auto dot = tail.find('.');
+    if (dot != std::string_view::npos && std::find(homes_of_layers.begin(), homes_of_layers.end(), tail.substr(0, dot)) != homes_of_layers.end()) return std::string(layers) + std::string(tail.substr(dot + 1));
+  }
   for (const Alias& alias : aliases)
     if (path == alias.from) return std::string(alias.to);
   for (const Prefix& prefix : prefixes)
