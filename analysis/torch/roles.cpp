@@ -18,6 +18,8 @@ std::span<const Meaning> meanings() {
       {"torch.nn.functional.nll_loss", Operation::loss},
       {"torch.nn.BCEWithLogitsLoss.forward", Operation::loss},
       {"torch.nn.functional.binary_cross_entropy_with_logits", Operation::loss},
+      {"torch.nn.KLDivLoss.forward", Operation::loss},
+      {"torch.nn.functional.kl_div", Operation::loss},
       {"torch.utils.data.DataLoader", Operation::loader_made},
       {"torch.utils.data.DataLoader.__iter__", Operation::loader_made},  // read
       {"torch.utils.data.distributed.DistributedSampler", Operation::sampler_made},
@@ -85,6 +87,10 @@ void give_roles(std::span<Row> rows) {
       {"torch.nn.functional.nll_loss", {"nll_loss", Outcome::log_softmax, Outcome::none}},
       {"torch.nn.BCEWithLogitsLoss.forward", {"BCEWithLogitsLoss", Outcome::scores, Outcome::sigmoid}},
       {"torch.nn.functional.binary_cross_entropy_with_logits", {"binary_cross_entropy_with_logits", Outcome::scores, Outcome::sigmoid}},
+      {"torch.nn.BCELoss.forward", {"BCELoss", Outcome::sigmoid, Outcome::none}},
+      {"torch.nn.functional.binary_cross_entropy", {"binary_cross_entropy", Outcome::sigmoid, Outcome::none}},
+      {"torch.nn.KLDivLoss.forward", {"KLDivLoss", Outcome::log_softmax, Outcome::none}},
+      {"torch.nn.functional.kl_div", {"kl_div", Outcome::log_softmax, Outcome::none}},
   };
   struct OfName {
     std::string_view path;

@@ -5,7 +5,6 @@
 namespace stepzero::rules {
 
 using namespace interpreter;
-using values::Operation;
 using values::Outcome;
 
 namespace {
@@ -18,17 +17,34 @@ std::string_view text(Outcome outcome) {
   }
 }
 
-// NLLLoss of scores, or of probabilities: the loss that takes scores is cross_entropy.
-void offer_cross_entropy(const Record& record, const Report& report, const OperationEvent& event, Finding& finding) {
+// A loss that does not take scores, and the one that does.
+struct ForScores {
+  std::string_view loss, function, class_name;
+};
+constexpr ForScores for_scores[] = {
+    {"NLLLoss", "cross_entropy", "CrossEntropyLoss"},
+    {"nll_loss", "cross_entropy", "CrossEntropyLoss"},
+    {"BCELoss", "binary_cross_entropy_with_logits", "BCEWithLogitsLoss"},
+    {"binary_cross_entropy", "binary_cross_entropy_with_logits", "BCEWithLogitsLoss"},
+};
+const ForScores* for_scores_of(std::string_view loss) {
+  for (const ForScores& each : for_scores)
+    if (each.loss == loss) return &each;
+  return nullptr;
+}
+
+// The call of the function by its name becomes one of the function that takes scores.
+void offer_scores(const Record& record, const Report& report, const OperationEvent& event, Finding& finding) {
   if (!event.expr || !record.in_file(event.place)) return;
   const Place function{event.place.chunk, event.expr->function->span};
   const std::string written(record.text(function));
   const auto dot = written.rfind('.');
-  if (dot == std::string::npos || written.substr(dot + 1) != "nll_loss") return;
+  const ForScores* instead = for_scores_of(event.row->loss->name);
+  if (!instead || dot == std::string::npos || written.substr(dot + 1) != instead->loss) return;
   Fix fix;
-  fix.title = "Use cross_entropy";
+  fix.title = "Use " + std::string(instead->function);
   fix.preferred = true;
-  fix.edits.push_back({report.location(function), written.substr(0, dot + 1) + "cross_entropy"});
+  fix.edits.push_back({report.location(function), written.substr(0, dot + 1) + std::string(instead->function)});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -38,19 +54,27 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (!input || !input->outcome || input->blamed) return;
   const Outcome outcome = input->outcome->outcome;
   const std::string name(loss.name), what(input->outcome->what);
+  const ForScores* instead = for_scores_of(loss.name);
+  const auto use = [&] { return "Use `" + std::string(event.row->kind == values::RowKind::method ? instead->class_name : instead->function) + "`, or apply "; };
+  const bool logarithms = loss.takes == Outcome::log_softmax, scores = outcome == Outcome::scores;
+  const std::string head = "`" + name + (logarithms ? "` takes logarithms of probabilities, but is given " : "` takes probabilities, but is given ");
   std::string message;
   if (loss.repeats != Outcome::none && outcome == loss.repeats)
     message = "`" + name + "` computes the " + std::string(text(outcome)) + " itself, but is given the output of " + what +
               ": applied twice it flattens the gradients, and the loss cannot come near 0. Give it the scores.";
-  else if (loss.takes == Outcome::log_softmax && outcome == Outcome::scores)
-    message = "`" + name + "` takes logarithms of probabilities, but is given scores, the output of " + what + ": the loss falls without bound and says nothing. Use `cross_entropy`, or apply `log_softmax` first.";
-  else if (loss.takes == Outcome::log_softmax && outcome == Outcome::softmax)
-    message = "`" + name + "` takes logarithms of probabilities, but is given probabilities, the output of " + what + ". Use `log_softmax`.";
+  else if (logarithms && scores)
+    message = head + "scores, the output of " + what + ": the loss falls without bound and says nothing. " + (instead ? use() + "`log_softmax` first." : "Apply `log_softmax` first.");
+  else if (logarithms && (outcome == Outcome::softmax || outcome == Outcome::sigmoid))
+    message = head + "probabilities, the output of " + what + ". Use `log_softmax`.";
+  else if (loss.takes == Outcome::sigmoid && scores)
+    message = head + "scores, the output of " + what + ": it raises \"all elements of input should be between 0 and 1\" as soon as one is not. " + use() + "`sigmoid` first.";
+  else if (loss.takes == Outcome::sigmoid && (outcome == Outcome::log_softmax || outcome == Outcome::log_sigmoid))
+    message = head + "their logarithms, the output of " + what + ": these are below 0, and it raises \"all elements of input should be between 0 and 1\".";
   else return;
   Finding* finding = report.add(Severity::warning, event.place, event.calls, message);
   if (!finding) return;
   report.relate(*finding, input->outcome->place, "computed by " + what + " here");
-  if (loss.takes == Outcome::log_softmax && outcome == Outcome::scores) offer_cross_entropy(record, report, event, *finding);
+  if (scores) offer_scores(record, report, event, *finding);
 }
 
 void check(const Record& record, Report& report) {
@@ -58,7 +82,7 @@ void check(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->operation == Operation::loss && operation.row->loss && once(operation.place)) look_at(record, report, operation);
+    if (operation.row->loss && once(operation.place)) look_at(record, report, operation);
   });
 }
 
@@ -67,17 +91,18 @@ void check(const Record& record, Report& report) {
 constexpr Rule double_softmax = complete({
     .id = "loop/double-softmax",
     .severity = Severity::warning,
-    .summary = "probabilities are given to a loss that takes scores, or scores to one that takes log-probabilities",
+    .summary = "a loss that takes scores is given probabilities, or one that takes probabilities or their logarithms something else",
     .why = "`cross_entropy` computes `log_softmax` of its input, and `binary_cross_entropy_with_logits` its sigmoid. Given probabilities they squash "
            "them again: the loss runs, its gradients are small, and it cannot come near 0 (measured: of 10 classes not below 1.46; "
            "the first gradient is 0.047 instead of 0.434, the accuracy after 300 steps 0.344 instead of 1.0). `nll_loss` takes logarithms of probabilities; given raw scores "
-           "it rewards their growth, and falls without bound (measured: to -82900000 after 200 steps).",
+           "it rewards their growth, and falls without bound (measured: to -82900000 after 200 steps). `kl_div` takes logarithms, too: given probabilities it measures "
+           "nothing. `BCELoss` takes probabilities, and raises as soon as a score is not between 0 and 1.",
     .wrong = "probabilities = torch.softmax(model(x), dim=1)\n"
              "loss = F.cross_entropy(probabilities, y)\n",
     .right = "loss = F.cross_entropy(model(x), y)\n",
     .silent = "`log_softmax` before `cross_entropy`, which changes nothing; targets that are probabilities; a softmax of attention, behind which layers "
               "follow; tensors of which it is not known what was done to them last.",
-    .fix = "Replaces `nll_loss` of scores by `cross_entropy`. Where a softmax is to go is to be decided: others may use its probabilities.",
+    .fix = "Replaces `nll_loss` of scores by `cross_entropy`, and `binary_cross_entropy` by `binary_cross_entropy_with_logits`. Where a softmax is to go is to be decided: others may use its probabilities.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

@@ -12,10 +12,12 @@ namespace stepzero::rules {
 using namespace interpreter;
 using values::Kind;
 using values::Known;
-using values::Operation;
 using values::TensorState;
 
 namespace {
+
+// A divergence is trained in either direction.
+bool both_ways(const values::LossInfo& loss) { return loss.name == "kl_div" || loss.name == "KLDivLoss"; }
 
 bool comes_from_module(const TensorState& state) {
   return state.requires_grad == Known::yes && !state.cut && !state.blamed &&
@@ -115,7 +117,7 @@ void check(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation || chosen.contains(&event)) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->operation == Operation::loss && operation.row->loss && once(operation.place)) look_at(record, report, operation);
+    if (operation.row->loss && !both_ways(*operation.row->loss) && once(operation.place)) look_at(record, report, operation);
   });
 }
 
