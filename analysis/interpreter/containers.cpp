@@ -304,6 +304,8 @@ Value extend(ListCall& call) {
   if (call.arguments.spread && call.name != "extendleft") return call.shuffle(call.heap().external(""));
   if (!call.first) return {};
   values::ListState& state = call.state;
+  const bool keeps = call.name == "extend" && !call.list().most;
+  if (keeps) call.note_kept(call.list().state, call.first);
   for (const Value& more : call.positional) {
     const auto items = call.run.take(more, call.where, call.is_set);
     if (!items || state.open) {
@@ -320,7 +322,9 @@ Value extend(ListCall& call) {
       state.items.insert(state.items.end(), items->begin(), items->end());
     }
   }
-  return call.store();
+  const Value done = call.store();
+  if (keeps) call.note_kept(call.list().state, {});
+  return done;
 }
 
 Value insert(ListCall& call) {

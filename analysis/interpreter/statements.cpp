@@ -138,11 +138,28 @@ Flow Interpreter::run(const Stmt& stmt) {
           if (operand->kind == ExprKind::name && as<NameExpr>(*operand).id == as<NameExpr>(*assign.targets[0]).id)
             if (const values::Slot& slot = variable(as<NameExpr>(*operand).id); slot.value) keep_updated(*this, slot.value, value);
       // Also a running mean: mean = 0.9 * mean + 0.1 * loss.
-      const auto names_target = [&](const Expr& part) { return part.kind == assign.targets[0]->kind && record_.text(here(part)) == record_.text(here(*assign.targets[0])); };
+      const auto names_target = [&](const Expr& part) {
+        if (part.kind == assign.targets[0]->kind) return record_.text(here(part)) == record_.text(here(*assign.targets[0]));
+        // sums[name] = sums.get(name, 0) + loss
+        if (part.kind != ExprKind::call || assign.targets[0]->kind != ExprKind::subscript) return false;
+        const auto& call = as<CallExpr>(part);
+        const auto& entry = as<SubscriptExpr>(*assign.targets[0]);
+        if (call.function->kind != ExprKind::attribute || call.arguments.empty() || as<AttributeExpr>(*call.function).attribute.text() != "get") return false;
+        const auto same = [&](const Expr& a, const Expr& b) { return record_.text(here(a)) == record_.text(here(b)); };
+        return same(*as<AttributeExpr>(*call.function).object, *entry.object) && same(*call.arguments[0], *entry.index);
+      };
       const auto weighs_target = [&](const Expr& part) {
         return part.kind == ExprKind::binary && as<BinaryExpr>(part).op == BinaryOp::mul && (names_target(*as<BinaryExpr>(part).left) || names_target(*as<BinaryExpr>(part).right));
       };
       sums = sum.op == BinaryOp::add && (names_target(*sum.left) || weighs_target(*sum.left) || weighs_target(*sum.right));
+      if (sums) note_assigned(*assign.targets[0], value, {chunk_, stmt.span});
+    }
+    // history[step] = loss: each round has an entry of its own.
+    if (!sums && assign.targets.size() == 1 && assign.targets[0]->kind == ExprKind::subscript && as<SubscriptExpr>(*assign.targets[0]).index->kind == ExprKind::name && in_loop()) {
+      const Expr& index = *as<SubscriptExpr>(*assign.targets[0]).index;
+      const Value key = resolve(lookup(as<NameExpr>(index).id, index));
+      if (killed_) return after_expression();
+      sums = key.is(Kind::integer) && !symbols().value(key.integer());
       if (sums) note_assigned(*assign.targets[0], value, {chunk_, stmt.span});
     }
     for (const Expr* target : assign.targets) run_assign(*target, value);

@@ -91,15 +91,25 @@ OperationEvent* Interpreter::record_implied(std::string_view path, Value self, s
 // `target = target + operand` is about to happen; without an operand, it has happened.
 void Interpreter::note_assigned(const Expr& target, Value operand, Place where) {
   if (rehearsals_ > 0 || !in_loop() || (operand && !tensor_in(*this, operand))) return;
+  // Names and attributes of what they hold, as they are: nothing is run.
+  const auto held = [&](const Expr& expr, const auto& again) -> Value {
+    if (expr.kind == ExprKind::name) return resolve(lookup(as<NameExpr>(expr).id, expr));
+    if (expr.kind != ExprKind::attribute) return {};
+    const Value object = again(*as<AttributeExpr>(expr).object, again);
+    const values::Slot* slot = object.is(Kind::instance) ? object.as<values::Instance>()->attributes.find(as<AttributeExpr>(expr).attribute) : nullptr;
+    return slot ? resolve(slot->value) : Value{};
+  };
   const values::Slot* slot = nullptr;
   if (target.kind == ExprKind::name) {
     slot = &variable(as<NameExpr>(target).id);
-  } else if (target.kind == ExprKind::attribute && as<AttributeExpr>(target).object->kind == ExprKind::name) {
-    const Value object = resolve(lookup(as<NameExpr>(*as<AttributeExpr>(target).object).id, *as<AttributeExpr>(target).object));
+  } else if (target.kind == ExprKind::attribute) {
+    const Value object = held(*as<AttributeExpr>(target).object, held);
     if (object.is(Kind::instance)) slot = object.as<values::Instance>()->attributes.find(as<AttributeExpr>(target).attribute);
-  } else if (target.kind == ExprKind::subscript && as<SubscriptExpr>(target).object->kind == ExprKind::name) {
-    const Value object = resolve(lookup(as<NameExpr>(*as<SubscriptExpr>(target).object).id, *as<SubscriptExpr>(target).object));
+  } else if (target.kind == ExprKind::subscript) {
+    const Value object = held(*as<SubscriptExpr>(target).object, held);
     if (object.is(Kind::dict)) slot = &object.as<values::Dict>()->state;
+    else if (object.is(Kind::list)) slot = &object.as<values::List>()->state;
+    else if (object.is(Kind::tensor)) slot = &object.as<values::Tensor>()->state;
   }
   if (slot) note_kept(*slot, operand, where);
 }

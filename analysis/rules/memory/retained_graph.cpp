@@ -30,17 +30,26 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
   const Stmt& stmt = *path.back().stmt;
   Added added;
   const Expr* target = nullptr;
+  const auto lists = [](const Expr& value) { return value.kind == ExprKind::list || value.kind == ExprKind::tuple; };
   if (stmt.kind == StmtKind::aug_assign) {
-    added.sum = true;
     target = as<AugAssignStmt>(stmt).target;
     added.value = as<AugAssignStmt>(stmt).value;
+    added.sum = !lists(*added.value);
   } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).value->kind == ExprKind::binary) {
-    added.sum = true;
     target = as<AssignStmt>(stmt).targets[0];
     const auto& sum = as<BinaryExpr>(*as<AssignStmt>(stmt).value);
-    bool behind = false;
-    for_each_expression(*sum.right, [&](const Expr& part) { behind = behind || (part.kind == target->kind && text(part) == text(*target)); });
-    added.value = behind ? sum.left : sum.right;
+    const auto reads = [&](const Expr& side) {
+      bool any = false;
+      for_each_expression(side, [&](const Expr& part) { any = any || (part.kind == target->kind && text(part) == text(*target)); });
+      return any;
+    };
+    const bool behind = reads(*sum.right), entry = target->kind == ExprKind::subscript && !behind && !reads(*sum.left) && sum.left->kind != ExprKind::call;
+    // history[step] = first + second
+    added.value = entry ? as<AssignStmt>(stmt).value : behind ? sum.left : sum.right;
+    added.sum = !entry && !lists(*added.value);
+  } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript && stmt.span == kept.place.span) {
+    target = as<SubscriptExpr>(*as<AssignStmt>(stmt).targets[0]).object;
+    added.value = as<AssignStmt>(stmt).value;
   } else {
     for_each_expression(stmt, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call || !(expr.span == kept.place.span) || as<CallExpr>(expr).arguments.empty()) return;
@@ -119,9 +128,15 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
 
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
 bool is_used(const Scene& scene, const Happening& kept, const TrainingLoop& loop) {
+  // Another way through the round: `scaler.scale(loss).backward()` with amp, `loss.backward()` without.
+  const auto instead = [&](const Happening& each) {
+    return std::ranges::any_of(each.turns, [&](const Turn& turn) {
+      return std::ranges::any_of(loop.backward->turns, [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
+    });
+  };
   // Behind the loop, or now and then: any backward but the one of each round.
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
-    if (each.event->row->operation != Operation::backward || each.event->place == loop.backward->event->place) return false;
+    if (each.event->row->operation != Operation::backward || each.event->place == loop.backward->event->place || instead(each)) return false;
     return !each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size();
   });
 }
