@@ -45,8 +45,9 @@ bool is_own(const Record& record, Value value, int depth = 0) {
   }
 }
 bool is_parted(const Record& record, Value dataset) {
+  // What the run keeps with it, as the sample that it tried and its index, is not the program's.
   for (const auto& [name, slot] : dataset.as<Instance>()->attributes.entries())
-    if (is_own(record, slot->value)) return true;
+    if (!name.text().starts_with('$') && is_own(record, slot->value)) return true;
   return false;
 }
 
