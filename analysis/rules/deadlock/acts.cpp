@@ -247,6 +247,9 @@ void Acts::collective(const OperationEvent& event, const values::CollectiveInfo&
   if (made.root && (*made.root < 0 || *made.root >= world_)) trace_.impossible = true;
   if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
   list_of(event, info, made);
+  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
+    if (event.row->parameters[i].text() == "object_list" && argument(event, static_cast<int>(i)).is(Kind::list))
+      if (const auto* state = event.list_state(i); state && !state->open) made.objects = static_cast<std::int64_t>(state->items.size());
   if (info.async >= 0 && event.result.is(Kind::instance)) {
     made.starts = true;
     made.request = event.result.object();
@@ -286,6 +289,9 @@ void Acts::note_limit(const OperationEvent& event, const std::string& group) {
       if (const Value limit = argument(event, static_cast<int>(i)); limit && !limit.is(Kind::none)) trace_.limits[group] = seconds(limit);
 }
 
+// Lists whose tensors a collective writes.
+constexpr std::string_view received_into[] = {"tensor_list", "gather_list", "output_tensor_list"};
+
 // The list with one item for each rank, or the tensor with one part for each.
 void Acts::list_of(const OperationEvent& event, const values::CollectiveInfo& info, Act& made) const {
   if (const auto* parts = info.list >= 0 && argument(event, info.list).is(Kind::tensor) ? event.argument_state(static_cast<std::size_t>(info.list)) : nullptr) {
@@ -296,6 +302,9 @@ void Acts::list_of(const OperationEvent& event, const values::CollectiveInfo& in
   if (!argument(event, info.list).is(Kind::list)) return;
   if (const auto* state = event.list_state(static_cast<std::size_t>(info.list)); state && !state->open) {
     made.list_length = static_cast<std::int64_t>(state->items.size());
+    // `[buffer] * world_size` is one buffer.
+    const auto same = [&](const Value& item) { return item.is(Kind::tensor) && item.object() == state->items.front().object(); };
+    made.one_for_all = state->items.size() > 1 && std::ranges::find(received_into, event.row->parameters[static_cast<std::size_t>(info.list)].text()) != std::end(received_into) && std::all_of(state->items.begin(), state->items.end(), same);
     constexpr std::int64_t not_known = -1;
     std::int64_t all = not_known;
     for (const Value& item : state->items) {

@@ -103,6 +103,14 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
         if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
         return true;
       }
+      if (act.objects && first.objects && *act.objects != *first.objects) {
+        const auto objects = [](std::int64_t count) { return std::to_string(count) + " object" + plural(static_cast<std::size_t>(count)); };
+        mismatch.cause = Cause::size;
+        story.place(mismatch, act);
+        mismatch.text = "The lists of this " + call_text(mismatch.name) + " differ in length: " + objects(*act.objects) + " on " + me + ", " + objects(*first.objects) + " on " + her + ". Give every rank a list of the same length.";
+        if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
+        return true;
+      }
       // Of those with a root only that one has a list.
       const bool needs_list = act.list_length && (!has_root(*act.info) || act.root == rank);
       if (needs_list && *act.list_length != static_cast<std::int64_t>(act.members.size())) {
@@ -111,6 +119,13 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
         if (act.members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act.list_length;
         mismatch.text = "The list of this " + call_text(mismatch.name) + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
                         std::to_string(act.members.size()) + " ranks: one for each is needed.";
+        return true;
+      }
+      if (act.one_for_all && (!has_root(*act.info) || act.root == rank)) {
+        mismatch.cause = Cause::size;
+        mismatch.certain = false;
+        story.place(mismatch, act);
+        mismatch.text = "Every item of this list is the same tensor: `[buffer] * n` makes one buffer, in which the part of the last rank is written over those of all others. Make one for each rank, `[torch.empty_like(x) for _ in range(n)]`.";
         return true;
       }
       const auto ranks = static_cast<std::int64_t>(act.members.size());

@@ -186,15 +186,16 @@ private:
         if (!found.contains({static_cast<int>(left.cause), site})) into_.found.push_back(left);
       return;
     }
+    const bool cut_off = is_cut_off(root);
+    // That nobody waits for a request holds whichever tensors have gradients.
+    if (!cut_off && (granted_ == Granted::nothing || granted_ == Granted::gradients))
+      for (Mismatch& mismatch : requests_.never_waited(*into_.worlds, !root.function))
+        if (!root.function || is_dropped(record_, mismatch.place)) into_.found.push_back(std::move(mismatch));
     if (granted_ != Granted::nothing) {
       tell_granted(found, order, worlds);
       return;
     }
-    const bool cut_off = is_cut_off(root);
     if (!cut_off) into_.settled.insert(&root);
-    if (!cut_off)
-      for (Mismatch& mismatch : requests_.never_waited(*into_.worlds))
-        if (!root.function || is_dropped(record_, mismatch.place)) into_.found.push_back(std::move(mismatch));
     const std::size_t before = into_.found.size();
     for (const auto& key : order)
       if (Mismatch& mismatch = found.at(key); is_told_by_handler(found, mismatch) || is_told_of_group(found, mismatch)) {

@@ -2,6 +2,8 @@
 
 #include "rules/loop/training.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -10,10 +12,43 @@ using values::Operation;
 
 namespace {
 
-// May something that is not followed wait for the request?
-bool is_followed(const Record& record, const values::Object* request) {
-  bool followed = true;
+// May who is given the value call the function: it, or a method of an object that has it?
+bool gives(values::Value value, const interpreter::Root& root, int depth = 0) {
+  constexpr int deep = 4;
+  if (depth > deep) return true;
+  const auto any = [&](const auto& items) { return std::any_of(items.begin(), items.end(), [&](values::Value item) { return gives(item, root, depth + 1); }); };
+  switch (value.kind) {
+  case Kind::function: return value.as<values::Function>() == root.function;
+  case Kind::bound: return gives(value.as<values::Bound>()->function, root, depth + 1) || gives(value.as<values::Bound>()->self, root, depth + 1);
+  case Kind::instance: {
+    const auto* cls = value.as<values::Instance>()->cls;
+    return cls && root.owner && std::find(cls->order.begin(), cls->order.end(), root.owner) != cls->order.end();
+  }
+  case Kind::tuple: return any(value.as<values::Tuple>()->items);
+  case Kind::list: return any(values::Heap::list_state(value)->items);
+  case Kind::choice: return gives(value.as<values::Choice>()->yes, root, depth + 1) || gives(value.as<values::Choice>()->no, root, depth + 1);
+  case Kind::dict:
+  case Kind::iterator:
+  case Kind::unknown: return true;
+  default: return false;
+  }
+}
+// Is the function, which the program does not call, given to code that is not seen and may?
+bool is_given_away(const Record& record, const interpreter::Root& root) {
+  bool given = false;
   visit_roots(record, [&](const Event& event) {
+    if (given || event.kind != EventKind::operation) return;
+    const auto& operation = static_cast<const OperationEvent&>(event);
+    given = operation.row->operation == Operation::unseen && !operation.arguments.empty() && gives(operation.arguments[0], root);
+  });
+  return given;
+}
+
+// May something that is not followed wait for the request? Of what the program itself starts, `by_program`, functions that nobody calls are
+// none of it.
+bool is_followed(const Record& record, const values::Object* request, bool by_program) {
+  bool followed = true;
+  const auto look = [&](const Event& event) {
     if (!followed || event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     switch (operation.row->operation) {
@@ -22,7 +57,9 @@ bool is_followed(const Record& record, const values::Object* request) {
     case Operation::unseen: followed = !is_handed(operation, request); break;
     default: break;
     }
-  });
+  };
+  for (const auto& root : record.roots)
+    if (!by_program || !root->function || is_given_away(record, *root)) visit(root->block, look);
   return followed;
 }
 
@@ -51,10 +88,10 @@ void Requests::note(const Story& story) {
   }
 }
 
-std::vector<Mismatch> Requests::never_waited(Worlds& worlds) const {
+std::vector<Mismatch> Requests::never_waited(Worlds& worlds, bool by_program) const {
   std::vector<Mismatch> never;
   for (const auto& [site, started] : started_)
-    if (!awaited_.contains(site) && is_followed(worlds.of(started.rank, started.told.world), started.request)) never.push_back(started.told);
+    if (!awaited_.contains(site) && is_followed(worlds.of(started.rank, started.told.world), started.request, by_program)) never.push_back(started.told);
   return never;
 }
 

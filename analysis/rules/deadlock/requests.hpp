@@ -11,8 +11,8 @@ namespace stepzero::rules {
 class Requests {
 public:
   void note(const Story& story);
-  // What no run waits for, in a program that is seen wholly.
-  std::vector<Mismatch> never_waited(Worlds& worlds) const;
+  // What no run waits for, in a program that is seen wholly. `by_program`: the root is the program, and no function that nobody calls.
+  std::vector<Mismatch> never_waited(Worlds& worlds, bool by_program) const;
 
 private:
   struct Started {

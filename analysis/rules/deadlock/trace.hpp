@@ -71,6 +71,8 @@ struct Act {
   bool makes_group = false;
   std::optional<std::int64_t> list_length;
   std::optional<std::int64_t> joined;  // elements of the one tensor that has a part for each rank
+  bool one_for_all = false;         // one tensor stands at every place of the list that is received into
+  std::optional<std::int64_t> objects;  // of what carries any objects, how many: as many on each rank
   bool list_even = true;            // its tensors are known to be equally large, or there is none
   // Of messages.
   int peer = -1;
