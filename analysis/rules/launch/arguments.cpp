@@ -322,11 +322,17 @@ private:
     begun_.push_back(std::string(meant));
     const bool may_be_older = options_.of_dataclasses && there->where.path.empty();
     Finding& finding = report_.add(flag.by_default || may_be_older ? Severity::warning : Severity::error, flag.written,
-                                   "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" + (options_.of_dataclasses || options_.of_click ? "" : options_.of_tyro ? ": \"Unrecognized options\"" : ": \"unrecognized arguments\"") + ". Did you mean `" + std::string(meant) + "`?");
+                                   "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" + end_over(false) + ". Did you mean `" + std::string(meant) + "`?");
     if (!there->where.path.empty()) report_.relate(finding, there->where, "`" + std::string(meant) + "` is declared here");
     const std::size_t whole = flag.text.size() + (word.attached ? 1 + word.attached->text.size() : 0);
     if (flag.written.end - flag.written.begin == whole)
       report_.fix(finding, "Rename to " + std::string(meant), is_one_dash || documents::is_slip(flag.text, meant), {flag.written.begin, flag.written.begin + static_cast<std::uint32_t>(flag.text.size())}, std::string(meant));
+  }
+
+  // What the reader of the command line says of it. Fire calls the function first.
+  std::string end_over(bool many) const {
+    if (options_.of_fire) return std::string(", after the function has run without ") + (many ? "them" : "it") + ": \"Could not consume arg\"";
+    return options_.of_dataclasses || options_.of_click ? "" : options_.of_tyro ? ": \"Unrecognized options\"" : ": \"unrecognized arguments\"";
   }
 
   // argparse ends once, over all of them.
@@ -336,7 +342,7 @@ private:
     for (std::size_t i = 0; i < unknown.size(); ++i) listed += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
     const bool many = unknown.size() > 1;
     Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error, unknown.front().written,
-                                   "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed + " and ends over " + (many ? "them" : "it") + (options_.of_dataclasses || options_.of_click ? "" : options_.of_tyro ? ": \"Unrecognized options\"" : ": \"unrecognized arguments\""));
+                                   "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed + " and ends over " + (many ? "them" : "it") + end_over(many));
     for (std::size_t i = 1; i < unknown.size(); ++i) report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
   }
 

@@ -153,6 +153,36 @@ bool add_tyro_options(const DataClasses& classes, const std::string& name, const
   return std::all_of(found->second.fields.begin(), found->second.fields.end(), [&](const DataField& field) { return add_tyro_field(classes, field, prefix, has_default, into, depth); });
 }
 
+bool add_simple_options(const DataClasses& classes, const std::string& name, ScriptOptions& into, int depth) {
+  constexpr int deepest = 5;
+  const auto found = classes.find(name);
+  if (found == classes.end() || depth > deepest) return false;
+  for (const std::string& base : found->second.bases)
+    if (base != "object" && base != "transformers.Serializable" && base != "Serializable" && !add_simple_options(classes, base, into, depth + 1)) return false;
+  for (const DataField& field : found->second.fields) {
+    const std::string type = plain_type(field.type), flag = "--" + field.name;
+    if (type.starts_with("ClassVar")) continue;
+    const auto nested = classes.find(type);
+    if (nested != classes.end() && !nested->second.fields.empty()) {
+      if (!add_simple_options(classes, type, into, depth + 1)) return false;
+      continue;
+    }
+    if (into.find(flag)) return false;  // of two classes the names are told apart by prefixes
+    DeclaredOption made;
+    made.flags = {flag};
+    made.where = field.where;
+    made.has_default = field.has_default;
+    const bool is_optional = type.size() + 6 < field.type.size();
+    made.type = (type == "int" || type == "float") && !is_optional ? type : "?";
+    made.arity = type == "int" || type == "float" || type == "str" ? Arity::one : Arity::unknown;
+    if (made.choices = literals_of(type); !made.choices.empty()) made.arity = Arity::one, made.type.clear();
+    made.is_required = !field.has_default && made.arity == Arity::one && !is_optional;
+    if (type == "bool") made.flags.push_back("--no" + field.name);
+    into.options.push_back(std::move(made));
+  }
+  return true;
+}
+
 void collect_class(const ClassStmt& cls, const std::string& path, std::string_view text, std::uint32_t offset, DataClasses& into) {
   DataClass made;
   for (const Expr* base : cls.bases) {

@@ -4,6 +4,7 @@
 #include "rules/launch/dataclasses.hpp"
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/scripts.hpp"
+#include "rules/launch/signatures.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t most_modules = 400;
 
 // Packages that read the command line in a way of their own, or make parsers that take more.
-constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "simple_parsing", "jsonargparse", "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize", "cyclopts", "chz", "datargs", "omegaconf.cli"};
+constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "jsonargparse", "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize", "cyclopts", "chz", "datargs", "omegaconf.cli"};
 // Calls behind which options come from elsewhere.
 constexpr std::string_view other_makers[] = {"parse_known_args", "parse_known_intermixed_args", "add_argparse_args", "from_argparse_args", "register_and_parse", "parse_args_into_dataclasses", "set_parser", "add_cli_args"};
 
@@ -28,11 +29,13 @@ public:
   Collector(const program::Sources& sources, std::set<std::string>& read) : sources_(sources), read_(read) {}
 
   ScriptOptions collect(const std::string& path) {
+    is_main_ = true;
     visit(path);
+    is_main_ = false;
     // What can add an option once, can add any: the other modules are of no interest then, unless the parser is of another kind.
     const auto module = sources_.module(path);
     const std::string_view text = module ? std::string_view(module->text->bytes()) : std::string_view();
-    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos;
+    const bool is_of_argparse = text.find("HfArgumentParser") == std::string_view::npos && text.find("click.") == std::string_view::npos && text.find("tyro.cli(") == std::string_view::npos && text.find("Fire(") == std::string_view::npos && text.find("typer") == std::string_view::npos;
     while (!waiting_.empty() && seen_.size() < most_modules && !(open_ && is_of_argparse)) {
       const std::string next = waiting_.back();
       waiting_.pop_back();
@@ -52,14 +55,26 @@ public:
       made_.closed = tyro_classes_.size() == 1 && declared_.parsers() == 0 && !open_ && !tyro_open_ && waiting_.empty() && add_tyro_options(classes_, tyro_classes_.front(), "", tyro_default_, made_);
       return std::move(made_);
     }
+    if (reads_signature_ && declared_.parsers() == 0 && click_.commands() == 0 && signatures_.add()) {
+      made_.closed = made_.closed && !argv_open_ && waiting_.empty();
+      return std::move(made_);
+    }
     if (click_.commands() == 1 && declared_.parsers() == 0) {
       made_.abbreviations = false;
       made_.one_parser = made_.of_click = true;
       made_.closed = !click_.is_open() && !argv_open_ && waiting_.empty();
       return std::move(made_);
     }
+    // Names of another kind, groups that the command line chooses, and prefixes are not followed.
+    bool all_simple = true;
+    for (const std::string& name : simple_classes_) all_simple = all_simple && add_simple_options(classes_, name, made_);
     const bool handed_out = std::any_of(handed_to_.begin(), handed_to_.end(), [&](const std::string& name) { return !functions_.contains(name); });
-    made_.closed = parses_ && declared_.parsers() > 0 && !open_ && !declared_.is_open() && !handed_out && waiting_.empty() && (made_.commands.empty() || declared_.parsers() == 1);
+    if (imports_simple_ && simple_parsed_ && declared_.parsers() == 0) {
+      made_.one_parser = simple_classes_.size() == 1;
+      made_.closed = made_.one_parser && all_simple && !simple_open_ && !open_ && waiting_.empty();
+      return std::move(made_);
+    }
+    made_.closed = parses_ && declared_.parsers() > 0 && all_simple && !simple_open_ && !open_ && !declared_.is_open() && !handed_out && waiting_.empty() && (made_.commands.empty() || declared_.parsers() == 1);
     made_.one_parser = declared_.parsers() == 1;
     return std::move(made_);
   }
@@ -76,6 +91,8 @@ private:
       if (text.find(way) != std::string::npos) open_ = true;
     if (text.find("sys.argv.") != std::string::npos || text.find("sys.argv =") != std::string::npos || text.find("sys.argv +=") != std::string::npos) hf_open_ = argv_open_ = true;
     if (text.find("tyro.conf") != std::string::npos || text.find("tyro.extras") != std::string::npos || text.find("from tyro") != std::string::npos || text.find("TyroConstructor") != std::string::npos) tyro_open_ = true;
+    if (text.find("simple_parsing") != std::string::npos)
+      for (const std::string_view way : {"alias", "subgroups(", "subparsers(", "dash_variants", "prefix", "conflict_resolution", "config_path", "ChoicesParser"}) simple_open_ = simple_open_ || text.find(way) != std::string::npos;
     declared_.read_constants(*module);
     for (const Item& item : module->items) {
       if (!item.chunk->stmt) continue;
@@ -140,6 +157,8 @@ private:
   void statement(const Stmt& stmt, const std::string& path) {
     const auto names_reader = [&](const Name& first) {
       imports_tyro_ = imports_tyro_ || first.text() == "tyro";
+      imports_simple_ = imports_simple_ || first.text() == "simple_parsing";
+      reads_signature_ = reads_signature_ || (is_main_ && (first.text() == "fire" || first.text() == "typer"));
       if (is_one_of(first.text(), other_readers)) open_ = true;
     };
     if (stmt.kind == StmtKind::import) {
@@ -148,13 +167,14 @@ private:
     } else if (stmt.kind == StmtKind::import_from) {
       const auto& from = static_cast<const ImportFromStmt&>(stmt);
       if (from.level == 0 && !from.module.empty()) names_reader(from.module.front());
-      const bool of_argparse = from.module.size() == 1 && from.module[0].text() == "argparse";
+      const bool of_argparse = from.module.size() == 1 && (from.module[0].text() == "argparse" || from.module[0].text() == "simple_parsing");
       for (const Alias& alias : from.names) {
         // A parser of another package's own takes more options.
         const std::string_view name = alias.path.empty() ? std::string_view() : alias.path.front().text();
         if (name.find("rgumentParser") != std::string_view::npos && name != "HfArgumentParser" && !of_argparse) open_ = hf_open_ = true;
       }
     } else if (stmt.kind == StmtKind::function) {
+      if (const auto module = is_main_ ? sources_.module(path) : nullptr) signatures_.function(static_cast<const FunctionStmt&>(stmt), path, module->text->bytes(), offset_);
       functions_.insert(std::string(static_cast<const FunctionStmt&>(stmt).name.text()));
     } else if (stmt.kind == StmtKind::class_) {
       const auto& cls = static_cast<const ClassStmt&>(stmt);
@@ -177,7 +197,7 @@ private:
   void call(const CallExpr& call, const std::string& path) {
     const std::string_view name = last_name(*call.function);
     if (declared_.call(call, site(path, call.span)) || of_dataclasses(name, call)) return;
-    if (click_.call(call, path, offset_) || of_tyro(name, call)) return;
+    if (click_.call(call, path, offset_) || of_tyro(name, call) || of_simple(name, call) || (is_main_ && signatures_.call(call))) return;
     if (name == "parse_args") {
       if (call.arguments.empty() && call.keywords.empty()) parses_ = true;
       else if (!call.arguments.empty() && call.arguments[0]->kind != ExprKind::none) open_ = true;  // another command line
@@ -201,6 +221,17 @@ private:
     };
     for (const Expr* argument : call.arguments) hands(argument);
     for (const Keyword& each : call.keywords) hands(each.value);
+  }
+
+  // parser.add_arguments(Options, dest="options"), simple_parsing.parse(Options)
+  bool of_simple(std::string_view name, const CallExpr& call) {
+    const bool parses = name == "parse" && call.function->kind == ExprKind::attribute && last_name(*static_cast<const AttributeExpr&>(*call.function).object) == "simple_parsing";
+    if (name != "add_arguments" && !parses) return false;
+    const bool is_class = !call.arguments.empty() && call.arguments[0]->kind == ExprKind::name;
+    simple_classes_.emplace_back(is_class ? last_name(*call.arguments[0]) : std::string_view("?"));
+    simple_parsed_ = simple_parsed_ || parses;
+    for (const Keyword& each : call.keywords) simple_open_ = simple_open_ || (each.name.text() != "dest" && each.name.text() != "default" && each.name.text() != "config_class");
+    return true;
   }
 
   // tyro.cli(Args)
@@ -247,8 +278,11 @@ private:
   ScriptOptions made_;
   Declarations declared_{made_};
   ClickOptions click_{made_};
+  SignatureOptions signatures_{made_};
   DataClasses classes_;
-  std::vector<std::string> hf_classes_, tyro_classes_;
+  bool is_main_ = false, reads_signature_ = false;   // of the launched file itself; its command line may be a function's signature
+  std::vector<std::string> hf_classes_, tyro_classes_, simple_classes_;
+  bool imports_simple_ = false, simple_open_ = false, simple_parsed_ = false;
   bool imports_tyro_ = false, tyro_open_ = false, tyro_default_ = false;
   std::uint32_t offset_ = 0;
   std::vector<Span> conditions_, functions_around_;  // of the statement that is read

@@ -49,6 +49,7 @@ struct ScriptOptions {
   bool of_dataclasses = false;          // HfArgumentParser makes it
   bool of_click = false;
   bool of_tyro = false;                 // tyro.cli(Class)
+  bool of_fire = false;                 // fire.Fire(function)
   std::vector<DeclaredOption> options;
   std::vector<Commands> commands;
   std::set<int> required_groups;        // exclusive groups of which one option has to be given

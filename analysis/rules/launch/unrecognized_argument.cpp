@@ -161,7 +161,7 @@ constexpr Rule unrecognized_argument = complete({
     .wrong = "#!/bin/bash\ntorchrun --nproc_per_nodes 8 train.py\n",
     .right = "#!/bin/bash\ntorchrun --nproc_per_node 8 train.py\n",
     .silent = "Beginnings of a name, which argparse completes; words that come from variables that the text does not decide; scripts that "
-              "read their arguments with something else than one closed parser of argparse: `parse_known_args`, parsers that other "
+              "read their arguments with something else than one closed parser of argparse, click, Typer, Fire, tyro or simple_parsing: `parse_known_args`, parsers that other "
               "packages add to.",
     .fix = "Renames the option, or the command, to the known one that is nearest; takes away a value `true` that a switch does not read.",
     .fix_kind = FixKind::always_right,
