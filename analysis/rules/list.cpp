@@ -89,6 +89,7 @@ std::span<const Rule> rules() {
       fsdp_gradient_scaler,
       fsdp_invalid_argument,
       fsdp_mixed_requires_grad,
+      fsdp_no_sync,
       fsdp_one_unit,
       fsdp_optimizer_before_wrap,
       fsdp_unsynchronized_load,

@@ -89,6 +89,7 @@ extern const Rule fsdp_clip_grad_norm;
 extern const Rule fsdp_gradient_scaler;
 extern const Rule fsdp_invalid_argument;
 extern const Rule fsdp_mixed_requires_grad;
+extern const Rule fsdp_no_sync;
 extern const Rule fsdp_one_unit;
 extern const Rule fsdp_optimizer_before_wrap;
 extern const Rule fsdp_unsynchronized_load;

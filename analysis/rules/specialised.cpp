@@ -108,6 +108,7 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   if (problem.row->path == "$data_file") return "config/missing-key";
   if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
   if (problem.row->path == "transformers.TrainingArguments" || problem.row->path == "transformers.Seq2SeqTrainingArguments") return "config/training-arguments";
+  if (problem.row->path == "torch.distributed.fsdp.FullyShardedDataParallel.no_sync") return "fsdp/no-sync";
   if (problem.row->path == "pytorch_lightning.Trainer") return "config/lightning-trainer";
   // A list of modules is no operator.
   if (problem.problem == ProblemKind::index && !problem.row->op) return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};

@@ -17,6 +17,16 @@ Value no_sync(Call& call) {
   keep(call.run, *made, "$module", call.self);
   return Value::of(Kind::instance, made);
 }
+// Of FullyShardedDataParallel: gradients that are not reduced are not sharded either.
+Value unsharded_gradients(Call& call) {
+  const Value strategy = kept(call, "$sharding_strategy");
+  const bool is_sharded = !strategy || strategy.is(Kind::none) || (strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD"));
+  if (is_sharded)
+    call.run.problem(values::ProblemKind::truth_of_text, call)->text =
+        "Under `no_sync()` of `FullyShardedDataParallel` each rank keeps the gradients of all parameters whole until the last micro-batch, which takes as much memory as the model itself. Without it each backward reduces them, and each "
+        "rank keeps its share only: accumulation works all the same.";
+  return context(call);
+}
 // Goes along with what was computed where it is not known whether the wrapper's part of the backward is held back.
 constexpr std::string_view held_back = "$held_back";
 
@@ -439,6 +449,7 @@ std::vector<Row> parallel_rows() {
       row("torch.nn.parallel.DataParallel.forward", method, "*arguments, **options", wrapped_forward),
       row("torch.distributed.fsdp.FullyShardedDataParallel.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", flat_parameters),
       row("torch.distributed.fsdp.FullyShardedDataParallel.state_dict_type", method, "*arguments, **options", context),
+      row("torch.distributed.fsdp.FullyShardedDataParallel.no_sync", method, "", unsharded_gradients),
   };
   rows[0].covers = values::Covers::no_sync;
   rows[1].covers = values::Covers::join;

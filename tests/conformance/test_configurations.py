@@ -133,3 +133,24 @@ def test_words_of_scripts_are_explained(start):
     assert "`INFO`" in hover["contents"]["value"] and "NCCL" in hover["contents"]["value"]
     hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(1, 12)})
     assert "torchrun" in hover["contents"]["value"]
+
+
+def test_keys_of_accelerate_are_explained_and_completed(start, tmp_path):
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = (tmp_path / "accelerate.yaml").as_uri()
+    text = "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nmixed_precision: b\nfsdp_config:\n  fsdp_version: 2\n  fsdp_auto\nnum_processes: 8\n"
+    client.open(uri, text, language="yaml")
+
+    def at(line, begun):
+        found = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(line, text.splitlines()[line].index(begun) + len(begun))})
+        return {item["label"]: item["textEdit"]["newText"] for item in found}
+
+    # A key that is half typed makes no YAML of the file.
+    keys = at(5, "fsdp_auto")
+    assert keys["fsdp_auto_wrap_policy"] == "fsdp_auto_wrap_policy: "
+    assert "fsdp_version" not in keys and "num_machines" not in keys
+    assert at(2, "mixed_precision: b")["bf16"] == "bf16"
+    client.change(uri, 2, text.replace("fsdp_auto", "fsdp_auto_wrap_policy: NO_WRAP"))
+    hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(5, 6)})
+    assert "gathered whole" in hover["contents"]["value"]

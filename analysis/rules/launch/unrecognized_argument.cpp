@@ -4,6 +4,7 @@
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
 #include "rules/launch/scripts.hpp"
+#include "rules/launch/slurm_options.hpp"
 #include "rules/launch/trainer_arguments.hpp"
 #include "rules/list.hpp"
 
@@ -148,6 +149,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     judge_scripts(input, line, report);
   }
   judge_broken_lines(input, lines, report);
+  judge_slurm_options(input, lines, report);
 }
 
 } // namespace
