@@ -29,6 +29,7 @@ read_notice("{fmt}" ${debian}/libfmt-dev/copyright)
 read_notice("CLI11" ${debian}/libcli11-dev/copyright)
 read_notice("toml++" ${debian}/libtomlplusplus-dev/copyright)
 read_notice("libyaml" ${debian}/libyaml-dev/copyright)
+read_notice("PCRE2" ${debian}/libpcre2-dev/copyright)
 read_notice("jemalloc" ${debian}/libjemalloc-dev/copyright)
 
 # Debian's file of Boost is 2 MB, of works that we do not use: the licence itself stands at its end.

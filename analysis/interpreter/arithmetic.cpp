@@ -126,6 +126,33 @@ constexpr std::int64_t largest_power_of_symbol = 16;  // a polynomial has a term
 constexpr std::int64_t bits_of_integer = 63;          // a power of two beyond them is no int64
 } // namespace
 
+// Two values, neither of them a choice or a tensor, and an operator between them. A part that has no result for them gives no value.
+struct Interpreter::Arithmetic {
+  Interpreter& run;
+  BinaryOp op;
+  Value left, right;
+  const Expr& node;
+  symbolic::Context& s;
+
+  Value result();
+
+private:
+  bool are(Kind kind) const { return left.is(kind) && right.is(kind); }
+  Value unknown(std::string_view name = {}) const;
+
+  Value of_objects();
+  Value of_sets();
+  Value of_dicts();
+  Value bitwise();
+  Value sum();
+  Value sum_with_end();
+  Value sum_of_lists();
+  Value repeated();
+  Value repeated_text();
+  Value of_reals();
+  Value of_integers();
+};
+
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
   left = without_none(*this, plain_member(settled(left)));
   right = without_none(*this, plain_member(settled(right)));
@@ -150,149 +177,199 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     }
   if (left.is(Kind::tensor) || right.is(Kind::tensor) || (op == BinaryOp::matmul && !left.is(Kind::instance)))
     return library_.binary(*this, op, left, right, node, here(node));
-  auto& s = symbols();
-  const auto unknown = [&](std::string name = {}) {
-    Value made = heap().unknown(name, symbolic::mix(heap().sharing(left), heap().sharing(right)), here(node));
-    made.as<values::Unknown>()->external = heap().is_external(left) || heap().is_external(right);
-    made.as<values::Unknown>()->blamed = heap().is_blamed(left) || heap().is_blamed(right);
-    note_operands(heap(), made, left, right);
-    return made;
-  };
-  if (left.is(Kind::instance) || right.is(Kind::instance)) {
-    constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
-    if (left.is(Kind::instance))
-      if (const Value method = find_method(left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
-        return call(method, {{right}, {}, false}, here(node));
-    if (right.is(Kind::instance))
-      if (const Value method = find_method(right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
-        return call(method, {{left}, {}, false}, here(node));
-    return heap().external("", here(node));
-  }
-  if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
-    const std::string_view method = op == BinaryOp::bit_or    ? "union"
-                                    : op == BinaryOp::bit_and ? "intersection"
-                                    : op == BinaryOp::sub     ? "difference"
-                                    : op == BinaryOp::bit_xor ? "symmetric_difference"
-                                                              : "";
-    Arguments other{{right}, {}, false};
-    if (!method.empty()) return list_method(left, method, other, here(node));
-  }
-  if (left.is(Kind::dict) && right.is(Kind::dict)) {
-    if (op == BinaryOp::bit_or) {
-      const Value sum = heap().dict(values::Heap::dict_state(left)->items, values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
-      if (dict_update(sum, right, here(node))) return sum;
-    }
-    return heap().external("", here(node));
-  }
-  if ((op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor || op == BinaryOp::rshift)) {
-    if (left.is(Kind::boolean) && right.is(Kind::boolean) && op != BinaryOp::rshift) {
-      const Cond a = left.condition(), b = right.condition();
-      if (op == BinaryOp::bit_and) return Value::of(s.logical_and(a, b));
-      if (op == BinaryOp::bit_or) return Value::of(s.logical_or(a, b));
-      return Value::of(s.logical_or(s.logical_and(a, s.logical_not(b)), s.logical_and(s.logical_not(a), b)));
-    }
-    const auto a = to_constant(left), b = to_constant(right);
-    if (a && b && (op != BinaryOp::rshift || (*b >= 0 && *b < 63)))
-      return heap().integer(op == BinaryOp::bit_and ? *a & *b : op == BinaryOp::bit_or ? *a | *b : op == BinaryOp::bit_xor ? *a ^ *b : *a >> *b);
-  }
-  if (op == BinaryOp::add) {
-    if (left.is(Kind::string) && right.is(Kind::string)) {
-      if (left.text().size() + right.text().size() > longest_text) return unknown();
-      return heap().string(std::string(left.text()) + std::string(right.text()));
-    }
-    if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
-      std::vector<Value> items = left.as<values::Tuple>()->items;
-      const auto& more = right.as<values::Tuple>()->items;
-      if (items.size() + more.size() > longest_sequence) return unknown();
-      items.insert(items.end(), more.begin(), more.end());
-      return heap().tuple(std::move(items));
-    }
-    // A tuple of which only the end is known: x.shape[:-1] + (heads, size).
-    if (left.is(Kind::unknown) && right.is(Kind::tuple) && !left.as<values::Unknown>()->state.value) {
-      std::vector<Value> items;
-      if (const Value last = left.as<values::Unknown>()->ends_with) items = last.as<values::Tuple>()->items;
-      const auto& more = right.as<values::Tuple>()->items;
-      items.insert(items.end(), more.begin(), more.end());
-      const Value made = unknown();
-      // Any number of elements that are alike, and some more.
-      if (Value any = left.as<values::Unknown>()->element) {
-        for (const Value& item : more) any = heap().merge(any, item, Sharing::uniform);
-        if (any.is(Kind::tensor)) made.as<values::Unknown>()->element = any;
-      }
-      made.as<values::Unknown>()->ends_with = heap().tuple(std::move(items));
-      return made;
-    }
-    if (left.is(Kind::list) && right.is(Kind::list)) {
-      const auto* a = values::Heap::list_state(left);
-      const auto* b = values::Heap::list_state(right);
-      if (a->items.size() + b->items.size() > longest_sequence)
-        return heap().open_list(heap().merge(element(left, here(node)), element(right, here(node)), Sharing::uniform), nullptr, left.as<values::List>()->kind);
-      std::vector<Value> items = a->items;
-      if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
-      const Value sum = heap().list(std::move(items), left.as<values::List>()->kind);
-      auto* state = values::Heap::list_state(sum);
-      state->open = a->open || b->open;
-      state->rest = heap().merge(a->rest, b->rest, Sharing::uniform);
-      if (a->open)
-        for (const Value& item : b->items) state->rest = heap().merge(state->rest, item, Sharing::uniform);
-      return sum;
-    }
-  }
-  if (op == BinaryOp::mul && (left.is(Kind::list) || left.is(Kind::tuple) || right.is(Kind::list) || right.is(Kind::tuple))) {
-    const Value sequence = left.is(Kind::list) || left.is(Kind::tuple) ? left : right;
-    const Value times = sequence == left ? right : left;
-    const auto known = elements(sequence, here(node));
-    const auto count = to_constant(times);
-    if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= longest_sequence)) {
-      std::vector<Value> items;
-      for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
-      return sequence.is(Kind::tuple) ? heap().tuple(std::move(items)) : heap().list(std::move(items));
-    }
-    if (known && known->size() == 1 && sequence.is(Kind::list)) return heap().open_list(known->front(), to_int(times));
-    return heap().open_list(element(sequence, here(node)), nullptr, sequence.is(Kind::tuple) ? values::ListKind::tuple : sequence.as<values::List>()->kind);
-  }
-  if (op == BinaryOp::mod && left.is(Kind::string)) {
-    if (const auto text = format_percent(left.text(), right)) return heap().string(*text);
-    return unknown();
-  }
-  if (op == BinaryOp::mul && (left.is(Kind::string) || right.is(Kind::string))) {
-    const Value text = left.is(Kind::string) ? left : right;
-    const auto count = to_constant(left.is(Kind::string) ? right : left);
-    if (!count || *count * static_cast<std::int64_t>(text.text().size()) > static_cast<std::int64_t>(longest_text)) return unknown();
-    std::string repeated;
-    for (std::int64_t i = 0; i < *count; ++i) repeated += text.text();
-    return heap().string(repeated);
-  }
+  return Arithmetic{*this, op, left, right, node, symbols()}.result();
+}
 
-  const bool integers = left.is(Kind::integer) && right.is(Kind::integer);
-  if ((left.is(Kind::real) || left.is(Kind::integer)) && (right.is(Kind::real) || right.is(Kind::integer)) &&
-      !(integers && op != BinaryOp::div)) {
-    const auto real = [&](Value value) -> std::optional<double> {
-      if (value.is(Kind::real)) return value.real();
-      if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);
-      return std::nullopt;
-    };
-    const auto a = real(left), b = real(right);
-    if (!a || !b) {
-      Value made = unknown();
-      made.as<values::Unknown>()->is_real = true;  // a number, whichever
-      return made;
-    }
-    switch (op) {
-    case BinaryOp::add: return Value::of(*a + *b);
-    case BinaryOp::sub: return Value::of(*a - *b);
-    case BinaryOp::mul: return Value::of(*a * *b);
-    case BinaryOp::div: return *b != 0 ? Value::of(*a / *b) : unknown();
-    case BinaryOp::floordiv: return *b != 0 ? Value::of(std::floor(*a / *b)) : unknown();
-    case BinaryOp::pow: return *a < 0 && *b != std::floor(*b) ? unknown() : Value::of(std::pow(*a, *b));
-    case BinaryOp::mod: {
-      if (*b == 0) return unknown();
-      const double rest = std::fmod(*a, *b);
-      return Value::of(rest != 0 && (rest < 0) != (*b < 0) ? rest + *b : rest);
-    }
-    default: return unknown();
-    }
+Value Interpreter::Arithmetic::result() {
+  const auto either = [&](Kind kind) { return left.is(kind) || right.is(kind); };
+  if (either(Kind::instance)) return of_objects();
+  if (are(Kind::list) && left.as<values::List>()->kind == values::ListKind::set)
+    if (const Value made = of_sets()) return made;
+  if (are(Kind::dict)) return of_dicts();
+  if (op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor || op == BinaryOp::rshift)
+    if (const Value made = bitwise()) return made;
+  if (op == BinaryOp::add)
+    if (const Value made = sum()) return made;
+  if (op == BinaryOp::mul && (either(Kind::list) || either(Kind::tuple))) return repeated();
+  if (op == BinaryOp::mod && left.is(Kind::string)) {
+    const auto text = run.format_percent(left.text(), right);
+    return text ? run.heap().string(*text) : unknown();
   }
+  if (op == BinaryOp::mul && either(Kind::string)) return repeated_text();
+  const bool numbers = (left.is(Kind::real) || left.is(Kind::integer)) && (right.is(Kind::real) || right.is(Kind::integer));
+  return numbers && !(are(Kind::integer) && op != BinaryOp::div) ? of_reals() : of_integers();
+}
+
+Value Interpreter::Arithmetic::unknown(std::string_view name) const {
+  values::Heap& heap = run.heap();
+  Value made = heap.unknown(name, symbolic::mix(heap.sharing(left), heap.sharing(right)), run.here(node));
+  made.as<values::Unknown>()->external = heap.is_external(left) || heap.is_external(right);
+  made.as<values::Unknown>()->blamed = heap.is_blamed(left) || heap.is_blamed(right);
+  note_operands(heap, made, left, right);
+  return made;
+}
+
+Value Interpreter::Arithmetic::of_objects() {
+  constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "or", "xor"};
+  if (left.is(Kind::instance))
+    if (const Value method = run.find_method(left.as<values::Instance>(), Name("__" + std::string(names[static_cast<int>(op)]) + "__")))
+      return run.call(method, {{right}, {}, false}, run.here(node));
+  if (right.is(Kind::instance))
+    if (const Value method = run.find_method(right.as<values::Instance>(), Name("__r" + std::string(names[static_cast<int>(op)]) + "__")))
+      return run.call(method, {{left}, {}, false}, run.here(node));
+  return run.heap().external("", run.here(node));
+}
+
+Value Interpreter::Arithmetic::of_sets() {
+  const std::string_view method = op == BinaryOp::bit_or    ? "union"
+                                  : op == BinaryOp::bit_and ? "intersection"
+                                  : op == BinaryOp::sub     ? "difference"
+                                  : op == BinaryOp::bit_xor ? "symmetric_difference"
+                                                            : "";
+  Arguments other{{right}, {}, false};
+  if (!method.empty()) return run.list_method(left, method, other, run.here(node));
+  return {};
+}
+
+Value Interpreter::Arithmetic::of_dicts() {
+  if (op == BinaryOp::bit_or) {
+    const Value sum = run.heap().dict(values::Heap::dict_state(left)->items, values::Heap::dict_state(left)->open, values::Heap::dict_state(left)->rest);
+    if (run.dict_update(sum, right, run.here(node))) return sum;
+  }
+  return run.heap().external("", run.here(node));
+}
+
+Value Interpreter::Arithmetic::bitwise() {
+  if (left.is(Kind::boolean) && right.is(Kind::boolean) && op != BinaryOp::rshift) {
+    const Cond a = left.condition(), b = right.condition();
+    if (op == BinaryOp::bit_and) return Value::of(s.logical_and(a, b));
+    if (op == BinaryOp::bit_or) return Value::of(s.logical_or(a, b));
+    return Value::of(s.logical_or(s.logical_and(a, s.logical_not(b)), s.logical_and(s.logical_not(a), b)));
+  }
+  const auto a = run.to_constant(left), b = run.to_constant(right);
+  if (a && b && (op != BinaryOp::rshift || (*b >= 0 && *b < 63)))
+    return run.heap().integer(op == BinaryOp::bit_and ? *a & *b : op == BinaryOp::bit_or ? *a | *b : op == BinaryOp::bit_xor ? *a ^ *b : *a >> *b);
+  return {};
+}
+
+Value Interpreter::Arithmetic::sum() {
+  if (left.is(Kind::string) && right.is(Kind::string)) {
+    if (left.text().size() + right.text().size() > longest_text) return unknown();
+    return run.heap().string(std::string(left.text()) + std::string(right.text()));
+  }
+  if (left.is(Kind::tuple) && right.is(Kind::tuple)) {
+    std::vector<Value> items = left.as<values::Tuple>()->items;
+    const auto& more = right.as<values::Tuple>()->items;
+    if (items.size() + more.size() > longest_sequence) return unknown();
+    items.insert(items.end(), more.begin(), more.end());
+    return run.heap().tuple(std::move(items));
+  }
+  if (left.is(Kind::unknown) && right.is(Kind::tuple) && !left.as<values::Unknown>()->state.value) return sum_with_end();
+  return are(Kind::list) ? sum_of_lists() : Value{};
+}
+
+// A tuple of which only the end is known: x.shape[:-1] + (heads, size).
+Value Interpreter::Arithmetic::sum_with_end() {
+  std::vector<Value> items;
+  if (const Value last = left.as<values::Unknown>()->ends_with) items = last.as<values::Tuple>()->items;
+  const auto& more = right.as<values::Tuple>()->items;
+  items.insert(items.end(), more.begin(), more.end());
+  const Value made = unknown();
+  // Any number of elements that are alike, and some more.
+  if (Value any = left.as<values::Unknown>()->element) {
+    for (const Value& item : more) any = run.heap().merge(any, item, Sharing::uniform);
+    if (any.is(Kind::tensor)) made.as<values::Unknown>()->element = any;
+  }
+  made.as<values::Unknown>()->ends_with = run.heap().tuple(std::move(items));
+  return made;
+}
+
+Value Interpreter::Arithmetic::sum_of_lists() {
+  const auto* a = values::Heap::list_state(left);
+  const auto* b = values::Heap::list_state(right);
+  if (a->items.size() + b->items.size() > longest_sequence)
+    return run.heap().open_list(run.heap().merge(run.element(left, run.here(node)), run.element(right, run.here(node)), Sharing::uniform), nullptr, left.as<values::List>()->kind);
+  std::vector<Value> items = a->items;
+  if (!a->open) items.insert(items.end(), b->items.begin(), b->items.end());
+  const Value sum = run.heap().list(std::move(items), left.as<values::List>()->kind);
+  auto* state = values::Heap::list_state(sum);
+  state->open = a->open || b->open;
+  state->rest = run.heap().merge(a->rest, b->rest, Sharing::uniform);
+  if (a->open)
+    for (const Value& item : b->items) state->rest = run.heap().merge(state->rest, item, Sharing::uniform);
+  return sum;
+}
+
+Value Interpreter::Arithmetic::repeated() {
+  const Value sequence = left.is(Kind::list) || left.is(Kind::tuple) ? left : right;
+  const Value times = sequence == left ? right : left;
+  const auto known = run.elements(sequence, run.here(node));
+  const auto count = run.to_constant(times);
+  if (known && count && (*count <= 0 || known->size() * static_cast<std::size_t>(*count) <= longest_sequence)) {
+    std::vector<Value> items;
+    for (std::int64_t i = 0; i < *count; ++i) items.insert(items.end(), known->begin(), known->end());
+    return sequence.is(Kind::tuple) ? run.heap().tuple(std::move(items)) : run.heap().list(std::move(items));
+  }
+  if (known && known->size() == 1 && sequence.is(Kind::list)) return run.heap().open_list(known->front(), run.to_int(times));
+  return run.heap().open_list(run.element(sequence, run.here(node)), nullptr, sequence.is(Kind::tuple) ? values::ListKind::tuple : sequence.as<values::List>()->kind);
+}
+
+Value Interpreter::Arithmetic::repeated_text() {
+  const Value text = left.is(Kind::string) ? left : right;
+  const auto count = run.to_constant(left.is(Kind::string) ? right : left);
+  if (!count || *count * static_cast<std::int64_t>(text.text().size()) > static_cast<std::int64_t>(longest_text)) return unknown();
+  std::string repeated;
+  for (std::int64_t i = 0; i < *count; ++i) repeated += text.text();
+  return run.heap().string(repeated);
+}
+
+Value Interpreter::Arithmetic::of_reals() {
+  const auto real = [&](Value value) -> std::optional<double> {
+    if (value.is(Kind::real)) return value.real();
+    if (const auto constant = s.value(value.integer())) return static_cast<double>(*constant);
+    return std::nullopt;
+  };
+  const auto a = real(left), b = real(right);
+  if (!a || !b) {
+    Value made = unknown();
+    made.as<values::Unknown>()->is_real = true;  // a number, whichever
+    return made;
+  }
+  switch (op) {
+  case BinaryOp::add: return Value::of(*a + *b);
+  case BinaryOp::sub: return Value::of(*a - *b);
+  case BinaryOp::mul: return Value::of(*a * *b);
+  case BinaryOp::div: return *b != 0 ? Value::of(*a / *b) : unknown();
+  case BinaryOp::floordiv: return *b != 0 ? Value::of(std::floor(*a / *b)) : unknown();
+  case BinaryOp::pow: return *a < 0 && *b != std::floor(*b) ? unknown() : Value::of(std::pow(*a, *b));
+  case BinaryOp::mod: {
+    if (*b == 0) return unknown();
+    const double rest = std::fmod(*a, *b);
+    return Value::of(rest != 0 && (rest < 0) != (*b < 0) ? rest + *b : rest);
+  }
+  default: return unknown();
+  }
+}
+
+namespace {
+// Null where the result is no integer that can be named.
+Int calculated(symbolic::Context& s, BinaryOp op, Int a, Int b) {
+  const auto is_zero = [&] { return s.compare(symbolic::Compare::eq, b, s.constant(0)) == symbolic::Answer::yes; };
+  const auto known = s.value(b);
+  switch (op) {
+  case BinaryOp::add: return s.add(a, b);
+  case BinaryOp::sub: return s.sub(a, b);
+  case BinaryOp::mul: return s.mul(a, b);
+  case BinaryOp::floordiv: return is_zero() ? nullptr : s.floordiv(a, b);
+  case BinaryOp::mod: return is_zero() ? nullptr : s.mod(a, b);
+  case BinaryOp::pow: return known && *known >= 0 && (*known <= largest_power_of_symbol || (s.value(a) && *known < bits_of_integer)) ? s.power(a, *known) : nullptr;
+  case BinaryOp::lshift: return known && *known >= 0 && *known < bits_of_integer - 1 ? s.mul(a, s.constant(std::int64_t{1} << *known)) : nullptr;
+  default: return nullptr;
+  }
+}
+} // namespace
+
+Value Interpreter::Arithmetic::of_integers() {
   const bool may_be_int = (left.is(Kind::integer) || left.is(Kind::unknown)) && (right.is(Kind::integer) || right.is(Kind::unknown));
   using values::is_float;
   // Something unknown times a float may be a tensor.
@@ -308,34 +385,17 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
     made.as<values::Unknown>()->is_number = is_read;
     return made;
   }
-  Int result = nullptr;
-  const Int a = to_int(left), b = to_int(right);
-  if (a && b) switch (op) {
-    case BinaryOp::add: result = s.add(a, b); break;
-    case BinaryOp::sub: result = s.sub(a, b); break;
-    case BinaryOp::mul: result = s.mul(a, b); break;
-    case BinaryOp::floordiv:
-      if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.floordiv(a, b);
-      break;
-    case BinaryOp::mod:
-      if (s.compare(symbolic::Compare::eq, b, s.constant(0)) != symbolic::Answer::yes) result = s.mod(a, b);
-      break;
-    case BinaryOp::pow:
-      if (const auto exponent = s.value(b); exponent && *exponent >= 0 && (*exponent <= largest_power_of_symbol || (s.value(a) && *exponent < bits_of_integer))) result = s.power(a, *exponent);
-      else if (exponent && *exponent < 0 && s.value(a) && *s.value(a) != 0) return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*exponent)));
-      break;
-    case BinaryOp::lshift:
-      if (const auto shift = s.value(b); shift && *shift >= 0 && *shift < 62) result = s.mul(a, s.constant(std::int64_t{1} << *shift));
-      break;
-    default: break;
-    }
+  const Int a = run.to_int(left), b = run.to_int(right);
+  const bool is_power = op == BinaryOp::pow && a && b && s.value(a) && s.value(b);
+  if (is_power && *s.value(b) < 0 && *s.value(a) != 0) return Value::of(std::pow(static_cast<double>(*s.value(a)), static_cast<double>(*s.value(b))));
+  const Int result = a && b ? calculated(s, op, a, b) : nullptr;
   if (!result) {
     Value made = unknown();
     // A true division, or arithmetic with a float, gives a float.
     made.as<values::Unknown>()->is_real = numbers && op == BinaryOp::div;
     return made;
   }
-  if (integers) return Value::of(result);
+  if (are(Kind::integer)) return Value::of(result);
   // It may still turn out to be a tensor or a float: an unknown that is this number if it is an integer.
   Value made = unknown(s.text(result));
   made.as<values::Unknown>()->integer = result;

@@ -59,147 +59,189 @@ Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
   return nullptr;
 }
 
-Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
-  if (expr.generators.size() > max_generators) return heap().external("", here(expr));
-  values::Scope* const outer = frame_->scope;
-  auto* scope = heap().make<values::Scope>();
-  scope->parent = outer;
-  scope->globals = outer->globals;
-  std::vector<Value> items, keys;
-  bool open = false;
-  Value rest, rest_key;
+// A list, set, dict or generator that is made of others: what is known of its elements, and how many it has.
+struct Interpreter::Comprehension {
+  Interpreter& run;
+  const ComprehensionExpr& expr;
+  values::Scope* outer;
+  values::Scope* scope;
+  std::vector<Value> items, keys;  // those that are there for certain
+  bool open = false;               // there may be more
+  Value rest;                      // any one of those
   Int length = nullptr, share = nullptr, whole = nullptr;
   Sharing filtered = Sharing::uniform;  // by conditions that are not known
   Sharing dealt = Sharing::uniform;     // how many there are to go through
 
-  const std::function<void(std::size_t, bool)> run_generator = [&](std::size_t level, bool certain) {
-    if (!step() || killed_) return;
-    if (level == expr.generators.size()) {
-      const Value value = evaluate(*expr.element);
-      const Value mapped = expr.value ? evaluate(*expr.value) : Value{};
-      if (certain) {
-        items.push_back(expr.value ? mapped : value);
-        keys.push_back(value);
-      } else {
-        open = true;
-        const Value kept = expr.value ? mapped : value;
-        rest = heap().merge(rest, filtered == Sharing::uniform ? kept : without_local_sizes(heap(), kept), Sharing::uniform);
-        rest_key = value;
-      }
-      return;
-    }
-    const Generator& generator = expr.generators[level];
-    // The first iterable belongs to the enclosing scope.
-    if (level == 0) frame_->scope = outer;
-    const Value iterable = resolve(evaluate(*generator.iterable));
-    frame_->scope = scope;
-    const auto known = take(iterable, here(*generator.iterable), expr.comprehension == ComprehensionKind::set);
-    const auto round = [&](Value item, bool sure) {
-      run_assign(*generator.target, item);
-      Cond all = symbols().boolean(true);
-      for (const Expr* condition : generator.conditions) {
-        all = symbols().logical_and(all, truth(evaluate(*condition)));
-        if (killed_ || symbols().decide(all) == symbolic::Answer::no) break;  // the others are not evaluated
-      }
-      const auto answer = symbols().decide(all);
-      if (answer == symbolic::Answer::no) return;
-      if (answer == symbolic::Answer::unknown) {
-        filtered = symbolic::mix(filtered, symbols().sharing(all));
-        if (level == 0 && !sure && expr.generators.size() == 1 && limits_.as_rank) {
-          const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty() ? resolve(item.as<values::Tuple>()->items.front()) : resolve(item);
-          share = numbered.is(Kind::integer) ? length_of_share(known_length(iterable), numbered.integer(), all) : nullptr;
-        }
-      }
-      run_generator(level + 1, sure && answer == symbolic::Answer::yes);
-    };
-    if (known && known->size() <= max_unrolled) {
-      // Experts by the hundred: one is made, and stands for all.
-      constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
-      const bool alike = level == 0 && known->size() > most_made_each && expr.generators.size() == 1 && generator.conditions.empty() && !expr.value &&
-                         expr.comprehension != ComprehensionKind::set && generator.target->kind == ExprKind::name &&
-                         expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
-      for (std::size_t i = 0; i < known->size(); ++i) {
-        const std::uint64_t from = record_.steps;
-        const std::size_t events = block_->events.size();
-        const Value before = i == 0 && alike ? (*known)[i] : Value{};
-        if (before) run_assign(*generator.target, before);
-        const auto mark = heap().mark();
-        round((*known)[i], certain);
-        if (!before || items.size() != 1 || (record_.steps - from) * known->size() <= alike_steps) continue;
-        const Value made = resolve(items.front());
-        if (!made.is(Kind::instance) || block_->events.size() != events || made.as<values::Instance>()->born.chunk == 0) continue;
-        bool touched = false;
-        for (const auto& [slot, base] : heap().written(mark))
-          touched = touched || (slot->birth <= mark.clock && !(base == slot->value));
-        if (touched) continue;
-        made.as<values::Instance>()->of_many = true;
-        items.assign(known->size(), made);
-        keys.assign(known->size(), made);
-        return;
-      }
-      return;
-    }
-    if (level == 0 && expr.generators.size() == 1 && generator.conditions.empty()) {
-      if (iterable.is(Kind::range)) {
-        const auto* range = iterable.as<values::Range>();
-        if (symbols().value(range->step) == 1) length = symbols().max(symbols().constant(0), symbols().sub(range->stop, range->start));
-      } else if (iterable.is(Kind::list)) {
-        length = values::Heap::list_state(iterable)->length;
-      }
-    }
-    open = true;
-    LoopShape shape;
-    shape.place = here(expr);
-    shape.trips = trips_of(iterable);
-    if (level == 0) {
-      dealt = shape.trips;
-      whole = known_length(iterable);
-    }
-    run_generic_loop(shape, [&] {
-      if (level == 0) rest = {};
-      round(for_a_round(heap(), element(iterable, here(*generator.iterable))), false);
-      return killed_ ? Flow::dead : Flow::normal;
-    });
-  };
-  run_generator(0, true);
-  frame_->scope = outer;
+  Value result();
 
-  switch (expr.comprehension) {
-  case ComprehensionKind::dict: {
-    const Value dict = heap().dict({});
-    for (std::size_t i = 0; i < items.size(); ++i) dict_set(dict, keys[i], items[i]);
-    if (open) {
-      values::DictState state = *values::Heap::dict_state(dict);
-      for (auto& [k, v] : state.items) v = heap().merge(v, rest, Sharing::uniform);
-      state.open = true;
-      state.rest = heap().merge(state.rest, rest, Sharing::uniform);
-      heap().set_dict(dict, std::move(state));
+private:
+  bool is_set() const { return expr.comprehension == ComprehensionKind::set; }
+  bool has_one_generator() const { return expr.generators.size() == 1; }
+  void run_generator(std::size_t level, bool certain);
+  void run_round(std::size_t level, Value iterable, Value item, bool certain);
+  void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
+  void run_any(std::size_t level, Value iterable);
+  void add_element(bool certain);
+  bool may_be_alike(std::size_t level, std::size_t count) const;
+  Value as_dict();
+  Value as_list();
+  Int length_of_open(const values::ListState& state);
+};
+
+Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
+  if (expr.generators.size() > max_generators) return heap().external("", here(expr));
+  auto* scope = heap().make<values::Scope>();
+  scope->parent = frame_->scope;
+  scope->globals = frame_->scope->globals;
+  Comprehension made{*this, expr, frame_->scope, scope, {}, {}, false, {}, nullptr, nullptr, nullptr};
+  return made.result();
+}
+
+Value Interpreter::Comprehension::result() {
+  run_generator(0, true);
+  run.frame_->scope = outer;
+  if (expr.comprehension == ComprehensionKind::dict) return as_dict();
+  return is_set() && !open ? run.make_set(std::move(items)) : as_list();
+}
+
+void Interpreter::Comprehension::add_element(bool certain) {
+  const Value value = run.evaluate(*expr.element);
+  const Value mapped = expr.value ? run.evaluate(*expr.value) : Value{};
+  const Value kept = expr.value ? mapped : value;
+  if (certain) {
+    items.push_back(kept);
+    keys.push_back(value);
+  } else {
+    open = true;
+    rest = run.heap().merge(rest, filtered == Sharing::uniform ? kept : without_local_sizes(run.heap(), kept), Sharing::uniform);
+  }
+}
+
+void Interpreter::Comprehension::run_generator(std::size_t level, bool certain) {
+  if (!run.step() || run.killed_) return;
+  if (level == expr.generators.size()) return add_element(certain);
+  const Generator& generator = expr.generators[level];
+  // The first iterable belongs to the enclosing scope.
+  if (level == 0) run.frame_->scope = outer;
+  const Value iterable = run.resolve(run.evaluate(*generator.iterable));
+  run.frame_->scope = scope;
+  const auto known = run.take(iterable, run.here(*generator.iterable), is_set());
+  if (known && known->size() <= max_unrolled) run_known(level, iterable, *known, certain);
+  else run_any(level, iterable);
+}
+
+void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Value item, bool certain) {
+  const Generator& generator = expr.generators[level];
+  run.run_assign(*generator.target, item);
+  auto& s = run.symbols();
+  Cond all = s.boolean(true);
+  for (const Expr* condition : generator.conditions) {
+    all = s.logical_and(all, run.truth(run.evaluate(*condition)));
+    if (run.killed_ || s.decide(all) == symbolic::Answer::no) break;  // the others are not evaluated
+  }
+  const auto answer = s.decide(all);
+  if (answer == symbolic::Answer::no) return;
+  if (answer == symbolic::Answer::unknown) {
+    filtered = symbolic::mix(filtered, s.sharing(all));
+    if (level == 0 && !certain && has_one_generator() && run.limits_.as_rank) {
+      const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty() ? run.resolve(item.as<values::Tuple>()->items.front()) : run.resolve(item);
+      share = numbered.is(Kind::integer) ? run.length_of_share(run.known_length(iterable), numbered.integer(), all) : nullptr;
     }
-    return dict;
   }
-  case ComprehensionKind::set:
-  case ComprehensionKind::list:
-  case ComprehensionKind::generator: break;
+  run_generator(level + 1, certain && answer == symbolic::Answer::yes);
+}
+
+// Experts by the hundred: may one be made, and stand for all?
+bool Interpreter::Comprehension::may_be_alike(std::size_t level, std::size_t count) const {
+  constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
+  const Generator& generator = expr.generators[level];
+  return level == 0 && count > most_made_each && has_one_generator() && generator.conditions.empty() && !expr.value && !is_set() && generator.target->kind == ExprKind::name &&
+         expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
+}
+
+void Interpreter::Comprehension::run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
+  const bool alike = may_be_alike(level, known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const std::uint64_t from = run.record_.steps;
+    const std::size_t events = run.block_->events.size();
+    const Value before = i == 0 && alike ? known[i] : Value{};
+    if (before) run.run_assign(*expr.generators[level].target, before);
+    const auto mark = run.heap().mark();
+    run_round(level, iterable, known[i], certain);
+    if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= alike_steps) continue;
+    const Value made = run.resolve(items.front());
+    if (!made.is(Kind::instance) || run.block_->events.size() != events || made.as<values::Instance>()->born.chunk == 0) continue;
+    const auto written = run.heap().written(mark);
+    if (std::ranges::any_of(written, [&](const auto& one) { return one.first->birth <= mark.clock && !(one.second == one.first->value); })) continue;
+    made.as<values::Instance>()->of_many = true;
+    items.assign(known.size(), made);
+    keys.assign(known.size(), made);
+    return;
   }
-  if (expr.comprehension == ComprehensionKind::set && !open) return make_set(std::move(items));
-  const auto kind = expr.comprehension == ComprehensionKind::set         ? values::ListKind::set
-                    : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator
-                                                                         : values::ListKind::list;
-  const Value list = heap().list(std::move(items), kind);
-  if (open) {
-    auto* state = values::Heap::list_state(list);
-    state->open = true;
-    state->rest = rest;
-    state->length = !state->items.empty() ? nullptr : length ? length : share;
-    if (dealt == Sharing::local) filtered = dealt;
-    if (!state->length && state->items.empty() && filtered == Sharing::local) state->length = symbols().fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
-    // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks have.
-    bool shared_out = false;
-    if (whole) symbols().atoms(whole, [&](Int atom) { shared_out = shared_out || atom != whole; });
-    if (!state->length && state->items.empty() && limits_.as_rank && dealt != Sharing::local && filtered != Sharing::local && expr.generators.size() == 1 && !expr.generators[0].conditions.empty() && expr.comprehension == ComprehensionKind::list)
-      state->length = shared_out ? whole : symbols().fresh({.name = "len(" + std::string(record_.text(here(expr))) + ")", .lower = 0, .upper = {}, .sharing = symbolic::mix(dealt, filtered)});
+}
+
+void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
+  const Generator& generator = expr.generators[level];
+  auto& s = run.symbols();
+  if (level == 0 && has_one_generator() && generator.conditions.empty()) {
+    if (iterable.is(Kind::range)) {
+      const auto* range = iterable.as<values::Range>();
+      if (s.value(range->step) == 1) length = s.max(s.constant(0), s.sub(range->stop, range->start));
+    } else if (iterable.is(Kind::list)) {
+      length = values::Heap::list_state(iterable)->length;
+    }
   }
+  open = true;
+  LoopShape shape;
+  shape.place = run.here(expr);
+  shape.trips = run.trips_of(iterable);
+  if (level == 0) {
+    dealt = shape.trips;
+    whole = run.known_length(iterable);
+  }
+  run.run_generic_loop(shape, [&] {
+    if (level == 0) rest = {};
+    run_round(level, iterable, for_a_round(run.heap(), run.element(iterable, run.here(*generator.iterable))), false);
+    return run.killed_ ? Flow::dead : Flow::normal;
+  });
+}
+
+Value Interpreter::Comprehension::as_dict() {
+  const Value dict = run.heap().dict({});
+  for (std::size_t i = 0; i < items.size(); ++i) run.dict_set(dict, keys[i], items[i]);
+  if (!open) return dict;
+  values::DictState state = *values::Heap::dict_state(dict);
+  for (auto& [key, value] : state.items) value = run.heap().merge(value, rest, Sharing::uniform);
+  state.open = true;
+  state.rest = run.heap().merge(state.rest, rest, Sharing::uniform);
+  run.heap().set_dict(dict, std::move(state));
+  return dict;
+}
+
+Value Interpreter::Comprehension::as_list() {
+  const auto kind = is_set() ? values::ListKind::set : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator : values::ListKind::list;
+  const Value list = run.heap().list(std::move(items), kind);
+  if (!open) return list;
+  auto* state = values::Heap::list_state(list);
+  state->open = true;
+  state->rest = rest;
+  state->length = length_of_open(*state);
   return list;
+}
+
+// How many elements a list has of which none is there for certain. Null: nobody knows.
+Int Interpreter::Comprehension::length_of_open(const values::ListState& state) {
+  auto& s = run.symbols();
+  if (dealt == Sharing::local) filtered = dealt;
+  if (!state.items.empty()) return nullptr;
+  if (length || share) return length ? length : share;
+  if (filtered == Sharing::local) return s.fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
+  // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks have.
+  const bool is_filtered_list = run.limits_.as_rank && dealt != Sharing::local && has_one_generator() && !expr.generators[0].conditions.empty() && expr.comprehension == ComprehensionKind::list;
+  if (!is_filtered_list) return nullptr;
+  bool shared_out = false;
+  if (whole) s.atoms(whole, [&](Int atom) { shared_out = shared_out || atom != whole; });
+  return shared_out ? whole : s.fresh({.name = "len(" + std::string(run.record_.text(run.here(expr))) + ")", .lower = 0, .upper = {}, .sharing = symbolic::mix(dealt, filtered)});
 }
 
 } // namespace stepzero::interpreter

@@ -395,6 +395,11 @@ private:
   // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in turn; null if it does not.
   Int length_of_share(Int size, Int number, Cond condition);
   bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
+  struct Arithmetic;
+  struct Comparison;
+  struct Subscript;
+  struct Comprehension;
+  struct ForLoop;
   Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
   Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   bool covers(Value wide, Value value) const;

@@ -27,6 +27,21 @@ const syntax::Block* names_for_types(const Stmt& stmt) {
   const bool asks = test.kind == ExprKind::name ? as<NameExpr>(test).id.text() == "TYPE_CHECKING" : test.kind == ExprKind::attribute && as<AttributeExpr>(test).attribute.text() == "TYPE_CHECKING";
   return asks ? &as<IfStmt>(stmt).body : nullptr;
 }
+// The imports from the own package in it, also those that a library makes only where what they need is installed:
+// `try: if not is_torch_available(): raise … except …: pass else: from .utils import Mixin`.
+void each_import_for_types(syntax::Block block, const std::function<void(const ImportFromStmt&)>& found) {
+  for (const Stmt* stmt : block) switch (stmt->kind) {
+    case StmtKind::import_from:
+      if (as<ImportFromStmt>(*stmt).level > 0) found(as<ImportFromStmt>(*stmt));
+      break;
+    case StmtKind::if_: each_import_for_types(as<IfStmt>(*stmt).body, found); break;
+    case StmtKind::try_:
+      each_import_for_types(as<TryStmt>(*stmt).body, found);
+      each_import_for_types(as<TryStmt>(*stmt).orelse, found);
+      break;
+    default: break;
+    }
+}
 
 // `models/gpt_neox/` and GPTNeoXModel.
 bool is_named_after(std::string_view path, std::string_view name) {
@@ -108,8 +123,7 @@ void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Modul
     // It says where the names live that a library hands out by `__getattr__`, or by a module put in its own place: they wait like its other
     // imports. What the module binds as it runs comes first.
     if (const syntax::Block* named = run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
-      for (const Stmt* inner : *named)
-        if (inner->kind == StmtKind::import_from && as<ImportFromStmt>(*inner).level > 0) run_import_from(as<ImportFromStmt>(*inner));
+      each_import_for_types(*named, [&](const ImportFromStmt& inner) { run_import_from(inner); });
     const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
     // What the table says of a function or method is believed before the file.
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::function) {

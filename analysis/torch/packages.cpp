@@ -14,6 +14,9 @@ Value seen_through(Call& call) {
   return given.is(values::Kind::class_) || given.is(values::Kind::function) ? call.at(0) : call.run.library_symbol("$same");
 }
 
+// `@decorator(options)`, where the options may be a function.
+Value identity_maker(Call& call) { return call.run.library_symbol("$same"); }
+
 // What `@as_validated_field` makes of a check is called like `dataclasses.field`.
 Value field_maker(Call& call) { return call.run.library_symbol("dataclasses.field"); }
 
@@ -99,6 +102,10 @@ std::vector<values::Row> package_rows() {
       row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
       // Kernels that compute the same.
       row("transformers.modeling_utils.PreTrainedModel.set_use_kernels", function, "*arguments, **options", nothing),
+      row("transformers.integrations.hub_kernels.use_kernel_forward_from_hub", function, "layer_name", identity_maker),
+      row("transformers.integrations.hub_kernels.use_kernel_func_from_hub", function, "layer_name", identity_maker),
+      row("transformers.integrations.hub_kernels.use_kernel_func_from_hub_with_fallback", function, "func_name, package, internal_path=None", identity_maker),
+      row("transformers.integrations.hub_kernels.use_kernelized_func", function, "module_names", identity_maker),
       row("transformers.utils.auto_docstring.auto_docstring", function, "obj=None, **options", seen_through),
   };
 }

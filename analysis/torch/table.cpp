@@ -366,7 +366,7 @@ Table::Table() {
       {package_rows, "sources of transformers and huggingface_hub"},
       {python_rows, "Python and torchrun documentation"},
       // What fails says so itself, or answers with an unknown.
-      {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true}, {generator_rows, python, true}, {path_rows, python, true},
+      {python_number_rows, python, true}, {python_iteration_rows, python, true}, {python_object_rows, python, true}, {python_tool_rows, python, true}, {expression_rows, python, true}, {generator_rows, python, true}, {path_rows, python, true},
       {array_rows, "NumPy reference"},
       {module_rows, "PyTorch documentation of torch.nn.Module"},
       {distribution_rows, "PyTorch documentation of torch.distributions"},

@@ -49,6 +49,15 @@ struct FileState {
   static constexpr std::string_view path = "$path";  // a text
 };
 
+// What `re` gives.
+struct ExpressionState {
+  static constexpr std::string_view pattern = "$pattern";  // a text
+  static constexpr std::string_view flags = "$flags";      // an integer, as `re` counts them
+  static constexpr std::string_view groups = "$groups";    // a list: the texts of a match's groups, the whole match first
+  static constexpr std::string_view spans = "$spans";      // a list: where they stand, as pairs of integers
+  static constexpr std::string_view names = "$names";      // a dict: the numbers of the groups that have names
+};
+
 // An array of another library: nothing but a tensor with other methods.
 struct ArrayState {
   static constexpr std::string_view state = "$state";  // a tensor

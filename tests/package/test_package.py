@@ -70,7 +70,7 @@ def test_every_rule_has_a_page_that_says_something(installed):
 def test_the_notices_name_everything_linked_in(installed):
     notices = (installed / "usr/share/doc/stepzero/THIRD-PARTY-NOTICES").read_text()
     for work in ("tree-sitter", "tree-sitter-python", "tree-sitter-json", "tree-sitter-bash", "ICU", "spdlog", "{fmt}",
-                 "JSON for Modern C++", "CLI11", "toml++", "Boost", "libstdc++"):
+                 "JSON for Modern C++", "CLI11", "toml++", "libyaml", "PCRE2", "jemalloc", "Boost", "libstdc++"):
         assert re.search(rf"^=+\n.*{re.escape(work)}.*\n=+$", notices, re.M), work
     assert "GCC RUNTIME LIBRARY EXCEPTION" in notices
     assert "Boost Software License - Version 1.0" in notices

@@ -70,16 +70,29 @@ def verdict(real, inferred):
     return "known" if not partly and all(isinstance(dim, int) for dim in shape) and inferred.get("dtype") else "unknown"
 
 
+def inferred_of(path, text, name):
+    """What is shown of a name at the end of a program."""
+    path.write_text(text)
+    done = subprocess.run([STEPZERO, "shapes", "--format", "json", str(path)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    places = [place for place in json.loads(done.stdout)["files"][0]["shapes"] if place["name"] == name]
+    return places[-1] if places else {}
+
+
+def judge_loss(model, folder):
+    """What is said of the loss of the model as it is trained, and what was inferred"""
+    path = Path(folder) / (model["type"].replace("-", "_") + "_training.py")
+    text = record.training_program(model["config"], model["options"], model["model"], model["inputs"], model["family"])
+    inferred = inferred_of(path, text, "loss")
+    return verdict(model["loss"], inferred), inferred
+
+
 def judge(model, folder):
     """What is said of the logits, the seconds it took, what was inferred, what was reported"""
     path = Path(folder) / (model["type"].replace("-", "_") + "_program.py")
-    path.write_text(record.program(model["config"], model["options"], model["model"], model["inputs"]))
     begin = time.monotonic()
-    done = subprocess.run([STEPZERO, "shapes", "--format", "json", str(path)], capture_output=True, text=True, timeout=300)
+    inferred = inferred_of(path, record.program(model["config"], model["options"], model["model"], model["inputs"]), "y")
     spent = time.monotonic() - begin
-    assert done.returncode == 0, done.stderr
-    places = [place for place in json.loads(done.stdout)["files"][0]["shapes"] if place["name"] == "y"]
-    inferred = places[-1] if places else {}
     done = subprocess.run([STEPZERO, "check", "--format", "json", "--min-severity", "warning", str(path)], capture_output=True, text=True, timeout=300)
     return verdict(model["result"], inferred), spent, inferred, json.loads(done.stdout)["diagnostics"]
 

@@ -29,6 +29,8 @@ SEE = """vit deit beit swin swinv2 convnext convnextv2 resnet regnet mobilevit m
 
 TOKENS = "input_ids=torch.zeros(2, 16, dtype=torch.long)"
 ANSWER = "decoder_input_ids=torch.zeros(2, 8, dtype=torch.long)"
+LABELS = {"generate text": "labels=torch.zeros(2, 16, dtype=torch.long)", "translate": "labels=torch.zeros(2, 8, dtype=torch.long)",
+          "classify text": "labels=torch.zeros(2, dtype=torch.long)", "classify images": "labels=torch.zeros(2, dtype=torch.long)"}
 
 
 # Three configurations leave open by default what their models need.
@@ -39,6 +41,12 @@ def program(config, options, model, inputs):
     """The program that is run and analysed: the result is `y`."""
     return (f"import torch\nfrom transformers import {config}, {model}\n\n"
             f"m = {model}({config}({options})).eval()\nout = m({inputs})\ny = out.logits\n")
+
+
+def training_program(config, options, model, inputs, family):
+    """The same as it is trained: moved, and called with labels; the result is `loss`."""
+    return (f"import torch\nfrom transformers import {config}, {model}\n\ndevice = \"cpu\"\n"
+            f"m = {model}({config}({options})).to(device).train()\nout = m({inputs}, {LABELS[family]})\nloss = out.loss\n")
 
 
 def architectures():
@@ -62,6 +70,23 @@ def architectures():
             else:
                 inputs = TOKENS
             yield family, kind, configs[kind], head, inputs
+
+
+def loss_of(kind, text):
+    """{shape, dtype} of the loss; None where the model takes no labels of that kind, or the loss needs numbers that are in a tensor."""
+    import torch
+
+    *build, call, last = text.replace('device = "cpu"', "").splitlines()
+    names = {"device": "meta"}
+    try:
+        with torch.device("meta"), torch.no_grad():
+            exec("\n".join(build), names)
+            names["m"].set_experts_implementation("batched_mm")
+            exec(f"{call}\n{last}", names)
+    except Exception as error:
+        print(f"{kind}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+        return None
+    return {"shape": list(names["loss"].shape), "dtype": str(names["loss"].dtype).removeprefix("torch.")}
 
 
 def main():
@@ -101,8 +126,9 @@ def main():
                     break
         if "y" not in names:  # what fails here is not asked for there
             continue
+        loss = loss_of(kind, training_program(config, options, head, inputs, family))
         result = {"shape": list(names["y"].shape), "dtype": str(names["y"].dtype).removeprefix("torch.")}
-        models[kind] = {"family": family, "type": kind, "config": config, "options": options, "model": head, "inputs": inputs, "result": result}
+        models[kind] = {"family": family, "type": kind, "config": config, "options": options, "model": head, "inputs": inputs, "result": result, "loss": loss}
         lines = ",\n".join("  " + json.dumps(model) for model in models.values())
         versions = json.dumps({"torch": torch.__version__, "transformers": transformers.__version__})
         FACTS.write_text(versions[:-1] + ', "models": [\n' + lines + "\n]}\n")
