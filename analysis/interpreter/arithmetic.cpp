@@ -2,6 +2,7 @@
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/launch.hpp"
+#include "interpreter/no_result.hpp"
 
 #include "interpreter/unseen.hpp"
 #include "values/numbers.hpp"
@@ -180,8 +181,13 @@ Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node
   return Arithmetic{*this, op, left, right, node, symbols()}.result();
 }
 
+// Nothing that has an operator of its own for None.
+static bool is_plain(Value value) { return value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string) || value.is(Kind::list) || value.is(Kind::tuple) || value.is(Kind::none); }
+
 Value Interpreter::Arithmetic::result() {
   const auto either = [&](Kind kind) { return left.is(kind) || right.is(kind); };
+  if (either(Kind::none) && (is_plain(left) || is_plain(right)))
+    if (const Value made = refuse_nothing(run, left.is(Kind::none) ? left : right, "it takes no part in arithmetic (TypeError)", run.here(node))) return made;
   if (either(Kind::instance)) return of_objects();
   if (are(Kind::list) && left.as<values::List>()->kind == values::ListKind::set)
     if (const Value made = of_sets()) return made;

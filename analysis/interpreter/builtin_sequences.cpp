@@ -1,5 +1,6 @@
 // Python's own functions of sequences as rows: zip, enumerate, map, sorted, list, dict…
 #include "interpreter/builtin_call.hpp"
+#include "interpreter/no_result.hpp"
 #include "interpreter/each_round.hpp"
 #include "interpreter/iteration.hpp"
 
@@ -68,7 +69,11 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
 
 namespace {
 
-Value len_of(const BuiltinCall& call) { return call.count == 1 ? call.run.length_of(call.first, call.where) : Value{}; }
+Value len_of(const BuiltinCall& call) {
+  if (call.count != 1) return {};
+  const Value refused = refuse_nothing(call.run, call.first, "it has no length (TypeError)", call.where);
+  return refused ? refused : call.run.length_of(call.first, call.where);
+}
 
 // What `list`, `tuple`, `set`, `sorted`, `reversed` and `iter` make of the same elements.
 ListKind kind_made(std::string_view name) {

@@ -2,6 +2,7 @@
 #include "interpreter/own_calls.hpp"
 #include "interpreter/alike.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/no_result.hpp"
 #include "interpreter/speculation.hpp"
 
 #include <algorithm>
@@ -406,6 +407,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     flow = run_block(function.stmt->body);
     for (const auto& [parameter, value] : given) note(Fact::Role::parameter, {chunk_, parameter->span}, value);
   }
+  if (!function.lambda && flow == Flow::normal) result = nothing_of(*this, function, *scope);
   body.commit();
   flow = merge_exits(body, frame.returns, flow, &result, false);
 

@@ -2,6 +2,7 @@
 #include "interpreter/alike.hpp"
 #include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/no_result.hpp"
 #include "interpreter/residual.hpp"
 
 #include <charconv>
@@ -140,6 +141,8 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     const auto& access = as<AttributeExpr>(expr);
     const bool called = std::exchange(callee_, nullptr) == &expr;
     Value object = without_none(*this, resolve(evaluate(*access.object)));
+    if (!access.attribute.text().starts_with("__"))
+      if (const Value made = refuse_nothing(*this, object, "it has no attribute `" + std::string(access.attribute.text()) + "` (AttributeError)", here(expr))) return made;
     // None has no such attribute: where the run goes on it was the other.
     if (const Value either = object; either.is(Kind::choice) && catching_ == 0 && !access.attribute.text().starts_with("__")) {
       const auto* choice = either.as<values::Choice>();
@@ -163,6 +166,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
     const auto& access = as<SubscriptExpr>(expr);
     const Value object = without_none(*this, resolve(evaluate(*access.object)));
     const Value index = evaluate(*access.index);
+    if (const Value made = refuse_nothing(*this, object, "it has no items (TypeError)", here(expr))) return made;
     return over_choices(object, [&](Value side) { return subscript(side, index, expr); }, here(expr));
   }
   case ExprKind::slice: {

@@ -3,6 +3,7 @@
 #include "interpreter/first_round.hpp"
 #include "interpreter/iteration.hpp"
 #include "interpreter/last_round.hpp"
+#include "interpreter/no_result.hpp"
 #include "interpreter/rounds.hpp"
 #include "interpreter/speculation.hpp"
 
@@ -194,6 +195,7 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
     killed_ = false;
     return leave(ExitKind::raise, stmt, raised_);
   }
+  if (const Value made = refuse_nothing(*this, iterable, "it cannot be iterated over (TypeError)", here(*stmt.iterable))) iterable = made;
   // An object whose `__iter__` yields is gone through as what that gives.
   if (iterable.is(Kind::instance) && iterable.as<values::Instance>()->cls && !iterable.as<values::Instance>()->symbolic)
     if (const Value method = find_method(iterable.as<values::Instance>(), Name("__iter__")); method.is(Kind::bound)) {

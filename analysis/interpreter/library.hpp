@@ -105,6 +105,7 @@ enum class ProblemKind : std::uint8_t {
   undeclared,        // the command line has no such argument
   of_wrapped,        // an attribute of the model is asked of the wrapper around it
   no_attribute,      // an object of the program's own class has no such attribute
+  no_result,         // what a function gives that returns nothing is used as if it were something
   state,             // a state is loaded into a module with other names or sizes
   // These run, and are hardly what was meant.
   suspicious_broadcast,

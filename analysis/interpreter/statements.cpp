@@ -1,6 +1,7 @@
 // Statements, other than loops, imports, class bodies, `with`, `try` and `match`.
 #include "interpreter/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/no_result.hpp"
 #include "interpreter/residual.hpp"
 #include "interpreter/unknown_items.hpp"
 #include "values/kept.hpp"
@@ -394,6 +395,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
   case ExprKind::list: {
     const auto targets = target.kind == ExprKind::tuple ? as<TupleExpr>(target).elements : as<ListExpr>(target).elements;
     value = resolve(value);
+    if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target))) value = made;
     if (value.is(Kind::choice)) {
       // A choice of tuples is unpacked position by position.
       const auto* choice = value.as<values::Choice>();

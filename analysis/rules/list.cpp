@@ -43,6 +43,7 @@ std::span<const Rule> rules() {
       call_arguments,
       call_no_attribute,
       call_no_key,
+      call_no_result,
 
       all_ranks,
       incomplete,

@@ -37,6 +37,7 @@ extern const Rule overwritten;
 extern const Rule call_arguments;
 extern const Rule call_no_attribute;
 extern const Rule call_no_key;
+extern const Rule call_no_result;
 
 // checkpoint
 extern const Rule all_ranks;

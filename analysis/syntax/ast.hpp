@@ -138,6 +138,7 @@ struct ScopeInfo {
   List<Name> globals;    // declared global
   List<Name> nonlocals;  // declared nonlocal
   bool is_generator;     // has yield or yield from
+  bool returns_value;    // has a `return` with one
 };
 
 struct FunctionStmt : Stmt {

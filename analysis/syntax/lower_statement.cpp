@@ -259,6 +259,7 @@ const Stmt* Lowering::return_(TSNode node) {
   children([&](TSNode, Node kind) {
     if (is_expression(kind)) out.value = expression();
   });
+  if (out.value) scopes_.back().returns_value();
   return make(out);
 }
 

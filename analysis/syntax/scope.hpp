@@ -16,6 +16,7 @@ public:
   void declare_global(Name name) { add(globals_, name); }
   void declare_nonlocal(Name name) { add(nonlocals_, name); }
   void yields() { is_generator_ = true; }
+  void returns_value() { returns_value_ = true; }
 
   // The scope as lists in the arena, in order of first mention; a declared name is no local.
   ScopeInfo finish(std::pmr::memory_resource& arena) const;
@@ -29,7 +30,7 @@ private:
   static bool contains(const Names& names, Name name);
 
   Names locals_, globals_, nonlocals_;
-  bool is_generator_ = false;
+  bool is_generator_ = false, returns_value_ = false;
 };
 
 } // namespace stepzero::syntax

@@ -63,7 +63,8 @@ public:
   Kind kind = Kind::absent;
 
   Value() : object_(nullptr) {}
-  static Value none() { return Value(Kind::none); }
+  // `by`: the function of the program that gave it because it returns nothing; may be null.
+  static Value none(const Object* by = nullptr) { return of(Kind::none, by); }
   static Value ellipsis() { return Value(Kind::ellipsis); }
   static Value of(Int value) { Value v(Kind::integer); v.integer_ = value; return v; }
   static Value of(Cond value) { Value v(Kind::boolean); v.condition_ = value; return v; }
@@ -83,8 +84,8 @@ public:
   template <class T> T* as() const { return static_cast<T*>(object_); }
   std::string_view text() const;  // of a string
 
-  // Identity for mutable objects, equality of the handle for the rest.
-  friend bool operator==(const Value& a, const Value& b) { return a.kind == b.kind && a.bits_ == b.bits_; }
+  // Identity for mutable objects, equality of the handle for the rest. None is None, whoever gave it.
+  friend bool operator==(const Value& a, const Value& b) { return a.kind == b.kind && (a.bits_ == b.bits_ || a.kind == Kind::none); }
 
 private:
   explicit Value(Kind k) : kind(k), bits_(0) {}
