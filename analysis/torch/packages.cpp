@@ -68,6 +68,36 @@ Value experts_by(Call& call) {
   if (asked.is(values::Kind::none)) return call.run.heap().string("grouped_mm");
   return asked.is(values::Kind::string) ? asked : unseen(call);
 }
+// The part of a module at `path`, "layers.0.mlp"; absent if it is not known.
+Value part_at(Call& call, Value module, std::string_view path) {
+  while (!path.empty() && module) {
+    const std::size_t dot = std::min(path.find('.'), path.size());
+    const std::string_view name = path.substr(0, dot);
+    path.remove_prefix(std::min(dot + 1, path.size()));
+    if (!module.is(values::Kind::instance) || name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != std::string_view::npos) return {};
+    if (call.run.has_attribute(module, Name(name)) != symbolic::Answer::yes) return {};
+    module = call.run.resolve(call.run.attribute(module, Name(name), call.place));
+  }
+  return module;
+}
+// What ends a model's `__init__`: initial weights, plans for parallel runs, and weights that are one with others, by the names that the class
+// gives them, where the configuration wants it so. (`_tied_weights_keys`, `config.tie_word_embeddings`: transformers 5.23, modeling_utils.py.)
+Value tie_weights(Call& call) {
+  const Value model = call.run.resolve(call.self ? call.self : call.at(0));
+  if (!model.is(values::Kind::instance)) return Value::none();
+  const Value keys = part_at(call, model, "_tied_weights_keys"), wanted = part_at(call, model, "config.tie_word_embeddings");
+  if (!keys.is(values::Kind::dict) || !wanted || call.run.symbols().decide(call.run.truth(wanted)) != symbolic::Answer::yes) return Value::none();
+  for (const auto& [target, source] : std::vector(values::Heap::dict_state(keys)->items)) {
+    const Value to = call.run.resolve(target), from = source ? call.run.resolve(source) : source;
+    if (!to.is(values::Kind::string) || !from.is(values::Kind::string) || to.text().find('.') == std::string_view::npos) continue;
+    const std::size_t dot = to.text().rfind('.');
+    const Value module = part_at(call, model, to.text().substr(0, dot)), weight = part_at(call, model, from.text());
+    if (module.is(values::Kind::instance) && weight.is(values::Kind::tensor)) call.run.set_attribute(module, Name(to.text().substr(dot + 1)), weight, call.place);
+  }
+  return Value::none();
+}
+// Settings of which nothing else is known: no module, and no tensor.
+Value settings(Call& call) { return Value::of(values::Kind::instance, call.run.make_native("transformers.$settings", call.place)); }
 Value nothing(Call&) { return Value::none(); }
 Value yes(Call& call) { return call.run.heap().boolean(true); }
 // Is a package installed, and in which version? The same answer each time.
@@ -90,7 +120,8 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.import_utils._is_package_available", function, "pkg_name, return_version=False", package_found),
       row("transformers.utils.import_utils.is_torch_available", function, "", yes),
       row("transformers.integrations.hub_kernels.is_kernel", function, "attn_implementation", names_kernel),
-      row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function, "*arguments, **options", unseen),
+      row("transformers.generation.configuration_utils.GenerationConfig.from_model_config", function, "*arguments, **options", settings),
+      row("transformers.$settings", values::RowKind::class_, "*arguments, **options", nullptr),
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
       row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
       row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
@@ -98,8 +129,7 @@ std::vector<values::Row> package_rows() {
       row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options", unseen),
       row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function, "*arguments, **options", unseen),
       row("transformers.modeling_utils.PreTrainedModel._check_and_adjust_experts_implementation", function, "experts_implementation", experts_by),
-      // Initial weights, which of them are tied, and plans for parallel runs.
-      row("transformers.modeling_utils.PreTrainedModel.post_init", function, "*arguments, **options", nothing),
+      row("transformers.modeling_utils.PreTrainedModel.post_init", values::RowKind::method, "*arguments, **options", tie_weights),
       // Kernels that compute the same.
       row("transformers.modeling_utils.PreTrainedModel.set_use_kernels", function, "*arguments, **options", nothing),
       row("transformers.integrations.hub_kernels.use_kernel_forward_from_hub", function, "layer_name", identity_maker),
