@@ -241,7 +241,10 @@ std::unordered_set<const Held*> Account::touched(const StepAccount& step) const 
       for (const auto* list : {&node.made->states, &node.made->listed})
         for (const TensorState* state : *list)
           if (const Held* held = state ? step.graph->held(*state) : nullptr) found.insert(held);
-      if (const Instance* layer = layer_of(*node.made)) layers.insert(layer);
+      if (const Instance* layer = layer_of(*node.made); layer && layers.insert(layer).second)
+        // Its weight may be another module's.
+        for (const auto& [name, slot] : layer->attributes.entries())
+          if (const Held* held = slot->value.is(Kind::tensor) ? step.graph->held(*slot->value.template as<values::Tensor>()->now()) : nullptr) found.insert(held);
       if (is_checkpoint(*node.made)) self(self, step.graph->region(node));
     }
   };
