@@ -22,6 +22,15 @@ std::string type_of(const Instance& object) {
   return std::string(path.substr(path.rfind('.') + 1));
 }
 
+// Is one of the things that it may be a module, or a tensor? Code that is not seen may have made either.
+bool may_be_part(Value value) {
+  if (value.is(Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    return may_be_part(choice->yes) || may_be_part(choice->no);
+  }
+  return is_module(value) || value.is(Kind::tensor) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external);
+}
+
 // Calls `each` with the name and the module of every part, and how many it stands for. False: there may be others.
 template <class Each> bool each_part(const Record& record, const Instance& module, const Each& each) {
   bool complete = !module.symbolic && !(module.cls && module.open);
@@ -29,7 +38,7 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
     if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
     const Value value = decided(record, slot->value);
     if (is_module(value)) each(name.text(), *value.template as<Instance>(), std::int64_t{1});
-    else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.template as<values::Unknown>()->external)) complete = false;
+    else if (!value.is(Kind::tensor) && may_be_part(value)) complete = false;
   }
   if (const Value list = attribute(record, module, "$items"); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
@@ -74,7 +83,7 @@ public:
     const auto inside = [&](std::string_view name) { return path.empty() ? std::string(name) : path + "." + std::string(name); };
     bool any = false;
     const auto look = [&](std::string_view name, Value value) {
-      if (value.is(Kind::choice)) tree.complete = false;
+      if (value.is(Kind::choice) && may_be_part(value)) tree.complete = false;
       if (!value.is(Kind::tensor)) return;
       const auto* tensor = value.as<values::Tensor>();
       if (tensor->role == TensorRole::plain) return;
