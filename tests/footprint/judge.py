@@ -21,11 +21,31 @@ STEPZERO = os.path.abspath(os.environ.get("STEPZERO", str(HERE.parents[1] / "bui
 FACTS = json.loads((HERE / "facts.json").read_text())
 RANKS = json.loads((HERE / "facts_ranks.json").read_text())["programs"]
 GPU = json.loads((HERE / "facts_cuda.json").read_text())
+PACKAGES = json.loads((HERE / "facts_transformers.json").read_text())
 
 
 def missing():
     """Why torchvision's models cannot be judged here; empty if they can."""
     return "" if importlib.util.find_spec("torchvision") else "torchvision is not installed"
+
+
+def missing_package():
+    """Why models of transformers cannot be judged here; empty if they can: their source is run, in the version that the facts are of."""
+    wanted = PACKAGES["transformers"]
+    return "" if any((each / f"transformers-{wanted}.dist-info").is_dir() for each in folders()) else f"transformers {wanted} is not installed (make oracle)"
+
+
+def folders():
+    """Where the packages of the first oracle lie."""
+    return list(Path(record.oracles.folder()).glob("lib/python3*/site-packages"))
+
+
+def judge_package(name):
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "stepzero.toml").write_text(f"library-folders = [{json.dumps(str(folders()[0]))}]\n")
+        path = Path(folder) / f"{name}.py"
+        path.write_text((HERE / "transformers" / f"{name}.py").read_text())
+        return said(path)
 
 
 def said(path, *options, device="cpu"):

@@ -6,6 +6,7 @@ import judge
 import pytest
 
 TORCHVISION = pytest.mark.skipif(bool(judge.missing()), reason=judge.missing())
+TRANSFORMERS = pytest.mark.skipif(bool(judge.missing_package()), reason=judge.missing_package())
 WITHIN = 0.02
 # FIXME: of these a part is not known, and what is said is a lower bound that says so.
 BOUNDS = {"maxvit_t", "optical_flow.raft_large", "optical_flow.raft_small"}
@@ -71,6 +72,14 @@ def test_what_an_optimizer_takes_on_a_gpu_is_equal_to_the_byte(made):
 def test_what_one_of_several_processes_has_is_equal_to_the_byte(name, world):
     inferred, real = judge.judge_ranked(name, world), judge.RANKS[name][world]
     assert {what: inferred.get(what, 0) for what in real} == real
+
+
+@TRANSFORMERS
+@pytest.mark.parametrize("name", judge.PACKAGES["programs"])
+def test_a_model_of_transformers_is_equal_to_the_byte(name):
+    inferred, real = judge.judge_package(name), judge.PACKAGES["programs"][name]
+    assert {what: inferred.get(what, 0) for what in real} == real
+    assert inferred["exact"]
 
 
 @TORCHVISION

@@ -1,0 +1,26 @@
+#!/usr/bin/env python3
+"""Records what training steps of transformers' models take (record.py says how): tests/footprint/record_packages.py writes
+facts_transformers.json, with the versions that it was asked of."""
+
+import importlib.metadata
+import json
+import sys
+
+import record
+
+
+def main():
+    record.oracles.enter(record.oracles.FIRST)
+    # Folders of tests that are called like packages are none.
+    sys.path[:] = [each for each in sys.path if each != str(record.HERE.parent)]
+    programs = {}
+    for path in sorted((record.HERE / "transformers").glob("*.py")):
+        programs[path.stem] = record.run(path.read_text())
+        print(path.stem, programs[path.stem], flush=True)
+    versions = {name: importlib.metadata.version(name) for name in ("torch", "transformers")}
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(fact)}" for name, fact in programs.items())
+    (record.HERE / "facts_transformers.json").write_text(json.dumps(versions)[:-1] + ', "programs": {\n' + lines + "\n}}\n")
+
+
+if __name__ == "__main__":
+    main()
