@@ -489,13 +489,15 @@ Value new_sized(Op& op) {
 // new(2, 3) makes sizes, new() nothing; what else it takes is left open.
 Value new_old(Op& op) {
   const TensorState* input = op.expect("input");
-  if (!op.given("size")) {
-    TensorState state = *op.tensor(op.fresh({true, {op.dim(std::int64_t{0})}}, input ? input->dtype : Dtype::unknown));
+  // Wherever the tensor lies that is asked for it.
+  const auto beside = [&](Shape shape) {
+    TensorState state = *op.tensor(op.fresh(std::move(shape), input ? input->dtype : Dtype::unknown));
     state.device = input ? input->device : nullptr;
     return result(op.call, std::move(state));
-  }
+  };
+  if (!op.given("size")) return beside({true, {op.dim(std::int64_t{0})}});
   const auto is_size = [&](const Value& value) { return op.run.resolve(value).is(Kind::integer); };
-  if (!is_size(op.argument("size")) || !std::ranges::all_of(op.call.rest, is_size)) return op.fresh({}, input ? input->dtype : Dtype::unknown);
+  if (!is_size(op.argument("size")) || !std::ranges::all_of(op.call.rest, is_size)) return beside({});
   return new_sized(op);
 }
 Value new_tensor(Op& op) {

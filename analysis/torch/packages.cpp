@@ -105,21 +105,6 @@ Value can_generate(Call& call) {
     if (each->name.text() == "GenerationMixin") return call.run.heap().boolean(true);
   return cls->open ? unseen(call) : call.run.heap().boolean(false);
 }
-// Does fused attention take keys and values of fewer heads as they are? What it computes is the same either way; this is the answer on CUDA.
-// (transformers 5.23, integrations/sdpa_attention.py.)
-Value takes_fewer_heads(Call& call) {
-  constexpr std::int64_t largest_head = 256;
-  const Value mask = call.run.resolve(call.at(0)), key = call.run.resolve(call.at(1)), value = call.run.resolve(call.at(2));
-  if (mask.is(values::Kind::tensor)) return call.run.heap().boolean(false);
-  const auto head_of = [&](Value tensor) -> symbolic::Int {
-    const auto* state = tensor.is(values::Kind::tensor) ? tensor.as<values::Tensor>()->now() : nullptr;
-    return state && !state->shape.dims.empty() ? state->shape.dims.back().size : nullptr;
-  };
-  const symbolic::Int one = head_of(key), other = head_of(value);
-  const auto size = one ? call.run.symbols().value(one) : std::nullopt;
-  if (!mask.is(values::Kind::none) || !size || one != other) return unseen(call);
-  return call.run.heap().boolean(*size <= largest_head);
-}
 // Settings of which nothing else is known: no module, and no tensor.
 Value settings(Call& call) { return Value::of(values::Kind::instance, call.run.make_native("transformers.$settings", call.place)); }
 Value nothing(Call&) { return Value::none(); }
@@ -150,7 +135,6 @@ std::vector<values::Row> package_rows() {
       row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
       row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options", nothing),
       row("transformers.modeling_utils.PreTrainedModel.can_generate", values::RowKind::method, "*arguments", can_generate),
-      row("transformers.integrations.sdpa_attention.use_gqa_in_sdpa", function, "attention_mask, key, value", takes_fewer_heads),
       // What a checkpoint holds is not known.
       row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options", unseen),
       row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function, "*arguments, **options", unseen),

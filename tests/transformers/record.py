@@ -77,16 +77,17 @@ def loss_of(kind, text):
     import torch
 
     *build, call, last = text.replace('device = "cpu"', "").splitlines()
-    names = {"device": "meta"}
-    try:
-        with torch.device("meta"), torch.no_grad():
-            exec("\n".join(build), names)
-            names["m"].set_experts_implementation("batched_mm")
-            exec(f"{call}\n{last}", names)
-    except Exception as error:
-        print(f"{kind}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
-        return None
-    return {"shape": list(names["loss"].shape), "dtype": str(names["loss"].dtype).removeprefix("torch.")}
+    for device in "meta", "cpu":
+        names = {"device": device}
+        try:
+            with torch.device(device), torch.no_grad():
+                exec("\n".join(build), names)
+                names["m"].set_experts_implementation("batched_mm")
+                exec(f"{call}\n{last}", names)
+            return {"shape": list(names["loss"].shape), "dtype": str(names["loss"].dtype).removeprefix("torch.")}
+        except Exception as error:
+            print(f"{kind}, trained on {device}: {type(error).__name__}: {str(error)[:300]}", file=sys.stderr)
+    return None
 
 
 def main():
