@@ -97,12 +97,17 @@ def judge(model, folder):
     return verdict(model["result"], inferred), spent, inferred, json.loads(done.stdout)["diagnostics"]
 
 
-def judge_all(patterns=()):
+def judge_all(patterns=(), by=judge):
     models = [model for model in facts()["models"] if not patterns or any(fnmatch.fnmatch(model["type"], each) for each in patterns)]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "stepzero.toml").write_text(f"library-folders = [{json.dumps(str(packages()))}]\n")
         for model in models:
-            yield model, judge(model, folder)
+            yield model, by(model, folder)
+
+
+def judge_losses(patterns=()):
+    """Of those that PyTorch could be asked about: what is said of the loss, and what was inferred."""
+    return [(model, *made) for model, made in judge_all(patterns, lambda model, folder: model["loss"] and judge_loss(model, folder)) if made]
 
 
 def known():
@@ -130,6 +135,11 @@ def main():
         for each in reported:
             print(f"    {each['severity']}[{each['rule']}] {each['message']}", flush=True)
     print("\n".join(summary(results)))
+    losses = judge_losses(arguments.patterns)
+    for model, said, inferred in losses:
+        if said != "known":
+            print(f"{model['type']:20} loss {said}  {inferred.get('shape', inferred.get('kind'))}", flush=True)
+    print(f"transformers, losses: {sum(said == 'known' for _, said, _ in losses)} of {len(losses)} known")
     if arguments.write:
         lines = sorted(model["type"] for model, (said,) in results if said == "known")
         KNOWN.write_text("# Architectures whose logits are known. One that is no longer so is a regression.\n" + "".join(line + "\n" for line in lines))

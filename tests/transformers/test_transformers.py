@@ -31,3 +31,17 @@ def test_what_was_known_is_known():
 
 def test_known_programs_are_most():
     assert len(judge.known()) >= 0.8 * len(judge.facts()["models"])
+
+
+@functools.cache
+def losses():
+    return judge.judge_losses(() if os.environ.get("STEPZERO_ALL_MODELS") else SAMPLE)
+
+
+def test_no_loss_is_wrong():
+    assert not [(model["type"], inferred) for model, said, inferred in losses() if said == "wrong"]
+
+
+# As they are trained: moved to a device, and called with labels.
+def test_losses_are_known():
+    assert sum(said == "known" for _, said, _ in losses()) >= 0.95 * len(losses()) > 0
