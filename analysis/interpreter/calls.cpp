@@ -46,13 +46,34 @@ Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
   return arguments;
 }
 
+namespace {
+// Of `x.flatten(start_dim=1)` the keyword tells what the unknown `x` is: the method of the library's class that alone takes it. Absent: none does.
+Value told_by_keyword(Interpreter& run, const CallExpr& expr, Value function, const std::function<Value(const Expr&)>& value_of) {
+  if (!function.is(Kind::unknown) || expr.function->kind != ExprKind::attribute) return {};
+  const auto& access = as<AttributeExpr>(*expr.function);
+  if (access.object->kind != ExprKind::name) return {};
+  for (const Keyword& keyword : expr.keywords) {
+    const std::string_view path = run.library().presume_method(std::string(access.attribute.text()) + " " + std::string(keyword.name.text()));
+    if (path.empty()) continue;
+    const Value object = run.resolve(value_of(*access.object));
+    if (!object.is(Kind::unknown) || object.as<values::Unknown>()->attributes.find(Name("$declared"))) return {};
+    auto* bound = run.heap().make<values::Bound>();
+    bound->self = object;
+    bound->function = run.library_symbol(path);
+    return Value::of(Kind::bound, bound);
+  }
+  return {};
+}
+} // namespace
+
 Value Interpreter::evaluate_call(const CallExpr& expr) {
   callee_ = expr.function;
-  const Value function = evaluate(*expr.function);
+  Value function = evaluate(*expr.function);
   callee_ = nullptr;
   if (killed_) return function;
   Arguments arguments = evaluate_arguments(expr);
   if (killed_) return heap().external("", here(expr));
+  if (const Value told = told_by_keyword(*this, expr, resolve(function), [&](const Expr& object) { return evaluate(object); })) function = told;
   const Value target = resolve(function);
   if (target.is(Kind::library) && target.as<values::LibrarySymbol>()->path == "builtins.super" && frame_->function) {
     auto* super = heap().make<values::Super>();
