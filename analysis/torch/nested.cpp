@@ -4,6 +4,8 @@
 #include "torch/op.hpp"
 #include "torch/table.hpp"
 
+#include <algorithm>
+
 namespace stepzero::torch {
 
 namespace {
@@ -13,7 +15,7 @@ bool is_jagged(const Op& op) {
   return layout.is(Kind::library) && layout.as<values::LibrarySymbol>()->path == "torch.jagged";
 }
 
-// All parts as one: they agree in everything but the dimension that is ragged, which is their first.
+// All parts as one: they agree in everything but the one dimension that is ragged, which is their first if all agree in all.
 Value of_parts(Op& op) {
   const std::string_view name = op.call.row.parameters[0].text();
   const auto parts = op.sequence(name);
@@ -21,6 +23,7 @@ Value of_parts(Op& op) {
   const bool jagged = is_jagged(op);
   Shape shape;
   Dtype dtype = Dtype::unknown;
+  std::optional<std::size_t> ragged;  // the dimension in which parts are known to differ
   for (const Value& part : *parts) {
     const TensorState* state = op.tensor(part);
     if (!state || !state->shape.rank_known || state->shape.dims.empty()) return op.fresh({}, op.dtype("dtype", Dtype::unknown));
@@ -28,22 +31,36 @@ Value of_parts(Op& op) {
     dtype = state->dtype;
     if (!shape.rank_known) {
       shape.rank_known = true;
-      shape.dims = {op.dim(static_cast<std::int64_t>(parts->size())), Dim{}};
-      shape.dims.insert(shape.dims.end(), dims.begin() + 1, dims.end());
+      shape.dims = {op.dim(static_cast<std::int64_t>(parts->size()))};
+      shape.dims.insert(shape.dims.end(), dims.begin(), dims.end());
       continue;
     }
     if (dims.size() + 1 != shape.dims.size())
       return op.fail(ProblemKind::concat, "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " + std::to_string(dims.size()) + " dimensions: give all of them the same");
-    for (std::size_t i = 1; i < dims.size(); ++i) {
-      if (!jagged && op.equal(dims[i], shape.dims[i + 1]) != Answer::yes) {
-        shape.dims[i + 1] = {};
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      Dim& all = shape.dims[i + 1];
+      if (!jagged) {
+        if (i == 0 || op.equal(dims[i], all) != Answer::yes) all = {};
         continue;
       }
-      if (op.never_equal(dims[i], shape.dims[i + 1]))
-        return op.fail(ProblemKind::concat, "The parts of a jagged tensor may differ in their first dimension only, and these have " + op.words(shape.dims[i + 1]) + " and " + op.words(dims[i]) + " in dimension " + std::to_string(i),
-                       {shape.dims[i + 1], dims[i]});
-      shape.dims[i + 1] = op.better(shape.dims[i + 1], dims[i]);
+      if (op.equal(dims[i], all) == Answer::yes || !op.never_equal(dims[i], all)) continue;
+      if (ragged && *ragged != i)
+        return op.fail(ProblemKind::concat, "The parts of a jagged tensor may differ in one dimension only, and these differ in dimension " + std::to_string(*ragged) + " and have " + op.words(all) + " and " + op.words(dims[i]) + " in dimension " + std::to_string(i),
+                       {all, dims[i]});
+      ragged = i;
     }
+  }
+  if (!jagged) {
+    shape.dims[1] = {};
+  } else {
+    // Where none is known to differ, any may of which the parts are not known to agree, and else it is the first.
+    const auto agree = [&](std::size_t i) {
+      return std::ranges::all_of(*parts, [&](const Value& part) { return op.equal(op.tensor(part)->shape.dims[i], shape.dims[i + 1]) == Answer::yes; });
+    };
+    std::vector<bool> open(shape.dims.size() - 1);
+    for (std::size_t i = 0; i < open.size(); ++i) open[i] = ragged ? i == *ragged : i == 0 || !agree(i);
+    for (std::size_t i = 0; i < open.size(); ++i)
+      if (open[i]) shape.dims[i + 1] = {};
   }
   return op.result(shape, op.dtype("dtype", dtype));
 }
