@@ -412,6 +412,17 @@ const syntax::Expr* index_text(const Op& op) {
   return node && node->kind == syntax::ExprKind::subscript ? syntax::as<syntax::SubscriptExpr>(*node).index : nullptr;
 }
 
+// What is picked lies where the tensor does: the indices may lie on the CPU, wherever that is.
+Value picked_from(Op& op, const TensorState& input, const Shape& shape) {
+  const Value made = op.result(shape, input.dtype);
+  if (const TensorState* state = op.tensor(made); state && state->device != input.device) {
+    TensorState placed = *state;
+    placed.device = input.device;
+    set_state(op.run, made, placed);
+  }
+  return made;
+}
+
 Value get_item(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -435,11 +446,11 @@ Value get_item(Op& op) {
   std::vector<Part> parts;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto part = part_of(op, items[i], written ? written->elements[i] : is_tuple ? nullptr : text);
-    if (!part) return op.result({}, input->dtype);
+    if (!part) return picked_from(op, *input, {});
     parts.push_back(*part);
   }
   const auto shape = indexed(op, input->shape, std::move(parts));
-  return op.result(shape ? *shape : Shape{}, input->dtype);
+  return picked_from(op, *input, shape ? *shape : Shape{});
 }
 
 constexpr Operator operators[] = {
