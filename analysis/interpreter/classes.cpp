@@ -240,6 +240,28 @@ bool declares_field(const std::vector<values::Class*>& order, Name name) {
     });
   });
 }
+
+// Has the class a method that a decorator of which nothing is known made something of? A base that is not seen may call it where it constructs
+// an object, and have it change the fields: a validator.
+bool is_completed_by_others(const values::Class& cls) {
+  return std::ranges::any_of(cls.order, [](const values::Class* each) {
+    return each->body && std::ranges::any_of(each->body->names.entries(), [](const auto& entry) {
+      const Value member = entry.second->value;
+      return member.is(Kind::function) && member.as<values::Function>()->wrapped_unseen;
+    });
+  });
+}
+// What such a base leaves in the fields is not known.
+void lose_fields(Interpreter& run, values::Instance& object) {
+  for (const values::Class* cls : object.cls->order) {
+    if (!cls->stmt) continue;
+    for (const Stmt* stmt : cls->stmt->body) {
+      if (stmt->kind != StmtKind::ann_assign || as<AnnAssignStmt>(*stmt).target->kind != ExprKind::name) continue;
+      const Name field = as<NameExpr>(*as<AnnAssignStmt>(*stmt).target).id;
+      run.heap().set(run.heap().slot_of(object.attributes, field), run.heap().external(field.text()));
+    }
+  }
+}
 } // namespace
 
 Value Interpreter::instance_attribute(values::Instance& object, Value self, Name name, Place where) {
@@ -710,6 +732,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   } else {
     if (judged && refuses_all(cls, arguments, where, *expr)) return refused();
     for (const auto& [name, value] : arguments.keywords) heap().set(heap().slot_of(object->attributes, name), value);
+    if (cls.open && is_completed_by_others(cls)) lose_fields(*this, *object);
     if (cls.native) heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(arguments.positional));
     else if (!arguments.keywords.empty() || !arguments.positional.empty()) object->open = true;
   }
