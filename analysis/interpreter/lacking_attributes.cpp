@@ -2,10 +2,13 @@
 
 #include "interpreter/abstract.hpp"
 #include "interpreter/meant_name.hpp"
+#include "interpreter/set_on_self.hpp"
 #include "syntax/spelling.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace stepzero::interpreter {
 
@@ -46,6 +49,31 @@ bool may_be_another(const Record& record, const values::Instance& object) {
   return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) {
     return std::ranges::any_of(cls->stmt->decorators, [&](const syntax::Expr* decorator) { return record.text({cls->chunk, decorator->span}).find("dataclass") == std::string_view::npos; });
   });
+}
+
+// Does the class ask its objects for other things, too, that neither it nor anybody sets? Then others complete it: a mixin.
+bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, std::string_view wanted) {
+  constexpr std::size_t fewest_others = 3;  // one or two more may be other slips
+  std::set<std::string_view> others;
+  const values::LibrarySymbol* native = object.native ? object.native : object.cls->native;
+  const auto has = [&](syntax::Name name) {
+    for (const Row* base = native ? native->row : nullptr; base; base = base->base_row)
+      if (run.library().find(std::string(base->path) + "." + std::string(name.text()))) return true;
+    return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->body && cls->body->names.find(name); });
+  };
+  for (const values::Class* cls : object.cls->order)
+    each_method(*cls, [&](const syntax::FunctionStmt& method) {
+      const syntax::Name self = method.parameters->list.front().name;
+      syntax::for_each_expression(method, [&](const syntax::Expr& expr) {
+        if (expr.kind != syntax::ExprKind::attribute) return;
+        const auto& access = syntax::as<syntax::AttributeExpr>(expr);
+        const std::string_view name = access.attribute.text();
+        const bool of_self = access.object->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*access.object).id == self;
+        if (!of_self || name == wanted || name.starts_with("__") || others.contains(name) || has(access.attribute)) return;
+        if (!writes_of(run.record(), object, name).names) others.insert(name);
+      });
+    });
+  return others.size() >= fewest_others;
 }
 
 // Two names that differ by capitals alone are mostly two.
@@ -91,6 +119,7 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   if (!certain && (!likely || is_abstract_class(*object.cls))) return;
   const Writes writes = writes_of(run.record(), object, wanted);
   if (writes.names || writes.computes_here || (writes.computes && near.empty())) return;
+  if (!certain && is_completed_elsewhere(run, object, wanted)) return;
   const bool open = !certain || writes.computes;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
                                        "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) + "`, which has no attribute `" + std::string(wanted) + "`" +
