@@ -137,6 +137,16 @@ Value attend(Op& op) {
   } else if (grouped == Known::yes && q.dims.size() >= 3 && k.dims.size() >= 3) {
     if (!heads_are_shared(op, from_right(q, 2), from_right(k, 2))) return op.unknown();
   }
+  // A mask for each sequence, without a dimension for the heads, meets the heads with its batch.
+  if (mask && mask->shape.rank_known)
+    for (std::size_t at = 0; at < leading.dims.size() && at + 2 < mask->shape.dims.size(); ++at) {
+      const Dim has = from_right(mask->shape, at + 2), size = from_right(leading, at);
+      if (op.equal(has, 1) != Answer::no || op.equal(size, 1) != Answer::no || op.equal(has, size) != Answer::no) continue;
+      Shape scores = leading;
+      scores.dims.push_back(length);
+      scores.dims.push_back(other);
+      return op.fail(ProblemKind::broadcast, "Scores are " + op.words(scores) + ", and " + op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them", {has, size});
+    }
   leading.dims.push_back(length);
   leading.dims.push_back(width);
   return op.result(leading);

@@ -151,7 +151,7 @@ Value predicts(Call& call) {
 }
 std::vector<Row> framework_rows() {
   std::vector<Row> rows;
-  for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, metric_rows, trainer_rows, log_rows, schedule_rows}) {
+  for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, timm_rows, metric_rows, trainer_rows, log_rows, schedule_rows}) {
     const std::vector<Row> more = family();
     rows.insert(rows.end(), more.begin(), more.end());
   }

@@ -22,6 +22,7 @@ void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list);
 std::vector<Row> accelerate_rows();
 std::vector<Row> lightning_rows();     // its Trainer and modules
 std::vector<Row> fabric_rows();
+std::vector<Row> timm_rows();
 std::vector<Row> deepspeed_rows();
 std::vector<Row> metric_rows();        // torchmetrics
 std::vector<Row> trainer_rows();       // the Trainer of transformers
