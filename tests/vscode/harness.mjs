@@ -301,13 +301,16 @@ export class Workbench {
   }
 
   async actions(title) {
-    // A menu that is still closing swallows the keys: they are pressed again until the menu is there.
-    const menu = this.page.locator(".action-widget");
+    // A menu that is still closing swallows the keys, and one that opens has its rows a moment later, or closes again because the cursor was
+    // still on its way: the keys are pressed again until there are rows.
+    const rows = this.page.locator(".action-widget .monaco-list-row.action .title");
+    let titles = [];
     await until("menu of actions", async () => {
       await this.page.keyboard.press("Control+.");
-      return menu.waitFor({ timeout: 3000 }).then(() => true);
+      await rows.first().waitFor({ timeout: 3000 });
+      titles = await rows.allTextContents();
+      return titles.length > 0;
     });
-    const titles = await this.page.locator(".action-widget .monaco-list-row.action .title").allTextContents();
     if (!title) return titles;
     // The first row has the focus; the pointer does not reach the menu.
     assert.ok(titles.includes(title), `no "${title}" among ${titles.join(", ")}`);
