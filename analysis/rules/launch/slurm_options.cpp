@@ -9,18 +9,20 @@ namespace stepzero::rules::launch {
 
 namespace {
 
-// Of both, and of one: the manual pages of sbatch and srun, SLURM 24.05. Plugins of a site may add others.
+// Of both, and of one: the manual pages of sbatch and srun, SLURM 24.05, and the older spellings that slurm_opt.c of 26.11 still takes. Plugins of
+// a site may add others.
 constexpr std::string_view of_both[] = {
     "account", "acctg-freq", "begin", "bb", "bbf", "chdir", "clusters", "cluster-constraint", "comment", "constraint", "container", "container-id", "contiguous", "core-spec", "cores-per-socket", "cpu-freq", "cpus-per-gpu",
     "cpus-per-task", "deadline", "delay-boot", "dependency", "distribution", "error", "exclude", "exclusive", "export", "extra", "extra-node-info", "gid", "gpu-bind", "gpu-freq", "gpus", "gpus-per-node",
     "gpus-per-socket", "gpus-per-task", "gres", "gres-flags", "help", "hint", "hold", "input", "job-name", "licenses", "mail-type", "mail-user", "mcs-label", "mem", "mem-bind", "mem-per-cpu", "mem-per-gpu",
     "mincpus", "network", "nice", "no-kill", "nodefile", "nodelist", "nodes", "ntasks", "ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket", "open-mode", "output", "overcommit",
     "oversubscribe", "partition", "power", "prefer", "priority", "profile", "propagate", "qos", "quiet", "reboot", "reservation", "resv-ports", "signal", "sockets-per-node", "spread-job", "switches", "test-only",
-    "thread-spec", "threads-per-core", "time", "time-min", "tmp", "tres-bind", "tres-per-task", "uid", "usage", "use-min-nodes", "verbose", "version", "wait", "wckey", "x11", "segment", "stepmgr"};
-constexpr std::string_view of_sbatch[] = {"array", "batch", "export-file", "get-user-env", "ignore-pbs", "kill-on-invalid-dep", "no-requeue", "parsable", "requeue", "wait-all-nodes", "wrap", "requeue"};
-constexpr std::string_view of_srun[] = {"accel-bind", "bcast", "bcast-exclude", "compress", "cpu-bind", "disable-status", "epilog", "exact", "external-launcher", "immediate", "interactive", "jobid", "kill-on-bad-exit", "label",
-                                        "het-group", "mpi", "msg-timeout", "multi-prog", "no-allocate", "overlap", "preserve-env", "prolog", "pty", "quit-on-interrupt", "relative", "send-libs", "slurmd-debug",
-                                        "task-epilog", "task-prolog", "treewidth", "unbuffered"};
+    "thread-spec", "threads-per-core", "time", "time-min", "tmp", "tres-bind", "tres-per-task", "uid", "usage", "use-min-nodes", "verbose", "version", "wait", "wckey", "x11", "segment", "stepmgr", "autocomplete", "cluster", "consolidate-segments", "context",
+    "mem-update", "ntasks-per-tres", "oom-kill-step", "parsable", "resources", "runtime", "spread-segments", "tasks-per-node"};
+constexpr std::string_view of_sbatch[] = {"array", "batch", "export-file", "external", "get-user-env", "ignore-pbs", "kill-on-invalid-dep", "no-requeue", "requeue", "wait-all-nodes", "wrap"};
+constexpr std::string_view of_srun[] = {"accel-bind", "async", "bcast", "bcast-exclude", "compress", "cpu-bind", "cpu_bind", "debugger-test", "disable-status", "epilog", "exact", "external-launcher", "ignore-signals", "immediate", "interactive", "jobid", "kill-on-bad-exit", "label",
+                                        "het-group", "mpi", "msg-timeout", "multi-prog", "no-allocate", "overlap", "pack-group", "preserve-env", "prolog", "pty", "quit-on-interrupt", "relative", "send-libs", "slurmd-debug",
+                                        "task-epilog", "task-prolog", "threads", "treewidth", "unbuffered", "wait-for-children", "whole"};
 
 // getopt takes the beginning of a name for the whole.
 void judge(std::string_view name, Span where, std::string_view program, std::span<const std::string_view> more, DocumentReport& report) {
