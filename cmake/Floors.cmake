@@ -12,7 +12,7 @@ function(stepzero_floor name)
   set(door ${CMAKE_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${door})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${door}/${name} SYMBOLIC)
-  file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cpp ${name}/*/*.cpp)
+  file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cpp ${name}/*/*.cpp ${name}/*/*/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # a program's entry belongs to no library
   add_library(stepzero_${name} STATIC ${sources})
   target_include_directories(stepzero_${name} PRIVATE ${door} INTERFACE ${door})

@@ -1,7 +1,7 @@
 // Floating-point operations of products, as torch.utils.flop_counter counts them: two for each multiplication and addition.
 #include "footprint/saving.hpp"
 
-#include "torch/names.hpp"
+#include "libraries/table/names.hpp"
 
 #include <algorithm>
 
@@ -26,7 +26,7 @@ const TensorState* weight_of(const Graph& graph, const Made& made) {
 Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   const Made& made = *node.made;
   symbolic::Context& s = graph.record().symbols;
-  const std::string_view name = torch::operator_name(*made.row);
+  const std::string_view name = libraries::operator_name(*made.row);
   const auto is = [&](std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); };
   const TensorState* first = made.states.empty() ? nullptr : made.states[0];
   // Products whose factors are not told apart here.

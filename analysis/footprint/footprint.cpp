@@ -2,7 +2,7 @@
 
 #include "footprint/account.hpp"
 #include "footprint/advice.hpp"
-#include "torch/names.hpp"
+#include "libraries/table/names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -132,7 +132,7 @@ private:
     step.unknown.assign(account.unknown.begin(), account.unknown.end());
     step.saved = amount(account.saved);
     note_open(account.saved);
-    for (const auto& [at, line] : lines) step.lines.push_back({std::string(torch::operator_name(*line.of->row)), where(line.of->born), amount(line.bytes), line.count});
+    for (const auto& [at, line] : lines) step.lines.push_back({std::string(libraries::operator_name(*line.of->row)), where(line.of->born), amount(line.bytes), line.count});
     const auto by_size = [](const Line& a, const Line& b) { return a.amount.bytes > b.amount.bytes; };
     std::ranges::stable_sort(step.lines, by_size);
     const Peak& peak = account.peak;

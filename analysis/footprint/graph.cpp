@@ -2,8 +2,8 @@
 
 #include "footprint/saving_table.hpp"
 #include "footprint/strides.hpp"
-#include "torch/names.hpp"
-#include "torch/op.hpp"
+#include "libraries/table/names.hpp"
+#include "libraries/table/op.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,7 +76,7 @@ Value setting(const Record& record, const Made& made, std::string_view name) {
 bool is_checkpoint(const Made& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
 
 bool is_idle_dropout(const Record& record, const Made& made) {
-  if (!among(torch::operator_name(*made.row), dropouts)) return false;
+  if (!among(libraries::operator_name(*made.row), dropouts)) return false;
   const Instance* layer = layer_of(made);
   const bool off = layer ? is_off(record, attribute(record, *layer, "$training")) : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
   return off || is_zero(record, setting(record, made, "p"));
@@ -91,7 +91,7 @@ bool shares_memory(const Record& record, const Made& made, const TensorState* re
   if (made.states.empty() || !made.states[0]) return false;
   if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
   const TensorState& from = *made.states[0];
-  const std::string_view name = torch::operator_name(*made.row);
+  const std::string_view name = libraries::operator_name(*made.row);
   if (among(name, reshapes)) return !result || can_be_viewed(record, from, result->shape);
   if (name == "contiguous") return in_order(record, from);
   if (among(name, views)) return true;
@@ -229,7 +229,7 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into, std::unordere
 namespace {
 Dtype promoted(Dtype a, Dtype b) {
   if (a == Dtype::unknown || a == b) return b;
-  return b == Dtype::unknown ? a : torch::promote(a, b);
+  return b == Dtype::unknown ? a : libraries::promote(a, b);
 }
 } // namespace
 
@@ -246,7 +246,7 @@ Dtype Graph::dtype(const TensorState& state) const {
   dtypes_[identity(&state)] = Dtype::unknown;  // of what leads back to itself
   const Made& made = *state.made;
   Dtype found = Dtype::unknown;
-  const Casts casts = state.cast_by ? casts_of(torch::operator_name(*made.row), device_) : Casts::none;
+  const Casts casts = state.cast_by ? casts_of(libraries::operator_name(*made.row), device_) : Casts::none;
   if (casts == Casts::lower) {
     found = half_of(state);
   } else if (casts == Casts::higher) {
@@ -276,7 +276,7 @@ void Graph::note_data() {
   for (const Node& node : nodes_) {
     const Instance* layer = layer_of(*node.made);
     const TensorState* data = layer && !node.made->states.empty() ? node.made->states[0] : nullptr;
-    if (!data || data->made || data->dtype != Dtype::unknown || node.results.empty() || node.results[0]->cast_by || torch::operator_name(*node.made->row).starts_with("Embedding")) continue;
+    if (!data || data->made || data->dtype != Dtype::unknown || node.results.empty() || node.results[0]->cast_by || libraries::operator_name(*node.made->row).starts_with("Embedding")) continue;
     const Value weight = attribute(record_, *layer, "weight");
     if (!weight.is(Kind::tensor)) continue;
     if (const Dtype dtype = weight.as<values::Tensor>()->now()->dtype; values::is_floating(dtype)) dtypes_.try_emplace(data, dtype);

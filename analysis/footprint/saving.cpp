@@ -25,7 +25,7 @@ void keep_word(Keeper& keeper, std::string_view word) {
 
 Saving saved_by(const Graph& graph, const Node& node, Device device) {
   Saving saving;
-  const auto rule = saving_rule(torch::operator_name(*node.made->row));
+  const auto rule = saving_rule(libraries::operator_name(*node.made->row));
   if (!rule) {
     // A view keeps nothing, whatever it is called.
     saving.known = node.results.empty() || shares_memory(graph.record(), *node.made, node.results[0]);
@@ -61,7 +61,7 @@ Int hidden_numbers(const Graph& graph, const Made& made, const TensorState& resu
 Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device device) {
   Bytes made;
   symbolic::Context& s = graph.record().symbols;
-  const Temporaries* known = temporaries_of(torch::operator_name(*node.made->row));
+  const Temporaries* known = temporaries_of(libraries::operator_name(*node.made->row));
   const TensorState* input = node.made->states.empty() ? nullptr : node.made->states[0];
   if (!known || node.results.empty() || !input) return made;
   const TensorState& result = *node.results[0];

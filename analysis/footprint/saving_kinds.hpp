@@ -3,7 +3,7 @@
 
 #include "footprint/saving.hpp"
 #include "footprint/saving_table.hpp"
-#include "torch/names.hpp"
+#include "libraries/table/names.hpp"
 
 #include <initializer_list>
 #include <span>
@@ -15,7 +15,7 @@ inline bool is_half(Dtype dtype) { return dtype == Dtype::float16 || dtype == Dt
 class Keeper {
 public:
   Keeper(const Graph& of, const Node& operation, Device runs_on, Saving& into)
-      : graph(of), node(operation), made(*operation.made), device(runs_on), s(of.record().symbols), name(torch::operator_name(*operation.made->row)), into_(into) {}
+      : graph(of), node(operation), made(*operation.made), device(runs_on), s(of.record().symbols), name(libraries::operator_name(*operation.made->row)), into_(into) {}
 
   const Graph& graph;
   const Node& node;

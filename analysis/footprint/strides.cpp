@@ -1,6 +1,6 @@
 #include "footprint/strides.hpp"
 
-#include "torch/names.hpp"
+#include "libraries/table/names.hpp"
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ std::vector<Int> swapped(symbolic::Context& s, Shape shape, std::size_t a, std::
 }
 
 bool is_recurrent(const Made& made) {
-  const std::string_view name = torch::operator_name(*made.row);
+  const std::string_view name = libraries::operator_name(*made.row);
   return name == "LSTM" || name == "GRU" || name == "RNN";
 }
 bool setting_is_on(const Record& record, const Made& made, std::string_view name) {
@@ -77,7 +77,7 @@ std::vector<Int> behind_view(const Record& record, const TensorState& state, int
 std::vector<Int> find(const Record& record, const TensorState& state, int depth) {
   if (!state.shape.rank_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
-  if (state.made && state.shape.dims.size() == 4 && torch::operator_name(*state.made->row) == "scaled_dot_product_attention") return swapped(record.symbols, state.shape, 1, 2);
+  if (state.made && state.shape.dims.size() == 4 && libraries::operator_name(*state.made->row) == "scaled_dot_product_attention") return swapped(record.symbols, state.shape, 1, 2);
   if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) && setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
   if (!state.made || depth > 16 || !shares_memory(record, *state.made, &state)) return dense(record.symbols, state.shape);
@@ -87,7 +87,7 @@ std::vector<Int> find(const Record& record, const TensorState& state, int depth)
 std::vector<Int> behind_view(const Record& record, const TensorState& state, int depth) {
   const Made& made = *state.made;
   const TensorState& from = *made.states[0];
-  const std::string_view name = torch::operator_name(*made.row);
+  const std::string_view name = libraries::operator_name(*made.row);
   std::vector<Int> strides = find(record, from, depth + 1);
   const std::size_t rank = from.shape.dims.size();
   if (strides.size() != rank) return {};

@@ -1,6 +1,6 @@
 #include "footprint/timeline.hpp"
 
-#include "torch/names.hpp"
+#include "libraries/table/names.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,7 +19,7 @@ namespace {
 
 // What hands its gradient on as it got it.
 bool passes_gradient(const Made& made) {
-  const std::string_view name = torch::operator_name(*made.row);
+  const std::string_view name = libraries::operator_name(*made.row);
   return name == "add" || name == "positive";
 }
 
@@ -96,7 +96,7 @@ private:
         Block& block = block_of(graph_.storage(*result));
         block.bytes = {};
         block.bytes.add(s_, graph_.bytes(*result));
-        block.what = torch::operator_name(*nodes[i].made->row);
+        block.what = libraries::operator_name(*nodes[i].made->row);
         block.place = nodes[i].made->born;
         if (timed_[i].is_new) made_[i].push_back(graph_.storage(*result));
         else inputs_.push_back(graph_.storage(*result)), block.held_by_name = true;
@@ -112,7 +112,7 @@ private:
         Block& block = block_of(saved.storage);
         if (is_new) {
           block.bytes = saved.bytes;
-          block.what = saved.what == "input" ? std::string_view("input") : torch::operator_name(*nodes[i].made->row);
+          block.what = saved.what == "input" ? std::string_view("input") : libraries::operator_name(*nodes[i].made->row);
           block.place = nodes[i].made->born;
           // What the operation made for itself, or what came in from outside and has a name there.
           if (saved.what == "input" || saved.what == "result") inputs_.push_back(saved.storage), block.held_by_name = true;

@@ -6,12 +6,12 @@
 // steps: out of budget, calls and loops answer "unknown".
 #pragma once
 
+#include "interpreter/incremental/replay.hpp"
 #include "interpreter/library.hpp"
 #include "interpreter/one_rank.hpp"
+#include "interpreter/paths/questions.hpp"
 #include "interpreter/policy.hpp"
-#include "interpreter/questions.hpp"
 #include "interpreter/record.hpp"
-#include "interpreter/replay.hpp"
 #include "program/imports.hpp"
 
 #include <array>

@@ -12,7 +12,7 @@ constexpr std::size_t most_items = 16;       // of a list of tensors
 constexpr int longest_way = 12;              // back to what a tensor is the same as
 } // namespace
 
-Sense sense(const TensorState* state) { return state && state->made ? torch::sense_of(*state->made->row) : Sense::none; }
+Sense sense(const TensorState* state) { return state && state->made ? libraries::sense_of(*state->made->row) : Sense::none; }
 
 Value argument(const Made& made, std::string_view name) {
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)

@@ -2,8 +2,8 @@
 // What several rules of models ask; says nothing to the user.
 #pragma once
 
+#include "libraries/torch/meaning/sense.hpp"
 #include "rules/report.hpp"
-#include "torch/sense.hpp"
 
 #include <map>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace stepzero::rules {
 
-using torch::Sense;
+using libraries::Sense;
 using values::Dim;
 using values::Made;
 using values::TensorState;
@@ -47,7 +47,7 @@ private:
 // The same for all states of a tensor that came from one operation: what is learned of it later makes another state.
 inline const void* identity(const TensorState* state) { return state && state->made ? static_cast<const void*>(state->made) : state; }
 Sense sense(const TensorState* state);                                // of the operation that it came from
-inline Sense sense(const Made& made) { return torch::sense_of(*made.row); }
+inline Sense sense(const Made& made) { return libraries::sense_of(*made.row); }
 Value argument(const Made& made, std::string_view name);              // absent if there is none
 // The tensor among the arguments at that place; null if it is none.
 const TensorState* input(const Made& made, std::size_t index = 0);

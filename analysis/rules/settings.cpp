@@ -10,7 +10,7 @@ namespace stepzero::rules {
 using values::Kind;
 
 namespace {
-constexpr std::string_view of_classes = "$settings.";  // rows: see torch/configurations.cpp
+constexpr std::string_view of_classes = "$settings.";  // rows: see libraries/frameworks/configurations.cpp
 } // namespace
 
 std::optional<Setting> Settings::operator[](std::span<const std::string_view> names) const {

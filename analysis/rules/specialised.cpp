@@ -113,7 +113,7 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   // A list of modules is no operator.
   if (problem.problem == ProblemKind::index && !problem.row->op) return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};
   if (other_number_of_experts(record, problem)) return "moe/expert-count";
-  const Sense by = torch::sense_of(*problem.row);
+  const Sense by = libraries::sense_of(*problem.row);
   const TensorState *first = state_at(problem, 0), *second = state_at(problem, 1);
   if (by == Sense::chosen && problem.problem == ProblemKind::index)
     return first && scores_of(first) && speaks_of_experts(record, problem.place) ? "moe/topk" : std::string_view{};

@@ -1,7 +1,7 @@
 #include "snapshot/footprint_run.hpp"
 
 #include "interpreter/interpreter.hpp"
-#include "torch/table.hpp"
+#include "libraries/table/table.hpp"
 
 #include <unordered_set>
 
@@ -35,7 +35,7 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sou
       for (const Asked& each : asked)
         record.conditions.emplace(each.name, record.symbols.boolean(each.with_gpu && options.device == footprint::Device::cuda));
     }
-    interpreter::Interpreter interpreter(sources, torch::table(), limits, record);
+    interpreter::Interpreter interpreter(sources, libraries::table(), limits, record);
     interpreter.run_file(path);
   };
   // Facts come of a run on symbols only.

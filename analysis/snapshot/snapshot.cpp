@@ -1,6 +1,7 @@
 #include "snapshot/snapshot.hpp"
 
 #include "interpreter/interpreter.hpp"
+#include "libraries/table/table.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/report.hpp"
 #include "rules/told.hpp"
@@ -13,7 +14,6 @@
 #include "snapshot/schedule.hpp"
 #include "snapshot/shown_run.hpp"
 #include "snapshot/suppress.hpp"
-#include "torch/table.hpp"
 
 #include <algorithm>
 #include <string>
@@ -90,7 +90,7 @@ private:
     run.steps = bounds.steps;
     run.sources.ask(&sources_);
     run.sources.roots(), run.sources.libraries();  // of which it is to be known whether they change
-    run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, torch::table(), bounds, run.record);
+    run.interpreter = std::make_unique<interpreter::Interpreter>(run.sources, libraries::table(), bounds, run.record);
     run.interpreter->run_file(path_);
     run.fresh_events = run.record.events.size();
   }

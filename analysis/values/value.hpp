@@ -375,7 +375,7 @@ struct TensorState : Object {
   const Device* device = nullptr;
   std::uint64_t grad_writes = 0;           // the heap's, when `requires_grad` was found out
   const Origin* cut = nullptr;             // of what needs no gradient: where something that it was computed from had one, and lost it
-  const Object* crossed = nullptr;         // a difference of a column and a row of equal length, which is hardly meant: see torch/crossing.cpp
+  const Object* crossed = nullptr;         // a difference of a column and a row of equal length, which is hardly meant: see libraries/torch/meaning/crossing.cpp
   const Instance* scaled_by = nullptr;     // the GradScaler whose scale() it went through
   const Instance* cast_by = nullptr;       // the autocast region that it, or something that it was computed from, was computed in
   const OutcomeOf* outcome = nullptr;      // of what it is the outcome, however it was arranged since

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes analysis/torch/training_arguments.inc: the options that HfArgumentParser makes of transformers' TrainingArguments.
+"""Writes analysis/libraries/frameworks/training_arguments.inc: the options that HfArgumentParser makes of transformers' TrainingArguments.
 
 Run with the oracle's Python (tests/oracles.py); with --check it only compares.
 """
@@ -10,7 +10,7 @@ import pathlib
 import sys
 import typing
 
-TARGET = pathlib.Path(__file__).parents[2] / "analysis/torch/training_arguments.inc"
+TARGET = pathlib.Path(__file__).parents[2] / "analysis/libraries/frameworks/training_arguments.inc"
 
 
 def record():

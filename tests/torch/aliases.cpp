@@ -1,7 +1,7 @@
 // Other names of an operator are rows of the same operator: what rules and side tables know of one they know of all.
-#include "torch/names.hpp"
-#include "torch/op.hpp"
-#include "torch/sense.hpp"
+#include "libraries/table/names.hpp"
+#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/sense.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -29,12 +29,12 @@ TEST_CASE("Everything known of an operator is known of its other names") {
   REQUIRE(aliases().size() > 80);
   for (const auto& [name, of] : aliases()) {
     INFO(name << " is " << of);
-    const values::Row *alias = torch::table().find(torch::table().canonical(name)), *row = torch::table().find(torch::table().canonical(of));
+    const values::Row *alias = libraries::table().find(libraries::table().canonical(name)), *row = libraries::table().find(libraries::table().canonical(of));
     if (std::ranges::find(of_their_own, name) != std::end(of_their_own)) continue;
     CHECK(alias);
     CHECK(row);
     if (!alias || !row) continue;
-    CHECK(torch::operator_name(*alias) == torch::operator_name(*row));
+    CHECK(libraries::operator_name(*alias) == libraries::operator_name(*row));
     CHECK(alias->op->shape == row->op->shape);
     CHECK(alias->op->type == row->op->type);
     CHECK(alias->op->crossing == row->op->crossing);
@@ -44,12 +44,12 @@ TEST_CASE("Everything known of an operator is known of its other names") {
     CHECK(alias->one_device == row->one_device);
     CHECK(alias->operation == row->operation);
     CHECK(alias->loss == row->loss);
-    CHECK(torch::sense_of(*alias) == torch::sense_of(*row));
+    CHECK(libraries::sense_of(*alias) == libraries::sense_of(*row));
   }
 }
 
 TEST_CASE("A name that writes into its tensor writes under its other names") {
-  for (const values::Row& row : torch::table().rows()) {
+  for (const values::Row& row : libraries::table().rows()) {
     if (!row.op || !row.path.ends_with('_') || row.path.ends_with("__")) continue;
     INFO(row.path);
     CHECK((row.variant != values::Variant::plain || row.op->writes));

@@ -1,5 +1,5 @@
 // Regular expressions find what Python's `re` found (record_expressions.py), or say that they do not know.
-#include "torch/expressions.hpp"
+#include "libraries/python/expressions.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 using namespace stepzero;
 using nlohmann::json;
-using torch::RegularExpression;
+using libraries::RegularExpression;
 using Flags = RegularExpression::Flags;
 using Place = RegularExpression::Place;
 
@@ -22,7 +22,7 @@ Flags flags_of(int python) {
   return all;
 }
 
-json groups(const torch::Match& match) {
+json groups(const libraries::Match& match) {
   json made = json::array();
   for (const auto& span : match.groups) made.push_back(span ? json{span->first, span->second} : json{});
   return made;
@@ -30,12 +30,12 @@ json groups(const torch::Match& match) {
 // Null where it is not known.
 std::optional<json> all_of(const RegularExpression& expression, const std::string& text) {
   json made = json::array();
-  const bool known = expression.each(text, Place::anywhere, [&](const torch::Match& match) { return made.push_back(groups(match)), true; });
+  const bool known = expression.each(text, Place::anywhere, [&](const libraries::Match& match) { return made.push_back(groups(match)), true; });
   return known ? std::optional(made) : std::nullopt;
 }
 std::optional<json> first_of(const RegularExpression& expression, const std::string& text, Place place) {
   json made;
-  const bool known = expression.each(text, place, [&](const torch::Match& match) { return made = groups(match), false; });
+  const bool known = expression.each(text, place, [&](const libraries::Match& match) { return made = groups(match), false; });
   return known ? std::optional(made) : std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // A program that speculates at random from inside of itself: what was discarded has left nothing.
-#include "interpreter/speculation.hpp"
-#include "torch/table.hpp"
+#include "interpreter/paths/speculation.hpp"
+#include "libraries/table/table.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -207,15 +207,15 @@ Value play(interpreter::Call& call) {
 }
 
 // The table, and one function of the test's own.
-class WithProbe : public torch::Table {
+class WithProbe : public libraries::Table {
 public:
   WithProbe() {
-    row_ = torch::row("torch.play_undo", values::RowKind::function, "dump, functions", play);
+    row_ = libraries::row("torch.play_undo", values::RowKind::function, "dump, functions", play);
     row_.parameters = {syntax::Name("dump"), syntax::Name("functions")};
     row_.positional = 2;
     row_.defaults.resize(2);
   }
-  const values::Row* find(std::string_view path) const override { return path == "torch.play_undo" ? &row_ : torch::Table::find(path); }
+  const values::Row* find(std::string_view path) const override { return path == "torch.play_undo" ? &row_ : libraries::Table::find(path); }
 
 private:
   values::Row row_;
@@ -256,7 +256,7 @@ for i in range(500):
         made.append(k * 3 + 1)
 )");
   interpreter::Record record;
-  Interpreter run(sources, torch::table(), {}, record);
+  Interpreter run(sources, libraries::table(), {}, record);
   run.run_file(file);
   std::map<std::string, int> roots;
   for (const auto& root : record.roots) ++roots[root->name];

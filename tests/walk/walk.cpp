@@ -1,7 +1,7 @@
 // The ways through a program are explored by assuming one answer after the other: whoever asks next finds what the record knew before.
 #include "interpreter/interpreter.hpp"
+#include "libraries/table/table.hpp"
 #include "rules/walk.hpp"
-#include "torch/table.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -57,7 +57,7 @@ Explored explored(const interpreter::Record& record, std::size_t limit) {
 TEST_CASE("An exploration leaves no assumptions, whether it comes to its end or not") {
   const OneFile sources(text);
   interpreter::Record record;
-  interpreter::Interpreter run(sources, torch::table(), {}, record);
+  interpreter::Interpreter run(sources, libraries::table(), {}, record);
   run.run_file(file);
   REQUIRE_FALSE(record.roots.empty());
   const std::size_t before = record.symbols.mark();

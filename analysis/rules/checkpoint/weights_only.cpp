@@ -1,5 +1,5 @@
 // checkpoint/weights-only: what was saved holds objects that torch.load does not make unless it is told to.
-#include "interpreter/noted_at.hpp"
+#include "interpreter/calls/noted_at.hpp"
 #include "rules/checkpoint/files.hpp"
 #include "rules/list.hpp"
 #include "rules/source.hpp"

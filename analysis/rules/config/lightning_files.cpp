@@ -1,6 +1,6 @@
 #include "rules/config/lightning_files.hpp"
 
-#include "torch/lightning_arguments.hpp"
+#include "libraries/frameworks/lightning_arguments.hpp"
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ bool is_target(const Node& table) {
 // Most of the names are those of the Trainer.
 bool has_names_of_trainer(const Node& table) {
   constexpr std::ptrdiff_t enough = 3;
-  const auto known = std::count_if(table.fields.begin(), table.fields.end(), [](const Field& field) { return torch::is_lightning_argument(field.key); });
+  const auto known = std::count_if(table.fields.begin(), table.fields.end(), [](const Field& field) { return libraries::is_lightning_argument(field.key); });
   return known >= enough && 2 * known > static_cast<std::ptrdiff_t>(table.fields.size());
 }
 

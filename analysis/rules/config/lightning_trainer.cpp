@@ -1,5 +1,5 @@
 // config/lightning-trainer: arguments of Lightning's Trainer that it does not have, or refuses, in a program or in a file of YAML.
-#include "torch/lightning_arguments.hpp"
+#include "libraries/frameworks/lightning_arguments.hpp"
 
 #include "rules/config/lightning_files.hpp"
 #include "rules/list.hpp"
@@ -9,17 +9,17 @@ namespace stepzero::rules {
 
 namespace {
 
-using torch::LightningMistake;
-using torch::LightningSetting;
+using libraries::LightningMistake;
+using libraries::LightningSetting;
 
 std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem) {
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
     const std::string name(each.name.text());
-    if (name.empty() || torch::is_lightning_argument(name) || problem.text.find("`" + name + "`") == std::string::npos) continue;
+    if (name.empty() || libraries::is_lightning_argument(name) || problem.text.find("`" + name + "`") == std::string::npos) continue;
     LightningSetting setting;
     setting.name = name;
-    const std::vector<LightningMistake> mistakes = torch::mistakes_of_lightning({&setting, 1});
+    const std::vector<LightningMistake> mistakes = libraries::mistakes_of_lightning({&setting, 1});
     if (mistakes.empty() || mistakes.front().meant.empty()) continue;
     const std::string meant(mistakes.front().meant);
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
@@ -61,7 +61,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     std::vector<const Field*> fields;
     for (const Field& field : table->fields)
       if (!field.key.starts_with('_') && !field.is_merged) settings.push_back(setting(field)), fields.push_back(&field);
-    for (const LightningMistake& mistake : torch::mistakes_of_lightning(settings)) {
+    for (const LightningMistake& mistake : libraries::mistakes_of_lightning(settings)) {
       const Field& field = *fields[mistake.at];
       // Who reads the file is not seen.
       Finding& finding = report.add(mistake.is_former ? Severity::information : Severity::warning, mistake.of_name ? field.key_span : field.value.span, mistake.text + ".");

@@ -1,5 +1,5 @@
 // config/training-arguments: arguments of transformers' Trainer that it refuses, in a program or in a file of JSON or YAML.
-#include "torch/training_arguments.hpp"
+#include "libraries/frameworks/training_arguments.hpp"
 
 #include "rules/documents/check.hpp"
 #include "rules/list.hpp"
@@ -11,17 +11,17 @@ namespace stepzero::rules {
 
 namespace {
 
-using torch::TrainingMistake;
-using torch::TrainingSetting;
+using libraries::TrainingMistake;
+using libraries::TrainingSetting;
 
 // The name, or the value, that a mistake of a call is about becomes what looks meant.
 std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem) {
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
     const std::string name(each.name.text());
-    if (name.empty() || problem.text.find("`" + name + "`") == std::string::npos || torch::training_argument(name, true)) continue;
-    const std::string_view meant = torch::near_training_argument(name);
-    if (meant.empty() || torch::former_training_argument(name)) continue;
+    if (name.empty() || problem.text.find("`" + name + "`") == std::string::npos || libraries::training_argument(name, true)) continue;
+    const std::string_view meant = libraries::near_training_argument(name);
+    if (meant.empty() || libraries::former_training_argument(name)) continue;
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
     return Fix{"Rename to " + std::string(meant), documents::is_slip(name, meant), {{report.location({problem.place.chunk, span}), std::string(meant)}}};
   }
@@ -54,9 +54,9 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   std::vector<TrainingSetting> settings;
   const auto& fields = input.document.root.fields;
   for (const Field& field : fields) settings.push_back(setting(field));
-  for (const TrainingMistake& mistake : torch::mistakes_of_training(settings, true, false, false)) {
+  for (const TrainingMistake& mistake : libraries::mistakes_of_training(settings, true, false, false)) {
     const Field& field = fields[mistake.at];
-    const bool of_name = !torch::training_argument(field.key, true);
+    const bool of_name = !libraries::training_argument(field.key, true);
     std::string message = mistake.text;
     const bool is_number = settings[mistake.at].kind == TrainingSetting::Kind::text && !field.value.text.empty() && field.value.text.find_first_not_of("0123456789.eE+-") == std::string::npos && mistake.meant.empty() && !of_name;
     if (is_number && input.document.language == documents::Language::yaml && field.value.span.end - field.value.span.begin == field.value.text.size())

@@ -1,7 +1,7 @@
 #include "rules/deadlock/acts.hpp"
 
+#include "libraries/torch/distributed/jobs.hpp"
 #include "rules/deadlock/module_state.hpp"
-#include "torch/jobs.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ bool Acts::wanted(const OperationEvent& event) {
 
 std::optional<std::int64_t> Acts::ranks_asked_for(const OperationEvent& event, const symbolic::Context& symbols) {
   constexpr std::int64_t most = 1 << 20;
-  const std::string_view factors = torch::job_size(*event.row);
+  const std::string_view factors = libraries::job_size(*event.row);
   std::int64_t product = 1;
   for (std::size_t begin = 0; begin < factors.size();) {
     const std::size_t end = std::min(factors.find(' ', begin), factors.size());

@@ -1,7 +1,7 @@
 #include "rules/deadlock/exchange.hpp"
 
+#include "libraries/torch/distributed/messages.hpp"
 #include "rules/deadlock/walker.hpp"
-#include "torch/messages.hpp"
 
 #include <algorithm>
 
@@ -38,12 +38,12 @@ bool stands_for_many(const Trace& trace, const Act& act) {
 // Does the rank send to all others there?
 std::optional<Told::Channel> broadcasts(const Act& act, int rank) {
   if (act.what != Act::What::collective || act.group != "world" || act.starts || act.root != rank || !act.root_where.empty()) return std::nullopt;
-  return torch::broadcast_of(*act.event->row, rank);
+  return libraries::broadcast_of(*act.event->row, rank);
 }
 
 // What a send takes along; none: not known, or it may still be written.
 std::optional<Told::Sent> sent_by(const Act& act, const Record& record) {
-  if (const auto* list = act.what == Act::What::collective ? act.event->list_state(0) : nullptr) return torch::objects_sent(record.symbols, *list);
+  if (const auto* list = act.what == Act::What::collective ? act.event->list_state(0) : nullptr) return libraries::objects_sent(record.symbols, *list);
   if (act.starts || !act.tensor || !act.tensor->content) return std::nullopt;
   const values::Content& content = *act.tensor->content;
   Told::Sent made{content.dtype, content.is_scalar, {}, {}};

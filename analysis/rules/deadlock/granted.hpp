@@ -1,7 +1,7 @@
 // What is taken for granted only where everything else has told nothing. Apart from Trace, as only who explores knows it.
 #pragma once
 
-#include "interpreter/noted_at.hpp"
+#include "interpreter/calls/noted_at.hpp"
 #include "rules/deadlock/trace.hpp"
 
 #include <vector>

@@ -1,10 +1,10 @@
 #include "rules/documents/check.hpp"
 
+#include "libraries/frameworks/training_arguments.hpp"
 #include "rules/config/lightning_files.hpp"
 #include "rules/deepspeed/keys.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/list.hpp"
-#include "torch/training_arguments.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,7 @@ bool is_deepspeed(std::string_view path, const Node& root) {
 bool is_of_trainer(const Node& root) {
   if (!root.is(Node::Kind::table) || !root.find("output_dir")) return false;
   constexpr int enough = 4;
-  return std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) { return field.key.find('_') != std::string::npos && torch::training_argument(field.key, true); }) >= enough;
+  return std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) { return field.key.find('_') != std::string::npos && libraries::training_argument(field.key, true); }) >= enough;
 }
 
 } // namespace

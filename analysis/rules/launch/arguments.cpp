@@ -1,9 +1,9 @@
 #include "rules/launch/arguments.hpp"
 
+#include "libraries/frameworks/training_arguments.hpp"
 #include "rules/launch/argument_words.hpp"
 #include "rules/launch/dataclasses.hpp"
 #include "rules/launch/numbers.hpp"
-#include "torch/training_arguments.hpp"
 
 #include <algorithm>
 #include <set>
@@ -278,10 +278,10 @@ private:
     return all;
   }
 
-  static const torch::FormerArgument* former_of(std::string name) {
+  static const libraries::FormerArgument* former_of(std::string name) {
     name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
     std::replace(name.begin(), name.end(), '-', '_');
-    return torch::former_training_argument(name);
+    return libraries::former_training_argument(name);
   }
   // Scripts are written for one version: once for all of them.
   void tell_former() {
@@ -306,7 +306,7 @@ private:
     const bool is_one_dash = dashed != flag.text && std::find(known.begin(), known.end(), dashed) != known.end();
     const std::string_view meant = is_one_dash ? std::string_view(*std::find(known.begin(), known.end(), dashed)) : flag.text.size() < 4 ? std::string_view() : documents::nearest(flag.text, known);
     // The Trainer's arguments are those of one version of transformers.
-    const torch::FormerArgument* old = options_.of_dataclasses && options_.find("--per_device_train_batch_size") ? former_of(flag.text) : nullptr;
+    const libraries::FormerArgument* old = options_.of_dataclasses && options_.find("--per_device_train_batch_size") ? former_of(flag.text) : nullptr;
     if (old && !old->since.empty()) {
       former_.emplace_back(flag, old);
       return;
@@ -412,7 +412,7 @@ private:
   std::vector<std::pair<const DeclaredOption*, Word>> exclusive_;
   const DeclaredOption* after_ = nullptr;              // the option whose words end here
   bool places_known_ = false, may_give_any_ = false, finished_ = false, by_default_ = false;
-  std::vector<std::pair<Word, const torch::FormerArgument*>> former_;
+  std::vector<std::pair<Word, const libraries::FormerArgument*>> former_;
   std::vector<Word> unknown_, unknown_by_default_;     // what a variable's default gives need not be given
 };
 

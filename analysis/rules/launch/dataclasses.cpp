@@ -1,6 +1,6 @@
 #include "rules/launch/dataclasses.hpp"
 
-#include "torch/training_arguments.hpp"
+#include "libraries/frameworks/training_arguments.hpp"
 
 #include <algorithm>
 #include <set>
@@ -68,7 +68,7 @@ void add_field(const DataField& field, ScriptOptions& into) {
 }
 
 void add_training_arguments(bool of_sequences, ScriptOptions& into) {
-  for (const torch::TrainingArgument& each : torch::training_arguments()) {
+  for (const libraries::TrainingArgument& each : libraries::training_arguments()) {
     if (!each.plain && !of_sequences) continue;
     DeclaredOption& made = into.options.emplace_back();
     made.flags = {std::string(each.flag)};

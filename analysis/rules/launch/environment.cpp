@@ -1,5 +1,5 @@
 // launch/environment: what another process is handed is no text, or no port.
-#include "interpreter/noted_at.hpp"
+#include "interpreter/calls/noted_at.hpp"
 #include "rules/launch/program_environment.hpp"
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"

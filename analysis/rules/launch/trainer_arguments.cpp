@@ -1,6 +1,6 @@
 #include "rules/launch/trainer_arguments.hpp"
 
-#include "torch/training_arguments.hpp"
+#include "libraries/frameworks/training_arguments.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 namespace stepzero::rules::launch {
 
 using documents::Word;
-using torch::TrainingSetting;
+using libraries::TrainingSetting;
 
 namespace {
 
@@ -31,7 +31,7 @@ Given read(const LaunchLine& line) {
     const std::size_t equals = std::min(word.text.find('='), word.text.size());
     TrainingSetting made{word.text.substr(2, equals - 2)};
     for (char& c : made.name) c = c == '-' ? '_' : c;
-    const torch::TrainingArgument* known = torch::training_argument(made.name, true);
+    const libraries::TrainingArgument* known = libraries::training_argument(made.name, true);
     if (!known) continue;
     const bool has_value = equals < word.text.size() || (i + 1 < line.arguments.size() && !line.arguments[i + 1].text.starts_with("--"));
     const std::string value = equals < word.text.size() ? word.text.substr(equals + 1) : has_value ? line.arguments[i + 1].text : "True";
@@ -63,7 +63,7 @@ void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& option
   const DeclaredOption* declared = options.find("--bf16");
   if (!options.of_dataclasses || !declared || !declared->where.path.empty()) return;  // of a class of the program's own
   const Given given = read(line);
-  for (const torch::TrainingMistake& mistake : torch::mistakes_of_training(given.settings, true, given.is_all, false)) {
+  for (const libraries::TrainingMistake& mistake : libraries::mistakes_of_training(given.settings, true, given.is_all, false)) {
     // Each argument by itself is judged with all others.
     if (!mistake.is_of_several) continue;
     const Word& at = *given.flags[mistake.at];

@@ -1,6 +1,6 @@
 #include "rules/loop/handed.hpp"
 
-#include "torch/jobs.hpp"
+#include "libraries/torch/distributed/jobs.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ bool trains_itself(const Scene& scene) {
   if (!scene.handed_over) return true;
   return std::none_of(scene.all.begin(), scene.all.end(), [](const Happening& each) {
     const OperationEvent& event = *each.event;
-    if (event.row->operation == values::Operation::framework) return !torch::leaves_the_loop(*event.row);
+    if (event.row->operation == values::Operation::framework) return !libraries::leaves_the_loop(*event.row);
     // An engine that is not known, given the loss.
     return event.row->operation == values::Operation::backward && !event.self_state() && !event.arguments.empty() && event.arguments[0] && !event.arguments[0].is(values::Kind::none);
   });

@@ -1,8 +1,8 @@
 // memory/logits: the scores of a large vocabulary, in float32, are most of what stands at the peak.
 #include "footprint/text.hpp"
+#include "libraries/table/names.hpp"
 #include "rules/loop/training.hpp"
 #include "rules/memory/steps.hpp"
-#include "torch/names.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t fewest_classes = 8192, fewest_bytes = std::int64_t{1} << 30;
 
 const TensorState* scores_of(const footprint::Node& node) {
-  const std::string_view name = torch::operator_name(*node.made->row);
+  const std::string_view name = libraries::operator_name(*node.made->row);
   if (name != "cross_entropy" && name != "CrossEntropyLoss" && name != "log_softmax" && name != "LogSoftmax") return nullptr;
   return node.made->states.empty() ? nullptr : node.made->states[0];
 }
@@ -40,7 +40,7 @@ std::int64_t at_peak(const Account& account, const StepAccount& step, const foot
   for (const TensorState* at = &scores; at->made && places.size() < 16;) {
     places.push_back(at->made->born);
     const bool same = !at->made->states.empty() && at->made->states[0] && footprint::shares_memory(account.record(), *at->made, at);
-    const std::string_view name = torch::operator_name(*at->made->row);
+    const std::string_view name = libraries::operator_name(*at->made->row);
     if (!same && name != "float" && name != "to" && name != "contiguous") break;
     if (at->made->states.empty() || !at->made->states[0]) break;
     at = at->made->states[0];

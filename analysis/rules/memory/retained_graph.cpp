@@ -1,5 +1,5 @@
 // memory/retained-graph: losses or outputs are kept from round to round with all that they were computed from.
-#include "interpreter/unseen.hpp"
+#include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/rounds.hpp"

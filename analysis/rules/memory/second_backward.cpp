@@ -1,8 +1,8 @@
 #include "rules/memory/second_backward.hpp"
 
+#include "libraries/torch/nn/modules.hpp"
 #include "rules/lineage.hpp"
 #include "rules/loop/rounds.hpp"
-#include "torch/modules.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -22,7 +22,7 @@ constexpr std::size_t most_backwards = 24, most_nodes = 4096;
 // Does the graph hold it as the result of an operation through which gradients go? Of a parameter it holds nothing, whatever its first numbers were
 // computed from.
 bool is_node(const TensorState* state) {
-  return state && state->grad_writes != torch::trained_for_certain && state->requires_grad == Known::yes && state->made && state->made->row && state->made->row->operation != Operation::created && !state->blamed;
+  return state && state->grad_writes != libraries::trained_for_certain && state->requires_grad == Known::yes && state->made && state->made->row && state->made->row->operation != Operation::created && !state->blamed;
 }
 bool has_parameters(Value layer) {
   if (!layer.is(Kind::instance)) return false;

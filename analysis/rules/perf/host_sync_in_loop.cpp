@@ -1,8 +1,8 @@
 // perf/host-sync-in-loop: every step waits for the device, to read a value from it.
-#include "interpreter/unseen.hpp"
-#include "values/devices.hpp"
+#include "interpreter/calls/unseen.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/rounds.hpp"
+#include "values/devices.hpp"
 
 #include <algorithm>
 

@@ -1,0 +1,322 @@
+// Dicts: looking up and writing under keys that are known, may be, or are not, and their methods.
+#include "interpreter/builtins/builtin_call.hpp"
+
+#include "interpreter/builtins/keys_view.hpp"
+#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/statements/from_file.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+// Of a larger table, what any one of its values is like is not worth its price.
+constexpr std::size_t largest_merged = 32;
+} // namespace
+
+Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
+  if (key.is(Kind::choice)) return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
+  note_choice_by_text(key);
+  const auto* state = values::Heap::dict_state(dict);
+  const bool key_is_known = known_key(key);
+  bool known = key_is_known;
+  step(1 + state->items.size() / 8);
+  Value maybe;
+  if (!key_is_known && state->items.size() > largest_merged) maybe = heap().external("");
+  for (const auto& [k, v] : state->items) {
+    if (k == key || same_key(k, key)) {
+      // Of a key that is there on some paths only: who asks without a second choice is on those.
+      if (otherwise && v.is(Kind::choice)) {
+        const auto* choice = v.as<values::Choice>();
+        if (!choice->yes || !choice->no)
+          return heap().choose(choice->condition, choice->yes ? choice->yes : otherwise, choice->no ? choice->no : otherwise);
+      }
+      const Value value = resolve(v);
+      if (!value) continue;
+      return value;
+    }
+    known = known && known_key(k);
+    if (!key_is_known) open_empty(v);
+    if (!key_is_known && state->items.size() <= largest_merged) maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
+  }
+  auto* object = dict.as<values::Dict>();
+  if (known && !state->open) {
+    if (otherwise) return otherwise;
+    if (object->counts) return heap().integer(0);
+    if (makes_items(*object)) {
+      const Value made = call(object->factory, {}, {});
+      dict_set(dict, key, made);
+      return made;
+    }
+    return raise_builtin("KeyError", {});
+  }
+  Value any = heap().merge(maybe, state->rest ? one_of_many(state->rest) : state->rest, Sharing::uniform);
+  // Asked for a key that it may not have, a defaultdict has it from here on.
+  if (!otherwise && !state->open && makes_items(*object)) {
+    const Value made = call(object->factory, {}, {});
+    dict_set(dict, key, made);
+    return any ? heap().merge(any, made, Sharing::uniform) : made;
+  }
+  if (otherwise && any) any = heap().merge(any, otherwise, Sharing::uniform);
+  return any ? any : otherwise ? otherwise : heap().external("");
+}
+
+void Interpreter::dict_set(Value dict, Value key, Value value) {
+  key = resolve(key);
+  // Each write compares all keys and copies the table: it is paid for, or a table that grows costs its square for nothing.
+  step(1 + values::Heap::dict_state(dict)->items.size() / 8);
+  values::DictState state = *values::Heap::dict_state(dict);
+  if (auto* mirrored = dict.as<values::Dict>()->mirrored) {
+    if (key.is(Kind::string)) heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), value);
+    else {
+      open_up(*mirrored);
+      set_any(heap(), *mirrored, value);
+    }
+  }
+  bool found = false;
+  for (auto& [k, v] : state.items)
+    if (k == key || same_key(k, key)) {
+      v = value;
+      found = true;
+    }
+  if (!found && known_key(key)) {
+    // A key that is there already, as something that is not known, may be this one.
+    for (auto& [k, v] : state.items)
+      if (!known_key(k)) v = heap().merge(v, value, Sharing::uniform);
+    state.items.push_back({key, value});
+  } else if (!found && state.items.size() > largest_merged) {
+    step(state.items.size());
+    for (const auto& [k, v] : state.items) escape(v);
+    state = {};
+    state.open = true;
+    state.rest = heap().external("");
+  } else if (!found) {
+    for (auto& [k, v] : state.items) v = heap().merge(v, value, Sharing::uniform);
+    state.open = true;
+    state.rest = heap().merge(state.rest, value, Sharing::uniform);
+  }
+  heap().set_dict(dict, std::move(state));
+}
+
+void Interpreter::dict_delete(Value dict, Value key) {
+  key = resolve(key);
+  values::DictState rest = *values::Heap::dict_state(dict);
+  if (auto* mirrored = dict.as<values::Dict>()->mirrored; mirrored && key.is(Kind::string))
+    heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), {});
+  if (!known_key(key)) {
+    escape(dict);
+    return;
+  }
+  std::erase_if(rest.items, [&](const auto& item) { return same_key(item.first, key); });
+  heap().set_dict(dict, std::move(rest));
+}
+
+// What `dict.update(other)` and `dict(other)` read: a dict, or pairs. False if it is not known.
+bool Interpreter::dict_update(Value dict, Value other, Place where) {
+  other = resolve(other);
+  if (other.is(Kind::instance))
+    if (const Value keys = find_method(other.as<values::Instance>(), Name("keys"))) {
+      const auto names = take(call(keys, {}, where), where, true);
+      const Expr nowhere{ExprKind::none, {}};
+      if (!names) return false;
+      for (const Value& name : *names) dict_set(dict, name, subscript(other, name, nowhere));
+      return true;
+    }
+  if (other.is(Kind::dict)) {
+    const auto* state = values::Heap::dict_state(other);
+    const Value rest = state->open ? state->rest : Value{};
+    const bool whole = !state->open || rest;
+    for (const auto& [k, v] : std::vector(state->items)) dict_set(dict, k, v);
+    if (rest) dict_set(dict, heap().external(""), rest);
+    return whole;
+  }
+  const auto pairs = take(other, where, true);
+  if (!pairs) return false;
+  for (const Value& pair : *pairs) {
+    const auto parts = elements(pair, where);
+    if (!parts || parts->size() != 2) return false;
+    dict_set(dict, (*parts)[0], (*parts)[1]);
+  }
+  return true;
+}
+
+namespace {
+
+const values::DictState& state_of(const BuiltinCall& call) { return *values::Heap::dict_state(call.self); }
+
+// Anything may be under any key from here on.
+void lose_contents(const BuiltinCall& call) {
+  values::DictState more = state_of(call);
+  for (auto& [k, v] : more.items) v = call.heap().merge(v, call.heap().external(""), Sharing::uniform);
+  more.open = true;
+  more.rest = call.heap().external("");
+  call.heap().set_dict(call.self, std::move(more));
+  if (auto* mirrored = call.self.as<values::Dict>()->mirrored) {
+    call.open_up(*mirrored);
+    set_any(call.heap(), *mirrored, call.heap().external(""));
+  }
+}
+
+// keys, values, items: what `part` makes of each of them.
+Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>& part) {
+  const values::DictState& state = state_of(call);
+  std::vector<Value> items;
+  Value rest;
+  bool open = state.open;
+  for (const auto& [key, value] : state.items) {
+    if (!value) continue;  // taken away
+    if (value.is(Kind::choice) && (!value.as<values::Choice>()->yes || !value.as<values::Choice>()->no)) open = true;
+    items.push_back(part(key, call.run.resolve(value)));
+  }
+  if (!open) return call.heap().list(std::move(items));
+  if (state.rest) rest = part(call.heap().external(""), state.rest);
+  for (const Value& item : items) rest = call.heap().merge(rest, item, Sharing::uniform);
+  return call.heap().open_list(rest ? rest : part(call.heap().external(""), call.heap().external("")));
+}
+Value keys(const BuiltinCall& call) {
+  const Value all = list_of(call, [](Value key, Value) { return key; });
+  if (!values::Heap::list_state(all)->open) return all;
+  auto* view = call.heap().make<KeysView>();
+  view->state.value = all.as<values::List>()->state.value;
+  view->dict = call.self;
+  return Value::of(Kind::list, view);
+}
+Value values_of(const BuiltinCall& call) {
+  return list_of(call, [](Value, Value value) { return value; });
+}
+Value items(const BuiltinCall& call) {
+  return list_of(call, [&](Value key, Value value) { return call.heap().tuple({key, value}); });
+}
+
+Value get(const BuiltinCall& call) { return call.first ? call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none()) : Value{}; }
+Value get_item(const BuiltinCall& call) { return call.first ? call.run.dict_get(call.self, call.first, {}) : Value{}; }
+Value contains(const BuiltinCall& call) { return call.first ? call.run.compare(CompareOp::in, call.first, call.self) : Value{}; }
+Value set_item(const BuiltinCall& call) {
+  if (call.count != 2) return {};
+  call.run.dict_set(call.self, call.first, call.second);
+  return Value::none();
+}
+Value set_default(const BuiltinCall& call) {
+  if (!call.first) return {};
+  const Value result = call.run.dict_get(call.self, call.first, call.second ? call.second : Value::none());
+  call.run.dict_set(call.self, call.first, result);
+  return result;
+}
+Value pop(const BuiltinCall& call) {
+  if (!call.first) return {};
+  const Value result = call.run.dict_get(call.self, call.first, call.second);
+  if (!call.left()) call.dict_delete(call.self, call.first);
+  return result;
+}
+
+Value pop_item(const BuiltinCall& call) {
+  const values::DictState& state = state_of(call);
+  if (state.open || state.items.empty()) {
+    lose_contents(call);
+    return {};
+  }
+  const Value last = call.keyword("last");
+  const auto item = last && call.run.to_constant(last) == 0 ? state.items.front() : state.items.back();
+  call.dict_delete(call.self, item.first);
+  return call.heap().tuple({item.first, call.run.resolve(item.second)});
+}
+
+Value move_to_end(const BuiltinCall& call) {
+  values::DictState moved = state_of(call);
+  if (!call.first || moved.open) return {};
+  const auto found = std::ranges::find_if(moved.items, [&](const auto& item) { return call.run.same_key(item.first, call.first); });
+  if (found != moved.items.end()) std::rotate(found, found + 1, moved.items.end());
+  call.heap().set_dict(call.self, std::move(moved));
+  return Value::none();
+}
+
+Value update(const BuiltinCall& call) {
+  if (call.self.as<values::Dict>()->counts) {
+    call.run.count_items(call.self, call.first, call.where);
+    return Value::none();
+  }
+  for (const Value& other : call.positional)
+    if (!call.run.dict_update(call.self, other, call.where)) lose_contents(call);
+  for (const auto& [key, value] : call.arguments.keywords) call.run.dict_set(call.self, call.heap().string(key.text()), value);
+  if (call.arguments.spread) lose_contents(call);
+  return Value::none();
+}
+
+Value most_common(const BuiltinCall& call) {
+  const values::DictState& state = state_of(call);
+  if (!call.self.as<values::Dict>()->counts || state.open) return {};
+  std::vector<Value> pairs;
+  for (const auto& [k, v] : state.items) pairs.push_back(call.heap().tuple({k, call.run.resolve(v)}));
+  bool certain = true;
+  std::stable_sort(pairs.begin(), pairs.end(), [&](Value a, Value b) {
+    const auto answer = call.run.order(a.as<values::Tuple>()->items[1], b.as<values::Tuple>()->items[1]);
+    certain = certain && answer;
+    return answer && *answer > 0;
+  });
+  const auto most = call.first ? call.run.to_constant(call.first) : std::optional<std::int64_t>(static_cast<std::int64_t>(pairs.size()));
+  if (!certain || !most || *most < 0) return call.heap().open_list(call.heap().external(""));
+  if (static_cast<std::size_t>(*most) < pairs.size()) pairs.resize(static_cast<std::size_t>(*most));
+  return call.heap().list(std::move(pairs));
+}
+
+Value copy(const BuiltinCall& call) {
+  const values::DictState& state = state_of(call);
+  const Value copied = call.heap().dict(state.items, state.open, state.rest);
+  copied.as<values::Dict>()->factory = call.self.as<values::Dict>()->factory;
+  copied.as<values::Dict>()->counts = call.self.as<values::Dict>()->counts;
+  return copied;
+}
+
+Value clear(const BuiltinCall& call) {
+  call.heap().set_dict(call.self, {});
+  return Value::none();
+}
+
+const BuiltinTable& dict_methods() {
+  static const BuiltinTable table{
+      {"keys", keys},
+      {"values", values_of},
+      {"items", items},
+      {"get", get},
+      {"__contains__", contains},
+      {"__getitem__", get_item},
+      {"__setitem__", set_item},
+      {"setdefault", set_default},
+      {"pop", pop},
+      {"popitem", pop_item},
+      {"move_to_end", move_to_end},
+      {"update", update},
+      {"most_common", most_common},
+      {"copy", copy},
+      {"clear", clear},
+  };
+  return table;
+}
+
+} // namespace
+
+Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+  const Value made = dict_methods().run({*this, name, self, arguments, where});
+  return made ? made : heap().external("", where);
+}
+
+void Interpreter::count_items(Value counter, Value iterable, Place where) {
+  if (!iterable) return;
+  const auto items = take(iterable, where, true);
+  bool known = items.has_value() && !resolve(iterable).is(Kind::dict);
+  if (known)
+    for (const Value& raw : *items) {
+      const Value item = resolve(raw);
+      known = known && known_key(item);
+      if (!known) break;
+      const Int before = to_int(dict_get(counter, item, heap().integer(0)));
+      known = before != nullptr;
+      if (before) dict_set(counter, item, Value::of(symbols().add(before, symbols().constant(1))));
+    }
+  if (!known) escape(counter);
+}
+
+} // namespace stepzero::interpreter

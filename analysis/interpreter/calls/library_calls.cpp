@@ -1,0 +1,418 @@
+// Calls of what the program does not define: rows of libraries, and the events and problems that they record.
+#include "interpreter/interpreter.hpp"
+#include "interpreter/roots/asked_ranks.hpp"
+
+#include "interpreter/calls/unseen.hpp"
+#include "interpreter/classes/set_on_self.hpp"
+#include "syntax/spelling.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+namespace {
+constexpr int most_bases = 8;  // of a library class, up to object: a cycle in the table ends here
+} // namespace
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::size_t most_operands = 64;  // of a list that an operation takes
+
+// Does it hold where some number is 0?
+bool asks_for_none(const symbolic::Context& symbols, Cond condition) {
+  if (const auto compared = symbols.comparison(condition))
+    return (compared->op == symbolic::Compare::eq || compared->op == symbolic::Compare::le) && symbols.value(compared->right) == 0 && !symbols.value(compared->left);
+  if (symbols.form(condition) == symbolic::Context::Form::negation) return false;
+  const auto parts = symbols.operands(condition);
+  return std::any_of(parts.begin(), parts.end(), [&](Cond part) { return asks_for_none(symbols, part); });
+}
+
+// The choices that a condition is about: each unknown answer is one, and comparisons of the same numbers are one together.
+class Choices {
+public:
+  Choices(const symbolic::Context& symbols, Cond condition) : symbols_(symbols) { add(condition); }
+  void add(Cond condition) {
+    using Form = symbolic::Context::Form;
+    switch (symbols_.form(condition)) {
+    case Form::constant: return;
+    case Form::negation:
+    case Form::conjunction:
+    case Form::disjunction:
+      for (const Cond part : symbols_.operands(condition)) add(part);
+      return;
+    case Form::opaque: return join({condition});
+    case Form::compare: {
+      std::set<const void*> about;
+      symbols_.parts(condition, [&](Int atom) { about.insert(atom); }, [&](Cond part) { about.insert(part); });
+      return join(std::move(about));
+    }
+    }
+  }
+  std::size_t count() const { return choices_.size(); }
+
+private:
+  void join(std::set<const void*> about) {
+    std::erase_if(choices_, [&](const std::set<const void*>& other) {
+      if (std::none_of(other.begin(), other.end(), [&](const void* each) { return about.contains(each); })) return false;
+      about.insert(other.begin(), other.end());
+      return true;
+    });
+    choices_.push_back(std::move(about));
+  }
+  const symbolic::Context& symbols_;
+  std::vector<std::set<const void*>> choices_;
+};
+} // namespace
+
+Value Interpreter::library_symbol(std::string_view path) {
+  if (const auto known = spellings_.find(path); known != spellings_.end()) return Value::of(Kind::library, known->second);
+  const std::string canonical(library_.canonical(path));
+  auto it = library_symbols_.find(canonical);
+  if (it == library_symbols_.end()) {
+    auto* made = heap().make<values::LibrarySymbol>();
+    made->path = heap().keep(canonical);
+    made->row = library_.find(canonical);
+    it = library_symbols_.emplace(canonical, made).first;
+  }
+  spellings_.emplace(path, it->second);
+  return Value::of(Kind::library, it->second);
+}
+
+const Row* Interpreter::method_row(std::string_view class_path, Name method) const {
+  const auto [known, fresh] = method_rows_.try_emplace({class_path.data(), method}, nullptr);
+  if (!fresh) return known->second;
+  for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
+    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text()))) return known->second = row;
+    const Row* cls = library_.find(class_path);
+    if (!cls) break;
+    class_path = cls->base;
+  }
+  return nullptr;
+}
+
+const Row* Interpreter::constructor_row(std::string_view class_path) const {
+  const Row* first = library_.find(class_path);
+  for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
+    if (const Row* init = library_.find(std::string(class_path) + ".__init__")) return init;
+    const Row* cls = library_.find(class_path);
+    if (!cls || cls->run) return cls;
+    class_path = cls->base;
+  }
+  return first;
+}
+
+values::Instance* Interpreter::make_native(std::string_view class_path, Place where) {
+  auto* object = heap().make<values::Instance>();
+  object->native = library_symbol(class_path).as<values::LibrarySymbol>();
+  object->born = where;
+  object->open = true;
+  return object;
+}
+
+bool Interpreter::is_a(Value object, std::string_view class_path) const {
+  if (!object.is(Kind::instance)) return false;
+  const auto* instance = object.as<values::Instance>();
+  const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
+  if (!native) return false;
+  if (native->path == class_path) return true;
+  const Row* row = native->row;
+  for (int i = 0; i < most_bases && row; ++i, row = row->base_row)
+    if (row->path == class_path || row->base == class_path) return true;
+  return false;
+}
+
+// An argument that has no default and is not given. Operators are held against their signature where they are run; what communicates
+// takes a root in more than one way.
+static std::string_view lacking_argument(const Call& call) {
+  const Row& row = call.row;
+  if (row.op || row.collective || row.message || call.spread || !call.expr || row.kind == values::RowKind::property || row.kind == values::RowKind::constant) return {};
+  const auto* object = call.self.is(Kind::instance) ? call.self.as<values::Instance>() : nullptr;
+  if (row.kind == values::RowKind::method ? !object || !object->native || object->cls || object->symbolic : static_cast<bool>(call.self)) return {};
+  if (std::ranges::any_of(call.expr->arguments, [](const Expr* each) { return each->kind == ExprKind::starred; })) return {};
+  for (std::size_t i = 0; i < row.parameters.size(); ++i)
+    if (!call.given[i] && (i >= row.defaults.size() || row.defaults[i].kind == Kind::absent)) {
+      // A default that is no constant is one, too.
+      const std::string_view name = row.parameters[i].text();
+      const auto at = row.signature.find(std::string(name) + "=");
+      return at != std::string_view::npos && (at == 0 || row.signature[at - 1] == ' ') ? std::string_view{} : name;
+    }
+  return {};
+}
+
+Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where,
+                                const CallExpr* expr) {
+  if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
+    if (self) arguments.positional.insert(arguments.positional.begin(), self);
+    return call_builtin(symbol_called.path.substr(9), arguments, where);
+  }
+  const Row* row = symbol_called.row;
+  if (!row || is_replaced(outermost_globals(frame_), symbol_called.path)) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+  if (!row->pure) ++may_raise_;
+
+  // Modes, reductions, devices.
+  if (row->op || symbol_called.path.starts_with(library_.types().layers) || symbol_called.path == library_.types().device) {
+    for (const Value& argument : arguments.positional) note_choice_by_text(argument);
+    for (const auto& [name, argument] : arguments.keywords) note_choice_by_text(argument);
+  }
+  // Operations on operands that are not the same on every path are run for each of them.
+  if (row->op) {
+    if (self.is(Kind::choice))
+      return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
+    // More of them than it takes are refused whatever they are.
+    const bool too_many = !arguments.spread && !row->takes_rest && arguments.positional.size() + (self && row->self_first) > row->positional;
+    for (std::size_t i = 0; i < arguments.positional.size() && !too_many; ++i)
+      if (const Value argument = resolve(arguments.positional[i]); argument.is(Kind::choice))
+        return over_choices(
+            argument,
+            [&](Value side) {
+              Arguments one = arguments;
+              one.positional[i] = side;
+              return call_library(symbol_called, self, std::move(one), where, expr);
+            },
+            where);
+    if (policy_.follows_keyword_choices)
+      for (std::size_t i = 0; i < arguments.keywords.size(); ++i)
+        if (const Value argument = resolve(arguments.keywords[i].second); argument.is(Kind::choice))
+          return over_choices(
+              argument,
+              [&](Value side) {
+                Arguments one = arguments;
+                one.keywords[i].second = side;
+                return call_library(symbol_called, self, std::move(one), where, expr);
+              },
+              where);
+  }
+  if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
+  Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
+  made.behind = arguments.behind;
+  made.arguments.resize(row->parameters.size());
+  made.given.resize(row->parameters.size());
+  for (std::size_t i = 0; i < arguments.positional.size(); ++i) {
+    if (i < row->positional) {
+      made.arguments[i] = arguments.positional[i];
+      made.given[i] = true;
+    } else {
+      made.rest.push_back(arguments.positional[i]);
+    }
+  }
+  for (const auto& [name, value] : arguments.keywords) {
+    std::size_t i = 0;
+    while (i < row->parameters.size() && !(row->parameters[i] == name)) ++i;
+    if (i < row->parameters.size()) {
+      made.arguments[i] = value;
+      made.given[i] = true;
+    } else {
+      made.options.push_back({name, value});
+    }
+  }
+  for (std::size_t i = 0; i < row->parameters.size(); ++i)
+    if (!made.given[i] && !arguments.spread && i < row->defaults.size()) {
+      const values::Constant& constant = row->defaults[i];
+      switch (constant.kind) {
+      case Kind::none: made.arguments[i] = Value::none(); break;
+      case Kind::boolean: made.arguments[i] = heap().boolean(constant.integer != 0); break;
+      case Kind::integer: made.arguments[i] = heap().integer(constant.integer); break;
+      case Kind::real: made.arguments[i] = Value::of(constant.real); break;
+      case Kind::string: made.arguments[i] = heap().string(constant.text); break;
+      default: break;
+      }
+    }
+
+  // What communicates takes what its signature says: Python raises before any message.
+  const bool communicates = row->message || (row->collective && !row->collective->hidden);
+  if (communicates && !made.options.empty() && !row->takes_options && row->kind == values::RowKind::function && row->path.starts_with(library_.types().root)) {
+    const std::string_view written = made.options.front().first.text(), name = row->path.substr(row->path.rfind('.') + 1);
+    std::string meant;
+    for (const Name parameter : row->parameters)
+      if (syntax::letters_between(written, parameter.text()) <= (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u)) meant = parameter.text();
+    problem(values::ProblemKind::argument, made)->text = "`" + std::string(name) + "` has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+    return heap().external("", where);
+  }
+
+  if (const std::string_view lacking = row->path.starts_with(library_.types().root) ? lacking_argument(made) : std::string_view{}; !lacking.empty()) {
+    problem(values::ProblemKind::argument, made)->text = "`" + std::string(row->path.substr(row->path.rfind('.') + 1)) + "` is called without its argument `" + std::string(lacking) + "`";
+    return heap().external("", where);
+  }
+
+  if (row->kind == values::RowKind::class_) {
+    const bool is_init = static_cast<bool>(self);
+    if (!is_init) {
+      auto* object = make_native(row->path, where);
+      made.self = Value::of(Kind::instance, object);
+    }
+    Value result = row->run ? row->run(made) : Value{};
+    if (!result) result = made.self;
+    record_operation(made, result);
+    return is_init ? Value::none() : result;
+  }
+  // Operations on arguments that are not the same on every path are run for each of them.
+  if (self.is(Kind::choice))
+    return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
+  Value result;
+  if (row->run) {
+    const bool is_forward = row->operation == values::Operation::forward;
+    forwards_ += is_forward;
+    result = row->run(made);
+    forwards_ -= is_forward;
+  } else {
+    std::vector<Value> sources = arguments.positional;
+    sources.push_back(self);
+    for (const auto& [name, argument] : arguments.keywords) sources.push_back(argument);
+    result = heap().unknown_from(sources, where);
+  }
+  record_operation(made, result);
+  return result;
+}
+
+void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
+  if (called.row.operation == values::Operation::none || rehearsals_ > 0 || !matters(called)) return;
+  if (called.row.operation == values::Operation::forward && forwards_ > 0) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = called.place;
+  event->calls = site_;
+  event->row = &called.row;
+  event->expr = called.expr;
+  event->self = resolve(extra_self ? extra_self : called.self);
+  event->arguments = called.arguments;
+  // What stands behind the parameters is of interest where data is moved or parted, or a function is handed its inputs.
+  if (called.row.operation == values::Operation::transfer || called.row.operation == values::Operation::split || called.row.operation == values::Operation::recomputed)
+    event->arguments.insert(event->arguments.end(), called.rest.begin(), called.rest.end());
+  if (called.row.operation == values::Operation::transfer)
+    for (const auto& [name, value] : called.options) event->arguments.push_back(value);
+  event->result = result;
+  event->expected = expected_ > 0;
+  event->around = around_;
+  const auto state = [&](Value value) -> const values::TensorState* {
+    value = resolve(value);
+    if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+    if (!value.is(Kind::tensor)) return nullptr;
+    const values::TensorState* now = value.as<values::Tensor>()->now();
+    if (heap().requires_grad(*now) == now->requires_grad) return now;
+    values::TensorState settled = *now;
+    settled.requires_grad = heap().requires_grad(*now);
+    return heap().state(settled);
+  };
+  event->made = state(result);
+  event->tensors.push_back(state(event->self));
+  for (Value& argument : event->arguments) {
+    argument = resolve(argument);
+    event->tensors.push_back(state(argument));
+    event->lists.push_back(argument.is(Kind::list) ? values::Heap::list_state(argument) : nullptr);
+  }
+  append(event);
+}
+
+// The arguments, what lies in lists and tuples of them, and the object.
+void Interpreter::each_operand(const Call& called, const std::function<void(Value)>& look) {
+  for (const auto* part : {&called.arguments, &called.rest})
+    for (const Value& argument : *part) {
+      const Value operand = resolve(argument);
+      look(operand);
+      if (const auto* items = operand.is(Kind::tuple)  ? &operand.as<values::Tuple>()->items
+                              : operand.is(Kind::list) ? &values::Heap::list_state(operand)->items
+                                                       : nullptr)
+        for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
+    }
+  look(resolve(called.self));
+}
+
+void Interpreter::blame(const Call& called) {
+  each_operand(called, [&](Value operand) { heap().blame(operand); });
+}
+
+// Does the condition say that somebody gave what may be left out?
+bool Interpreter::is_about_option(Cond given) const {
+  const auto parts = record_.symbols.operands(given);
+  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    for (const syntax::Parameter& parameter : frame->function->parameters->list) {
+      const values::Slot* slot = frame->scope->names.find(parameter.name);
+      if (!slot || !slot->value.is(Kind::unknown)) continue;
+      const auto* unknown = slot->value.as<values::Unknown>();
+      if (unknown->is_none && unknown->default_value.is(Kind::none) && std::ranges::find(parts, unknown->is_none) != parts.end()) return true;
+    }
+  }
+  return false;
+}
+
+// Who may catch it, and under which condition it happens.
+void Interpreter::settle(ProblemEvent& event, Cond when, bool again) {
+  event.guarded = may_not_fail() || again || asked_by_callee();
+  event.assumption = assumption();
+  const Cond chosen = event.assumption ? event.assumption : when && symbols().form(when) == symbolic::Context::Form::opaque ? when : nullptr;
+  if (when) event.assumption = event.assumption ? symbols().logical_and(event.assumption, when) : when;
+  // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that they are ever chosen together.
+  if (chosen && in_test()) event.guarded = true;
+  // What fails of anything but nothing is right where the program asks whether there is nothing.
+  if (when) event.guarded = event.guarded || std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
+  if (chosen && !event.guarded) {
+    Choices choices(symbols(), chosen);
+    for (const Cond taken : path_) {
+      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
+      const auto form = symbols().form(taken);
+      if (form == symbolic::Context::Form::opaque || (form == symbolic::Context::Form::negation && is_about_option(taken))) choices.add(taken);
+      // One on this side of another choice, a second on the other.
+      if (form == symbolic::Context::Form::disjunction) symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
+    }
+    event.guarded = choices.count() > 1;
+  }
+}
+
+ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called, Cond when) {
+  auto* event = record_.event<ProblemEvent>();
+  event->problem = kind;
+  event->place = called.place;
+  event->calls = site_;
+  event->row = &called.row;
+  event->expr = called.expr;
+  event->node = called.node;
+  event->self = called.self;
+  bool again = false;
+  each_operand(called, [&](Value operand) { again = again || heap().is_blamed(operand); });
+  settle(*event, when, again);
+  // One branch is for one kind of tensor: who gives what is for another kind does not get there.
+  for (const Frame* frame = frame_; frame && frame->outer && !event->guarded; frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    const auto& parameters = frame->function->parameters->list;
+    const std::span<const Cond> taken = std::span(path_).subspan(std::min(frame->depth, path_.size()));
+    const auto is_asked = [&](const syntax::Parameter& parameter) { return asked_for_rank(*frame->scope, parameter.name) || asked_for_rank(*this, questions_, *frame->scope, parameter.name, taken); };
+    if (std::none_of(parameters.begin(), parameters.end(), is_asked)) continue;
+    for (const syntax::Parameter& parameter : parameters)
+      if (const values::Slot* slot = frame->scope->names.find(parameter.name); slot && !is_asked(parameter))
+        each_operand(called, [&](Value operand) { event->guarded = event->guarded || operand == resolve(slot->value); });
+  }
+  if (!event->guarded) {
+    each_operand(called, [&](Value operand) {
+      const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now() : nullptr;
+      if (state && !event->overridable)
+        for (const values::Object* source : state->graph)
+          if (const auto* function = dynamic_cast<const values::Unknown*>(source); function && function->attributes.find(Name("$keeps_size"))) {
+            event->overridable = true;
+            event->evidence.emplace_back(function->born, "taken to keep the size of what it is given");
+          }
+    });
+  }
+  if (again || (!event->guarded && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure)) blame(called);
+  // What fails in the first round of a loop is seen in its rehearsal.
+  if (rehearsals_ <= 1) append(event);
+  // One process goes on in the handler that takes it. Of wrong arguments it is not said what they raise.
+  if (limits_.as_rank && catching_ > 0 && !again && !event->assumption && !event->overridable && kind < values::ProblemKind::first_without_failure && kind != values::ProblemKind::argument)
+    (void)raise_builtin(kind == values::ProblemKind::index ? "IndexError" : "RuntimeError", called.place);
+  return event;
+}
+
+ProblemEvent* Interpreter::problem_at(values::ProblemKind kind, Place where, const syntax::Expr* node, std::string text) {
+  auto* event = record_.event<ProblemEvent>();
+  event->problem = kind;
+  event->place = where;
+  event->calls = site_;
+  event->node = node;
+  event->text = std::move(text);
+  settle(*event, nullptr, false);
+  if (rehearsals_ <= 1) append(event);
+  return event;
+}
+
+} // namespace stepzero::interpreter

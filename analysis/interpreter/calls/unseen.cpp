@@ -1,0 +1,179 @@
+#include "interpreter/calls/unseen.hpp"
+#include "values/devices.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using values::Kind;
+using values::Object;
+using syntax::Name;
+using values::Unknown;
+
+namespace {
+
+constexpr std::size_t most_sources = 8;
+constexpr int deepest_part = 8;
+constexpr std::string_view lies_on_kept = "$lies_on", parts_lie_on = "$parts_lie_on", moved_kept = "$moved", batch_kept = "$batch", part_of_batch = "$part_of_batch";
+
+// What is noted was so from the beginning: no write.
+void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
+Value kept(const Unknown& value, std::string_view name) {
+  return value.attributes.value(Name(name));
+}
+std::vector<const Object*> objects(Value tuple) {
+  std::vector<const Object*> found;
+  if (tuple.is(Kind::tuple))
+    for (const Value& item : tuple.as<values::Tuple>()->items) found.push_back(item.object());
+  return found;
+}
+
+} // namespace
+
+void note_part(values::Heap& heap, Value part, const Unknown& whole) {
+  if (!part.is(Kind::unknown)) return;
+  Unknown& made = *part.as<Unknown>();
+  if (comes_from_unseen(whole)) keep(heap, made, "$part_of", Value::of(Kind::unknown, &whole));
+  if (kept(whole, moved_kept)) keep(heap, made, moved_kept, heap.boolean(true));
+  // Of a part of a part nobody knows that it is more than a number, which goes with any device.
+  if (const Value device = kept(whole, parts_lie_on)) keep(heap, made, lies_on_kept, device);
+  if (kept(whole, batch_kept)) keep(heap, made, part_of_batch, heap.boolean(true));
+}
+
+void note_batch(values::Heap& heap, Value value) {
+  if (value.is(Kind::unknown)) keep(heap, *value.as<Unknown>(), batch_kept, heap.boolean(true));
+}
+Sharing sharing_of_length(const Unknown& value) {
+  return value.sharing == Sharing::local && (kept(value, batch_kept) || kept(value, part_of_batch)) ? Sharing::unseen : value.sharing;
+}
+
+void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts) {
+  if (!value.is(Kind::unknown)) return;
+  keep(heap, *value.as<Unknown>(), lies_on_kept, Value::of(Kind::device, &device));
+  if (of_parts) keep(heap, *value.as<Unknown>(), parts_lie_on, Value::of(Kind::device, &device));
+}
+void forget_device(values::Heap& heap, Value value) {
+  if (!value.is(Kind::unknown)) return;
+  for (const std::string_view name : {lies_on_kept, parts_lie_on})
+    if (kept(*value.as<Unknown>(), name)) heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
+}
+const values::Device* lies_on(const Unknown& value) {
+  const Value device = kept(value, lies_on_kept);
+  return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+}
+
+void note_transfer(Interpreter& run, Value made, Value function, const Arguments& arguments) {
+  const auto carries = [&](Value value) {
+    value = run.resolve(value);
+    return values::is_device(value) || (value.is(Kind::unknown) && kept(*value.as<Unknown>(), moved_kept));
+  };
+  bool moved = std::ranges::any_of(arguments.positional, carries) || std::ranges::any_of(arguments.keywords, [&](const auto& given) { return carries(given.second); });
+  if (function.is(Kind::unknown)) {
+    const std::string_view called = function.as<Unknown>()->name, method = called.substr(called.rfind('.') + 1);
+    const values::Row* row = run.method_row(run.library().types().tensor, Name(method));
+    moved = moved || carries(function) || (row && row->operation == values::Operation::transfer);
+  }
+  if (moved && made.is(Kind::unknown)) keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+}
+bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
+
+void note_operands(values::Heap& heap, Value made, Value left, Value right) {
+  std::vector<Value> from;
+  for (const Value& side : {left, right})
+    if (side.is(Kind::unknown) && comes_from_unseen(*side.as<Unknown>())) from.push_back(side);
+  if (!from.empty()) keep(heap, *made.as<Unknown>(), "$operands", heap.tuple(std::move(from)));
+}
+
+void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
+  std::vector<Value> from;
+  bool computed = arguments.spread;
+  Value device;
+  // A method of such a value computes from it.
+  if (function.is(Kind::unknown))
+    if (const Unknown* object = whole_of(*function.as<Unknown>())) {
+      from.push_back(Value::of(Kind::unknown, object));
+      computed = true;
+    }
+  const auto take = [&](Value argument) {
+    argument = run.resolve(argument);
+    switch (argument.kind) {
+    case Kind::unknown:
+    case Kind::tensor:
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::dict: computed = true; break;
+    // `batch["x"].to(device)`
+    case Kind::device: device = argument; return;
+    default: return;
+    }
+    const Value tensor = argument.is(Kind::unknown) ? argument.as<Unknown>()->state.value : argument;
+    if (tensor.is(Kind::tensor)) {
+      const values::TensorState& state = *tensor.as<values::Tensor>()->now();
+      for (const Object* source : state.graph)
+        if (dynamic_cast<const Unknown*>(source) && from.size() < most_sources) from.push_back(Value::of(Kind::unknown, source));
+      if (state.device && !values::chosen(state.device)) device = Value::of(Kind::device, state.device);
+    } else if (argument.is(Kind::unknown)) {
+      if (const values::Device* on = given_on(*argument.as<Unknown>())) device = Value::of(Kind::device, on);
+      if (comes_from_unseen(*argument.as<Unknown>()) && from.size() < most_sources) from.push_back(argument);
+    }
+  };
+  for (const Value& argument : arguments.positional) take(argument);
+  for (const auto& [keyword, argument] : arguments.keywords) take(argument);
+  Unknown& result = *made.as<Unknown>();
+  if (device) keep(run.heap(), result, "$given_on", device);
+  if (!computed) return;
+  keep(run.heap(), result, "$given", run.heap().tuple(std::move(from)));
+  // `self.teacher_model` by its last word.
+  const std::string_view word = name.substr(name.find_last_of("._") + 1);
+  if (run.library().find("$model." + std::string(word))) keep(run.heap(), result, "$of_model", run.heap().boolean(true));
+}
+
+namespace {
+constexpr std::string_view owner_kept = "$owner";
+constexpr std::string_view of_unseen = "$unseen.";
+} // namespace
+
+void note_owner(Interpreter& run, Value made, const Unknown& object, Name name) {
+  if (made.is(Kind::unknown) && run.library().find(std::string(of_unseen) + std::string(name.text()))) keep(run.heap(), *made.as<Unknown>(), owner_kept, Value::of(Kind::unknown, &object));
+}
+
+Role role_of(Interpreter& run, const Unknown& function, const Arguments& arguments) {
+  if (const Value owner = kept(function, owner_kept); owner.is(Kind::unknown)) {
+    const std::string_view method = function.name.substr(function.name.rfind('.') + 1);
+    const values::Row* row = run.library().find(std::string(of_unseen) + std::string(method));
+    const bool fits = row && !arguments.spread && arguments.keywords.empty() && arguments.positional.size() <= row->positional;
+    return fits ? Role{row, owner.as<Unknown>()} : Role{};
+  }
+  for (const auto& [name, slot] : function.attributes.entries())
+    if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  // By its name it is a model.
+  const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
+  if (run.library().find("$model." + std::string(word))) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  return {};
+}
+
+bool comes_from_unseen(const Unknown& value) {
+  int depth = 0;
+  for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)
+    if (kept(*at, "$given") || kept(*at, "$operands")) return true;
+  return false;
+}
+
+std::vector<const Object*> operands_of(const Unknown& value) { return objects(kept(value, "$operands")); }
+std::vector<const Object*> given_to(const Unknown& result) { return objects(kept(result, "$given")); }
+
+const Unknown* whole_of(const Unknown& part) {
+  const Value whole = kept(part, "$part_of");
+  return whole.is(Kind::unknown) ? whole.as<Unknown>() : nullptr;
+}
+
+bool is_of_model(const Unknown& result) { return static_cast<bool>(kept(result, "$of_model")); }
+
+const values::Device* given_on(const Unknown& result) {
+  int depth = 0;
+  for (const Unknown* at = &result; at && depth < deepest_part; at = whole_of(*at), ++depth)
+    if (const Value device = kept(*at, "$given_on"); device.is(Kind::device)) return device.as<values::Device>();
+  return nullptr;
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,387 @@
+// Calls of code that is not seen: what may be otherwise behind them, and what is recorded of them.
+#include "interpreter/interpreter.hpp"
+
+#include "interpreter/calls/unseen.hpp"
+#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/roots/asked_ranks.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::size_t most_kept = 32;  // fields of a dict that unseen code is handed
+} // namespace
+
+void Interpreter::open_empty(Value held, int depth) {
+  constexpr int deepest = 3;
+  held = resolve(held);
+  if (depth > deepest) return;
+  if (held.is(Kind::list)) {
+    const auto* state = values::Heap::list_state(held);
+    if (state->open) return;
+    if (state->items.empty()) return escape(held);
+    for (const Value& item : std::vector(state->items)) open_empty(item, depth + 1);
+  } else if (held.is(Kind::dict)) {
+    const auto* state = values::Heap::dict_state(held);
+    if (state->open) return;
+    if (state->items.empty()) return escape(held);
+    for (const auto& [key, item] : std::vector(state->items)) open_empty(item, depth + 1);
+  }
+}
+
+bool Interpreter::may_rebind(const syntax::Stmt* stmt) {
+  using namespace syntax;
+  const auto any = [this](syntax::Block block) { return std::ranges::any_of(block, [this](const Stmt* part) { return may_rebind(part); }); };
+  switch (stmt->kind) {
+  case StmtKind::nonlocal:
+  case StmtKind::global: return true;
+  case StmtKind::if_: return any(as<IfStmt>(*stmt).body) || any(as<IfStmt>(*stmt).orelse);
+  case StmtKind::function:
+  case StmtKind::class_: break;
+  default: return false;
+  }
+  const auto [it, fresh] = may_rebind_.try_emplace(stmt, false);
+  if (!fresh) return it->second;
+  const bool found = any(stmt->kind == StmtKind::function ? as<FunctionStmt>(*stmt).body : as<ClassStmt>(*stmt).body);
+  return may_rebind_[stmt] = found;
+}
+
+void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt) {
+  using namespace syntax;
+  if (!may_rebind(stmt)) return;
+  const auto lose = [&](values::Slot* slot, Name name) {
+    if (slot && slot->value) heap().set(*slot, heap().external(name.text()));
+  };
+  const auto inner = [&](syntax::Block block) {
+    for (const Stmt* part : block) lose_rebound(scope, part);
+  };
+  switch (stmt->kind) {
+  case StmtKind::nonlocal:
+    for (const Name name : as<NonlocalStmt>(*stmt).names)
+      for (const values::Scope* at = scope; at && at != at->globals; at = at->parent)
+        if (!at->is_class && at->names.find(name)) {
+          lose(at->names.find(name), name);
+          break;
+        }
+    return;
+  case StmtKind::global:
+    for (const Name name : as<GlobalStmt>(*stmt).names)
+      if (scope && scope->globals) lose(scope->globals->names.find(name), name);
+    return;
+  case StmtKind::function: inner(as<FunctionStmt>(*stmt).body); return;
+  case StmtKind::class_: inner(as<ClassStmt>(*stmt).body); return;
+  case StmtKind::if_:
+    inner(as<IfStmt>(*stmt).body);
+    inner(as<IfStmt>(*stmt).orelse);
+    return;
+  default: return;
+  }
+}
+
+namespace {
+const Name looked_up{"$looked_up"};  // of a value that a mapping gave, or None where it has no such key
+
+constexpr int most_choices = 4;  // that lie in each other
+void each_unknown(Value value, const std::function<void(const values::Unknown&)>& look, int depth = 0) {
+  if (value.is(Kind::unknown)) look(*value.as<values::Unknown>());
+  if (!value.is(Kind::choice) || depth >= most_choices) return;
+  each_unknown(value.as<values::Choice>()->yes, look, depth + 1);
+  each_unknown(value.as<values::Choice>()->no, look, depth + 1);
+}
+
+// Whether `mapping.get(key)` finds something is for the mapping to say: a function that asks whether it is given None may always be.
+void note_looked_up(values::Heap& heap, Value function, const Arguments& arguments, Value made) {
+  if (!function.is(Kind::unknown) || !made.is(Kind::unknown) || !function.as<values::Unknown>()->name.ends_with(".get")) return;
+  if (arguments.spread || !arguments.keywords.empty() || arguments.positional.empty() || arguments.positional.size() > 2) return;
+  if (arguments.positional.size() == 1 || arguments.positional.back().is(Kind::none)) heap.slot_of(made.as<values::Unknown>()->attributes, looked_up).value = Value::none();  // it is new: no write
+}
+} // namespace
+
+bool Interpreter::asked_by_callee() const {
+  std::size_t end = path_.size();
+  const auto is_taken = [&](Cond condition, std::size_t from) {
+    return std::any_of(path_.begin() + static_cast<std::ptrdiff_t>(std::min(from, end)), path_.begin() + static_cast<std::ptrdiff_t>(end), [&](Cond taken) {
+      return taken == condition || (record_.symbols.form(taken) == symbolic::Context::Form::conjunction && std::ranges::find(record_.symbols.operands(taken), condition) != record_.symbols.operands(taken).end());
+    });
+  };
+  for (const Frame* frame = frame_; frame && frame->outer; end = std::min(end, frame->depth), frame = frame->outer) {
+    if (!frame->function || !frame->function->parameters) continue;
+    for (const syntax::Parameter& parameter : frame->function->parameters->list) {
+      const values::Slot* slot = frame->scope->names.find(parameter.name);
+      bool asked = false;
+      if (slot)
+        each_unknown(slot->value, [&](const values::Unknown& given) {
+          if (!given.is_none) return;
+          if (!given.default_value.is(Kind::none) && slot->value.is(Kind::unknown)) asked = asked || is_taken(given.is_none, frame->depth);
+          if (given.attributes.find(looked_up)) asked = asked || is_taken(record_.symbols.logical_not(given.is_none), frame->depth);
+        });
+      if (asked) return true;
+    }
+  }
+  return false;
+}
+
+void Interpreter::escape(Value value, int depth) {
+  value = resolve(value);
+  if (depth > 2) return;
+  // The names around the classes of an object and its parts, and around the functions that it holds, which those may rebind.
+  std::size_t visited = 0;
+  const std::function<void(Value, int)> lose_counted = [&](Value part, int below) {
+    part = resolve(part);
+    constexpr int deepest_part = 4;            // what unseen code is handed it reaches through few attributes
+    constexpr std::size_t most_visited = 128;  // each escape would cost the size of the model else
+    if (below > deepest_part || ++visited > most_visited) return;
+    if (part.is(Kind::function)) {
+      const auto* function = part.as<values::Function>();
+      if (function->stmt) return lose_rebound(function->closure, function->stmt);
+      for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent)
+        for (const auto& [name, slot] : std::vector(scope->names.entries())) {
+          const Value beside = slot->value;
+          if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
+          if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
+        }
+    } else if (part.is(Kind::class_)) {
+      lose_filled_by_objects(heap(), *part.as<values::Class>());
+    } else if (part.is(Kind::list)) {
+      for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_counted(item, below + 1);
+    } else if (part.is(Kind::tuple)) {
+      for (const Value& item : part.as<values::Tuple>()->items) lose_counted(item, below + 1);
+    } else if (part.is(Kind::instance)) {
+      const auto* object = part.as<values::Instance>();
+      if (object->cls && object->cls->body && object->cls->stmt && object->cls->body->parent && object->cls->body->parent != object->cls->globals) lose_rebound(object->cls->body, object->cls->stmt);
+      for (const auto& [name, slot] : std::vector(object->attributes.entries())) lose_counted(slot->value, below + 1);
+    }
+  };
+  switch (value.kind) {
+  case Kind::choice:
+    escape(value.as<values::Choice>()->yes, depth);
+    escape(value.as<values::Choice>()->no, depth);
+    return;
+  case Kind::list: {
+    values::ListState state = *values::Heap::list_state(value);
+    if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;
+    for (const Value& item : state.items) escape(item, depth + 1);
+    state.open = true;
+    state.length = nullptr;
+    state.rest = heap().external("");
+    state.items.clear();
+    heap().set_list(value, std::move(state));
+    return;
+  }
+  case Kind::dict: {
+    heap().note_write(nullptr);
+    values::DictState state = *values::Heap::dict_state(value);
+    state.open = true;
+    state.rest = heap().external("");
+    heap().set_dict(value, std::move(state));
+    return;
+  }
+  case Kind::unknown:
+    if (value.as<values::Unknown>()->is_gradient) lose_gradients();
+    if (const Value functions = value.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions, depth);
+    return;
+  case Kind::instance: {
+    heap().note_write(nullptr);
+    heap().note_grad_write();
+    lose_gradients();
+    auto* object = value.as<values::Instance>();
+    lose_set_by_methods(heap(), *object);
+    lose_counted(value, 0);
+    if (is_a(value, library_.types().module))
+      if (const Row* row = method_row(library_.types().module, "$out_of_sight")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
+    // A namespace of arguments, and the parser that makes it, may be given further ones.
+    const bool declares = !object->cls && (object->attributes.find(Name("$declared")) || object->attributes.find(Name("$known_names")));
+    if (((object->cls && !object->symbolic && !is_a(value, library_.types().module)) || declares) && !object->attributes.find(handed_out))
+      heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
+    return;
+  }
+  case Kind::bound: {
+    const auto* bound = value.as<values::Bound>();
+    // The method may set what it likes on its object, and call the others.
+    if (const Value self = resolve(bound->self); self.is(Kind::instance) && bound->function.is(Kind::function)) lose_set_by_methods(heap(), *self.as<values::Instance>());
+    escape(bound->function, depth + 1);
+    return;
+  }
+  case Kind::function: {
+    // It may be called there, and change what it holds of the functions around it.
+    lose_gradients();
+    const auto* function = value.as<values::Function>();
+    for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) {
+      std::vector<Value> held;
+      for (const auto& [name, slot] : scope->names.entries())
+        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
+      for (const Value& each : held) escape(each, depth + 1);
+      // It may call the functions that stand beside it.
+      for (const auto& [name, slot] : std::vector(scope->names.entries())) {
+        const Value beside = slot->value;
+        if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
+        if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
+      }
+    }
+    if (function->stmt) lose_rebound(function->closure, function->stmt);
+    return;
+  }
+  case Kind::class_: {
+    // Its methods may be called there.
+    const auto* cls = value.as<values::Class>();
+    if (!cls->stmt || !cls->body) return;
+    lose_filled_by_objects(heap(), *cls);
+    lose_rebound(cls->body, cls->stmt);
+    for (const auto& [name, slot] : std::vector(cls->body->names.entries()))
+      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) escape(slot->value, depth + 1);
+    return;
+  }
+  case Kind::tuple:
+    for (const Value& item : value.as<values::Tuple>()->items) escape(item, depth + 1);
+    return;
+  case Kind::tensor: {
+    // Unseen code may have communicated: nothing is known of how the content relates among ranks.
+    values::TensorState state = *value.as<values::Tensor>()->now();
+    heap().note_write(&state);
+    heap().note_grad_write();
+    if (state.is_gradient || value.as<values::Tensor>()->role == values::TensorRole::parameter) lose_gradients();
+    if (state.external) return;
+    state.external = true;
+    state.sharing = Sharing::unseen;
+    state.content = nullptr;
+    state.extent = nullptr;
+    heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
+    return;
+  }
+  default: return;
+  }
+}
+
+void Interpreter::note_gradient_written(Value of, Place where) {
+  // An optimizer that the program writes works on gradients, as every other does.
+  for (const CallSite* call = site_; call; call = call->outer)
+    if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native && cls->native->row && cls->native->row->operation == values::Operation::optimizer_made) return;
+  const Row* row = rehearsals_ > 0 ? nullptr : method_row(library_.types().tensor, "grad.__set__");
+  if (!row) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = resolve(of);
+  event->tensors.resize(1);
+  event->around = around_;
+  append(event);
+}
+
+void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partly) {
+  Seeds seeds = Seeds::unknown;
+  seed = resolve(seed);
+  if (seed && !heap().is_external(seed)) seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
+  // The last seed holds, where it is set for certain.
+  const bool certain = !partly && path_.empty() && generic_depth_ == 0;
+  for (std::size_t i = 0; i < seeds_.size(); ++i)
+    if (Seeds& own = seeds_[i]; !stream || i == static_cast<std::size_t>(*stream)) own = certain || own == Seeds::never || own == seeds ? seeds : Seeds::unknown;
+}
+
+namespace {
+// A dictionary as it is now: whoever has it may change it. Others, and those of which not all is known, are themselves.
+Value as_it_is(values::Heap& heap, Value value) {
+  if (!value.is(Kind::dict)) return value;
+  const auto* state = values::Heap::dict_state(value);
+  if (state->open || state->items.empty() || state->items.size() > most_kept) return value;
+  const Value now = heap.dict(std::vector(state->items));
+  now.object()->born = value.object()->born;
+  return now;
+}
+
+// What the call gives numbers by name to, if it is something of another library: its name and where that lives, "transformers.LlamaConfig".
+std::string imported_from(Value function) {
+  if (!function.is(Kind::unknown)) return {};
+  const auto* called = function.as<values::Unknown>();
+  const Value module = called->attributes.value(Name("$imported"));
+  if (module.is(Kind::string)) return std::string(module.text()) + "." + std::string(called->name);
+  return called->name.find('.') == std::string_view::npos ? std::string() : std::string(called->name);
+}
+} // namespace
+
+// Objects that are handed to what is not seen may be used there.
+void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
+  if (rehearsals_ > 0) return;
+  if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function); !called.empty() && library_.find("$settings." + called)) {
+    std::vector<std::pair<Value, Value>> settings;
+    for (const auto& [name, argument] : arguments.keywords) settings.emplace_back(heap().string(name.text()), as_it_is(heap(), resolve(argument)));
+    const bool open = arguments.spread || !arguments.positional.empty();
+    if (OperationEvent* event = record_implied("$settings." + called, function, {heap().dict(std::move(settings), open)}, {}, where)) append(event);
+  }
+  std::vector<Value> handed;
+  const auto look = [&](Value value) {
+    value = resolve(value);
+    switch (value.kind) {
+    case Kind::dict: {
+      handed.push_back(value);
+      if (const Value now = as_it_is(heap(), value); !(now == value)) handed.push_back(now);
+      return;
+    }
+    case Kind::instance:
+    case Kind::list:
+    case Kind::tuple:
+    case Kind::function:
+    case Kind::bound:
+    case Kind::iterator:
+    case Kind::choice: handed.push_back(value); return;
+    case Kind::tensor:
+      if (value.as<values::Tensor>()->now()->is_gradient) handed.push_back(value);
+      return;
+    case Kind::unknown:
+      if (value.as<values::Unknown>()->is_gradient) handed.push_back(value);
+      return;
+    default: return;
+    }
+  };
+  for (const Value& argument : arguments.positional) look(argument);
+  for (const auto& [name, argument] : arguments.keywords) look(argument);
+  const Row* row = handed.empty() ? nullptr : library_.find("$unseen");
+  if (!row) return;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = site_;
+  event->row = row;
+  event->self = function;
+  event->arguments = {heap().tuple(std::move(handed))};
+  event->tensors.resize(2);
+  event->lists.resize(event->arguments.size());
+  event->around = around_;
+  append(event);
+}
+
+Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
+  ++may_raise_;
+  record_unseen(function, arguments, where);
+  note_unseen_communication(function, arguments, where);
+  for (const Value& argument : arguments.positional) escape(argument);
+  for (const auto& [name, argument] : arguments.keywords) escape(argument);
+  if (function.is(Kind::unknown))  // it may be one of several that are known
+    if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
+  lose_patched(arguments, where);
+  std::string name;
+  if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;
+  else if (function.is(Kind::function)) name = function.as<values::Function>()->qualified;
+  const auto dot = name.rfind('.');
+  if (limits_.as_rank && dot != std::string::npos) resized_.insert("len(" + name.substr(0, dot) + ")");
+  if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1))) note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
+  const Value made = heap().external(name.empty() ? "" : name + "()", where);
+  if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no)) note_computed(*this, made, function, name, arguments);
+  note_transfer(*this, made, function, arguments);
+  // Of an object that was asked for a mode it is recorded what it does, as of a module.
+  if (const Role role = function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{}; role.row) {
+    const Value object = Value::of(Kind::unknown, role.object);
+    if (role.row->run) (void)call_library(*library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where, nullptr);
+    else if (OperationEvent* event = record_implied(role.row->path, object, {}, made, where)) append(event);
+  }
+  note_looked_up(heap(), function, arguments, made);
+  if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty()) note_asked_rank(heap(), function, made);
+  made.as<values::Unknown>()->blamed = heap().is_blamed(function) ||
+                                       std::any_of(arguments.positional.begin(), arguments.positional.end(), [&](Value value) { return heap().is_blamed(resolve(value)); });
+  return made;
+}
+
+} // namespace stepzero::interpreter

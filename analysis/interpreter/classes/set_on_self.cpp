@@ -1,0 +1,301 @@
+#include "interpreter/classes/set_on_self.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+
+void set_on_self(syntax::Block block, Name self, Changes& changes) {
+  const auto named = [](const Expr* expr, Name name) { return expr->kind == ExprKind::name && as<NameExpr>(*expr).id == name; };
+  // self, or its class: self.__class__, type(self), the class by its name.
+  const auto is_self = [&](const Expr* expr) {
+    if (named(expr, self) || (!changes.cls.text().empty() && named(expr, changes.cls))) return true;
+    if (expr->kind == ExprKind::attribute) return as<AttributeExpr>(*expr).attribute.text() == "__class__" && named(as<AttributeExpr>(*expr).object, self);
+    if (expr->kind != ExprKind::call) return false;
+    const auto& call = as<CallExpr>(*expr);
+    return call.arguments.size() == 1 && named(call.function, Name("type")) && named(call.arguments[0], self);
+  };
+  const auto attribute_of_self = [&](const Expr* expr) -> const AttributeExpr* {
+    if (expr->kind != ExprKind::attribute) return nullptr;
+    const auto& attribute = as<AttributeExpr>(*expr);
+    return is_self(attribute.object) ? &attribute : nullptr;
+  };
+  const auto changed = [&](const Expr* held) {
+    // self.runs[i].append(one): what the container holds changes.
+    const Expr* whole = held;
+    while (whole->kind == ExprKind::subscript) whole = as<SubscriptExpr>(*whole).object;
+    if (const auto* attribute = whole != held ? attribute_of_self(whole) : nullptr) {
+      changes.changed.push_back(attribute->attribute);
+      changes.changed_within.push_back(attribute->attribute);
+      return;
+    }
+    if (const auto* attribute = attribute_of_self(held)) changes.changed.push_back(attribute->attribute);
+    else if (held->kind == ExprKind::attribute)
+      if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
+  };
+  const auto target = [&](const auto& each, const Expr* expr) -> void {
+    if (!expr) return;
+    if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
+    if (expr->kind == ExprKind::subscript) changed(as<SubscriptExpr>(*expr).object);
+    if (expr->kind == ExprKind::starred) each(each, as<StarredExpr>(*expr).value);
+    if (expr->kind == ExprKind::tuple)
+      for (const Expr* part : as<TupleExpr>(*expr).elements) each(each, part);
+    if (expr->kind == ExprKind::list)
+      for (const Expr* part : as<ListExpr>(*expr).elements) each(each, part);
+  };
+  // self.parts.append(part), last = self.parts.pop()
+  const auto called = [&](const Expr* expr) {
+    constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
+    if (!expr || expr->kind != ExprKind::call) return;
+    if (const auto& call = as<CallExpr>(*expr); call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "setattr" && call.arguments.size() == 3 &&
+                                                call.arguments[0]->kind == ExprKind::name && as<NameExpr>(*call.arguments[0]).id == self) {
+      if (call.arguments[1]->kind == ExprKind::string) changes.set.push_back(Name(as<StringExpr>(*call.arguments[1]).value));
+      else changes.any = true;
+    }
+    if (as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
+    const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
+    if (is_self(method.object)) changes.calls.push_back(method.attribute);
+    else if (const auto* held = attribute_of_self(method.object)) changes.calls_in.emplace_back(held->attribute, method.attribute);
+    if (std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changed(method.object);
+  };
+  for (const Stmt* stmt : block) {
+    const auto inner = [&](syntax::Block part) { set_on_self(part, self, changes); };
+    switch (stmt->kind) {
+    case StmtKind::expression: called(as<ExpressionStmt>(*stmt).value); break;
+    case StmtKind::delete_:
+      for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(target, expr);
+      break;
+    case StmtKind::return_: called(as<ReturnStmt>(*stmt).value); break;
+    case StmtKind::assign:
+      for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(target, expr);
+      called(as<AssignStmt>(*stmt).value);
+      break;
+    case StmtKind::aug_assign: target(target, as<AugAssignStmt>(*stmt).target); break;
+    case StmtKind::ann_assign: target(target, as<AnnAssignStmt>(*stmt).target); break;
+    case StmtKind::if_:
+      inner(as<IfStmt>(*stmt).body);
+      inner(as<IfStmt>(*stmt).orelse);
+      break;
+    // A closure, unless the name is its own.
+    case StmtKind::function: {
+      const auto& own = as<FunctionStmt>(*stmt).parameters->list;
+      if (std::none_of(own.begin(), own.end(), [&](const Parameter& parameter) { return parameter.name == self; })) inner(as<FunctionStmt>(*stmt).body);
+      break;
+    }
+    case StmtKind::for_:
+      target(target, as<ForStmt>(*stmt).target);
+      inner(as<ForStmt>(*stmt).body);
+      inner(as<ForStmt>(*stmt).orelse);
+      break;
+    case StmtKind::while_:
+      inner(as<WhileStmt>(*stmt).body);
+      inner(as<WhileStmt>(*stmt).orelse);
+      break;
+    case StmtKind::with:
+      for (const WithItem& item : as<WithStmt>(*stmt).items) target(target, item.target);
+      inner(as<WithStmt>(*stmt).body);
+      break;
+    case StmtKind::try_:
+      inner(as<TryStmt>(*stmt).body);
+      for (const ExceptHandler& handler : as<TryStmt>(*stmt).handlers) inner(handler.body);
+      inner(as<TryStmt>(*stmt).orelse);
+      inner(as<TryStmt>(*stmt).finally);
+      break;
+    default: break;
+    }
+  }
+}
+
+void each_method(const values::Class& cls, const std::function<void(const FunctionStmt&)>& look) {
+  std::unordered_set<const FunctionStmt*> seen;
+  const auto meet = [&](const FunctionStmt* method) {
+    if (!seen.insert(method).second || method->parameters->list.empty()) return;
+    look(*method);
+  };
+  const auto in_block = [&](const auto& each, syntax::Block block) -> void {
+    for (const Stmt* stmt : block) {
+      if (stmt->kind == StmtKind::function) meet(&as<FunctionStmt>(*stmt));
+      if (stmt->kind != StmtKind::if_) continue;
+      each(each, as<IfStmt>(*stmt).body);
+      each(each, as<IfStmt>(*stmt).orelse);
+    }
+  };
+  if (cls.stmt) in_block(in_block, cls.stmt->body);
+  if (!cls.body) return;
+  for (const auto& [name, slot] : cls.body->names.entries())
+    if (slot->value.is(values::Kind::function) && slot->value.as<values::Function>()->stmt) meet(slot->value.as<values::Function>()->stmt);
+}
+
+namespace {
+Changes set_by(const values::Class& cls, bool constructors) {
+  Changes changes;
+  for (const values::Class* each : cls.order) {
+    changes.cls = each->name;
+    each_method(*each, [&](const FunctionStmt& method) {
+      if (constructors || (method.name.text() != "__init__" && method.name.text() != "__new__")) set_on_self(method.body, method.parameters->list[0].name, changes);
+    });
+  }
+  return changes;
+}
+} // namespace
+
+Changes set_by_methods(const values::Class& cls) { return set_by(cls, false); }
+
+Changes set_by_method(const values::Class& cls, Name method) {
+  Changes changes;
+  std::unordered_set<const FunctionStmt*> seen;
+  const auto look = [&](Name name) {
+    for (const values::Class* each : cls.order) {
+      const values::Slot* slot = each->body ? each->body->names.find(name) : nullptr;
+      if (!slot || !slot->value.is(values::Kind::function)) continue;
+      const FunctionStmt* stmt = slot->value.as<values::Function>()->stmt;
+      if (!stmt || stmt->parameters->list.empty() || !seen.insert(stmt).second) return;
+      changes.cls = each->name;
+      set_on_self(stmt->body, stmt->parameters->list[0].name, changes);
+      return;
+    }
+  };
+  look(method);
+  for (std::size_t i = 0; i < changes.calls.size(); ++i) look(changes.calls[i]);
+  return changes;
+}
+
+void lose_set(Interpreter& run, values::Instance& object, const Changes& changes) {
+  using values::Kind;
+  for (const Name name : changes.set) {
+    values::Slot* slot = object.attributes.find(name);
+    const Value held = slot ? run.resolve(slot->value) : Value{};
+    if (!held || name.text().starts_with('$') || run.is_a(held, run.library().types().module)) continue;
+    const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
+    run.heap().set(*slot, contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
+  }
+}
+
+bool returns_something(syntax::Block block) {
+  return std::any_of(block.begin(), block.end(), [](const Stmt* stmt) {
+    switch (stmt->kind) {
+    case StmtKind::return_: {
+      const Expr* value = as<ReturnStmt>(*stmt).value;
+      return value && value->kind != ExprKind::none && !(value->kind == ExprKind::boolean && !as<BooleanExpr>(*value).value);
+    }
+    case StmtKind::if_: return returns_something(as<IfStmt>(*stmt).body) || returns_something(as<IfStmt>(*stmt).orelse);
+    case StmtKind::for_: return returns_something(as<ForStmt>(*stmt).body);
+    case StmtKind::while_: return returns_something(as<WhileStmt>(*stmt).body);
+    case StmtKind::with: return returns_something(as<WithStmt>(*stmt).body);
+    case StmtKind::try_: return returns_something(as<TryStmt>(*stmt).body) || returns_something(as<TryStmt>(*stmt).orelse) || returns_something(as<TryStmt>(*stmt).finally);
+    default: return false;
+    }
+  });
+}
+
+Value set_at_some_time(values::Heap& heap, Value held, Name attribute) {
+  const Value made = heap.external("self." + std::string(attribute.text()));
+  if (held.is(values::Kind::none)) heap.slot_of(made.as<values::Unknown>()->attributes, was_none).value = Value::none();  // it is new: no write
+  return made;
+}
+
+Value another_of_its_kind(values::Heap& heap, Value container) {
+  using values::Kind;
+  if (container.is(Kind::dict)) return heap.dict({}, true, heap.external(""));
+  return heap.open_list(heap.external(""), nullptr, container.is(Kind::tuple) ? values::ListKind::tuple : container.as<values::List>()->kind);
+}
+
+void lose_set_by_methods(values::Heap& heap, values::Instance& object) {
+  using values::Kind;
+  if (!object.cls) return;
+  const auto lose = [&](Name name, values::Slot* slot) {
+    if (!slot || name.text().starts_with('$')) return;
+    switch (slot->value.kind) {
+    case Kind::none:
+    case Kind::boolean:
+    case Kind::integer:
+    case Kind::real:
+    case Kind::string: heap.set(*slot, set_at_some_time(heap, slot->value, name)); break;
+    case Kind::tuple:
+    case Kind::list:
+    case Kind::dict: heap.set(*slot, another_of_its_kind(heap, slot->value)); break;
+    default: break;
+    }
+  };
+  const Changes changes = set_by_methods(*object.cls);
+  for (const Name name : changes.set) lose(name, object.attributes.find(name));
+  if (changes.any)
+    for (const auto& [name, slot] : object.attributes.entries()) lose(name, slot);
+  for (const Name name : changes.changed) {
+    values::Slot* slot = object.attributes.find(name);
+    for (const values::Class* each : object.cls->order)
+      if (!slot && each->body) slot = each->body->names.find(name);
+    if (slot && slot->value.is(Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
+  }
+  for (const Name name : changes.changed_within)
+    if (values::Slot* slot = object.attributes.find(name); slot && slot->value.is(Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.external("")));
+}
+
+void lose_filled_by_objects(values::Heap& heap, const values::Class& cls) {
+  for (const Name name : set_by(cls, true).changed) {
+    values::Slot* slot = nullptr;
+    for (const values::Class* each : cls.order)
+      if (!slot && each->body) slot = each->body->names.find(name);
+    if (slot && slot->value.is(values::Kind::list)) heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot && slot->value.is(values::Kind::dict)) heap.set(*slot, heap.dict({}, true, heap.external("")));
+  }
+}
+
+void lose_half_built(values::Heap& heap, values::Instance& object, const values::Function& constructor) {
+  using values::Kind;
+  Changes changes;
+  if (constructor.stmt && !constructor.parameters->list.empty()) set_on_self(constructor.stmt->body, constructor.parameters->list[0].name, changes);
+  object.open = true;
+  for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
+    // The parts that it holds itself: others may come.
+    if (slot->value && name.text() == values::ContainerState::items) heap.set(*slot, heap.open_list(heap.external("")));
+    if (slot->value && name.text() == values::ContainerState::dict) heap.set(*slot, heap.dict({}, true, heap.external("")));
+    if (!slot->value || name.text().starts_with('$')) continue;
+    // A layer of the library that is set in one place is as it will be; what holds parts, and objects of the program, may not be whole.
+    const auto* layer = slot->value.is(Kind::instance) ? slot->value.as<values::Instance>() : nullptr;
+    const bool is_whole = layer && !layer->cls && !layer->attributes.find(Name(values::ContainerState::items)) && !layer->attributes.find(Name(values::ContainerState::dict));
+    if (!is_whole || std::count(changes.set.begin(), changes.set.end(), name) != 1) heap.set(*slot, heap.external("self." + std::string(name.text())));
+  }
+}
+
+void set_any(values::Heap& heap, values::Instance& object, Value value) {
+  using values::Kind;
+  for (const auto& [name, slot] : std::vector(object.attributes.entries()))
+    if (slot->value && !name.text().starts_with('$')) heap.set(*slot, heap.merge(slot->value, value, Sharing::uniform));
+  if (!object.cls) return;
+  for (const values::Class* each : object.cls->order) {
+    if (!each->body) continue;
+    for (const auto& [name, slot] : std::vector(each->body->names.entries()))
+      switch (slot->value.kind) {
+      case Kind::none:
+      case Kind::boolean:
+      case Kind::integer:
+      case Kind::real:
+      case Kind::string:
+      case Kind::tuple:
+      case Kind::list:
+      case Kind::dict:
+        if (!name.text().starts_with("__") && !object.attributes.value(name)) heap.set(heap.slot_of(object.attributes, name), heap.merge(slot->value, value, Sharing::uniform));
+        break;
+      default: break;
+      }
+  }
+}
+
+namespace {
+const Name any_replaced{"$replaced"};
+}
+void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path) {
+  if (!globals) return;
+  heap.set(heap.slot_of(globals->names, any_replaced), heap.boolean(true));
+  heap.set(heap.slot_of(globals->names, Name("$replaced " + std::string(path))), heap.boolean(true));
+}
+
+bool is_replaced(const values::Scope* globals, std::string_view path) {
+  return globals && globals->names.value(any_replaced) && globals->names.value(Name("$replaced " + std::string(path)));
+}
+
+} // namespace stepzero::interpreter

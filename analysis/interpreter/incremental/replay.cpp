@@ -1,0 +1,375 @@
+// Runs a file again behind an edit: the statements that changed in place of those that stood there, and the units that use what they
+// bind. See replay.hpp.
+#include "interpreter/calls/outside_write.hpp"
+#include "interpreter/interpreter.hpp"
+#include "interpreter/roots/built_runs.hpp"
+#include "syntax/walk.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+
+// The statements whose whole effect is the names that they bind, unless what they evaluate does more.
+bool binds_names(const Stmt* stmt) {
+  if (!stmt) return true;
+  switch (stmt->kind) {
+  case StmtKind::function:
+  case StmtKind::class_:
+  case StmtKind::import:
+  case StmtKind::import_from:
+  case StmtKind::assign:
+  case StmtKind::ann_assign:
+  case StmtKind::pass: return true;
+  case StmtKind::expression: return as<ExpressionStmt>(*stmt).value->kind == ExprKind::string;
+  default: return false;
+  }
+}
+
+// The import statements of a chunk, as they are written.
+std::vector<std::string> imports_of(const Chunk& chunk, const syntax::Module& module, std::uint32_t offset) {
+  std::vector<std::string> found;
+  if (!chunk.stmt) return found;
+  for_each_statement(*chunk.stmt, [&](const Stmt& stmt) {
+    if (stmt.kind == StmtKind::import || stmt.kind == StmtKind::import_from) found.emplace_back(module.text->slice({offset + stmt.span.begin, offset + stmt.span.end}));
+  });
+  return found;
+}
+
+} // namespace
+
+Moments Interpreter::moments() const {
+  Moments now;
+  now.heap = record_.heap.mark();
+  now.events = record_.roots.front()->block.events.size();
+  now.facts = record_.facts.size();
+  now.functions = function_order_.size();
+  now.classes = classes_.size();
+  now.reached = replay_.reached.size();
+  now.models = replay_.models.size();
+  now.built = built_.size();
+  now.steps = record_.steps;
+  now.writes = record_.heap.writes();
+  now.default_device = default_device_set_;
+  std::uint64_t seeds = 0;
+  for (const Seeds each : seeds_) seeds = seeds * 4 + static_cast<std::uint64_t>(each);
+  now.switched = static_cast<std::uint64_t>(switches_) * 512 + seeds * 8 + (unentered_ ? 4u : 0u) + (gradients_.lost ? 2u : 0u) + (gradients_.own ? 1u : 0u);
+  now.plain = record_.symbols.mark() == replay_.base_facts && path_.empty() && !killed_ && record_.symbols.doubts() == replay_.doubts && !chosen_by_text_;
+  return now;
+}
+
+void Interpreter::begin_item(const Item& item) {
+  const bool fresh = replay_.chunks.try_emplace(item.chunk.get(), chunk_).second;
+  // Two statements of the same bytes are one object: what is kept by statement does not tell them apart.
+  if (!fresh && !replay_.replaying && item.chunk->stmt) replay_.possible = false;
+  ItemRun& made = replay_.items.emplace_back();
+  made.chunk = item.chunk.get();
+  made.before = moments();
+  used_ = &made.used;
+  part_begin_ = made.before.heap.clock;
+}
+
+void Interpreter::end_item(const values::Scope& globals) {
+  used_ = nullptr;
+  ItemRun& item = replay_.items.back();
+  const Moments now = moments();
+  const Moments& before = item.before;
+  item.pure = binds_names(item.chunk->stmt) && now.plain && before.plain && now.models == before.models && now.built == before.built &&
+              now.default_device == before.default_device && now.switched == before.switched;
+  // Decorators run functions. Those that other statements define are no longer run by themselves then; and what else runs them may do more.
+  item.ran_code = now.events != before.events || now.reached != before.reached;
+  const bool decorates = item.chunk->stmt && (item.chunk->stmt->kind == StmtKind::function || item.chunk->stmt->kind == StmtKind::class_);
+  const auto is_others = [&](const FunctionStmt* stmt) {
+    const auto made = functions_.find(stmt);
+    return made != functions_.end() && made->second->chunk != chunk_;
+  };
+  if (now.events != before.events && !decorates) item.pure = false;
+  if (std::any_of(replay_.reached.begin() + static_cast<std::ptrdiff_t>(before.reached), replay_.reached.end(), is_others)) item.pure = false;
+  for (const auto& [slot, value] : heap().written(before.heap)) {
+    if (slot->birth > before.heap.clock || slot->value == value) continue;
+    const auto& entries = globals.names.entries();
+    const auto found = std::find_if(entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
+    if (found != entries.rend()) item.bound.push_back(found->first);
+    else if (is_outside_write(*slot, value) && !is_left_by_import(*slot)) item.meddled = true;
+  }
+  item.pure = item.pure && !item.meddled;
+  replay_.meddled = replay_.meddled || item.meddled;
+  if (replay_.replaying) note_change(item);
+}
+
+bool Interpreter::differs(const Used& used) const {
+  const Used& changed = replay_.changed;
+  if (changed.all) return true;
+  if (used.all) return !changed.names.empty();
+  return std::any_of(changed.names.begin(), changed.names.end(), [&](Name name) { return used.names.contains(name); });
+}
+
+bool Interpreter::is_left_by_import(const values::Slot& slot) const {
+  return std::any_of(replay_.left.begin(), replay_.left.end(), [&](const auto& each) { return each.first == &slot && each.second == slot.value; });
+}
+
+bool Interpreter::meddles(const Moments& before) const {
+  const auto& entries = globals_->names.entries();
+  const auto written = record_.heap.written(before.heap);
+  return std::any_of(written.begin(), written.end(), [&](const auto& each) {
+    const auto& [slot, value] = each;
+    return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && !is_left_by_import(*slot) && std::none_of(entries.begin(), entries.end(), [slot = slot](const auto& entry) { return entry.second == slot; });
+  });
+}
+
+void Interpreter::note_change(const ItemRun& item) {
+  replay_.changed.all = replay_.changed.all || !item.pure;
+  replay_.changed.names.insert(item.bound.begin(), item.bound.end());
+}
+
+void Interpreter::note_reached(const FunctionStmt* stmt) {
+  if (called_) called_->insert(stmt);
+  bool& reached = reached_[stmt];
+  if (!reached) {
+    reached = true;
+    replay_.reached.push_back(stmt);
+  }
+  if (unit_ && !unit_->root_runs.empty()) unit_->root_runs.back().executed.insert(stmt);
+}
+
+void Interpreter::forget_reached(std::size_t behind) {
+  for (std::size_t i = behind; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
+  replay_.reached.resize(std::min(replay_.reached.size(), behind));
+}
+
+void Interpreter::switch_back(const Switched& before) {
+  switches_ = before.switches;
+  unentered_ = before.unentered;
+  seeds_ = before.seeds;
+  gradients_ = before.gradients;
+  resized_ = before.resized;
+}
+
+void Interpreter::open_up(values::Instance& object) {
+  if (!object.open && object.attributes.birth <= part_begin_) replay_.possible = false;  // who runs later sees it
+  object.open = true;
+}
+
+void Interpreter::note_model(const values::Object* object) {
+  if (run_models_.insert(object).second) replay_.models.push_back(object);
+}
+
+void Interpreter::shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes) {
+  if (record_.facts.size() > facts) record_.facts.resize(facts);
+  for (std::size_t i = functions; i < function_order_.size(); ++i) functions_.erase(function_order_[i]->stmt);
+  function_order_.resize(std::min(function_order_.size(), functions));
+  classes_.resize(std::min(classes_.size(), classes));
+}
+
+void Interpreter::rewind_to(const Moments& before) {
+  heap().rollback(before.heap);
+  symbols().rewind(replay_.base_facts);
+  record_.roots.front()->block.events.resize(before.events);
+  shrink_lists(before.facts, before.functions, before.classes);
+  forget_reached(before.reached);
+  for (std::size_t i = before.models; i < replay_.models.size(); ++i) run_models_.erase(replay_.models[i]);
+  replay_.models.resize(before.models);
+  built_.assign(replay_.built.begin(), replay_.built.begin() + static_cast<std::ptrdiff_t>(before.built));
+  built_runs_ = 0;
+  record_.steps = before.steps;
+  heap().set_writes(before.writes);
+  record_.out_of_budget = record_.cancelled = false;
+  step_limit_ = limits_.steps;
+  default_device_set_ = before.default_device;
+  in_roots_ = killed_ = any_use_ = chosen_by_text_ = false;
+  raised_ = caught_ = {};
+  handling_ = nullptr;
+  defaults_.clear();
+}
+
+bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unordered_set<const Stmt*>* only) {
+  limits_.cancelled = cancelled;
+  limits_.only = only;
+  const auto module = sources_.module(main_path_);
+  // What earlier runs left lies about in the record until a run from the beginning. Who has time makes that before it is so much.
+  if (!module || !replay_.possible || record_.events.size() > 8 * replay_.fresh_events + 20'000 || replay_.copies.size() > 20'000) return false;
+  const auto& items = module->items;
+  auto& old = replay_.items;
+  const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };
+  std::size_t first = 0, behind = 0;
+  while (first < old.size() && first < items.size() && same(first, first)) ++first;
+  while (behind < old.size() - first && behind < items.size() - first && same(old.size() - 1 - behind, items.size() - 1 - behind)) ++behind;
+  std::unordered_set<const Chunk*> told;
+  for (std::size_t i = first; i < items.size() - behind; ++i)
+    if (items[i].chunk->stmt && (replay_.chunks.contains(items[i].chunk.get()) || !told.insert(items[i].chunk.get()).second)) return false;
+
+  replay_.replaying = true;
+  replay_.changed = {};
+  replay_.focus.reset();
+  // One statement in place of one: what of it changed may be shown first.
+  if (record_.on_focus && old.size() == items.size() && first + behind + 1 == items.size() && old[first].chunk->stmt && items[first].chunk->stmt)
+    if (const auto known = replay_.chunks.find(old[first].chunk); known != replay_.chunks.end()) {
+      const ChunkOf& was = record_.chunks[known->second];
+      const Item& is = items[first];
+      replay_.focus = find_focus(*was.chunk->stmt, was.module->text->slice({was.offset, was.offset + was.chunk->size}), *is.chunk->stmt, module->text->slice({is.offset, is.offset + is.chunk->size}));
+    }
+  // A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for by address.
+  static const auto nothing = std::make_shared<const Chunk>();
+  std::unordered_set<std::uint32_t> gone;
+  const auto drop_chunk = [&](std::uint32_t index) {
+    ChunkOf& chunk = record_.chunks[index];
+    replay_.dropped.push_back(std::exchange(chunk.chunk, nothing));
+    chunk.path.clear();
+    gone.insert(index);
+  };
+  std::vector<std::string> imports_before, imports_now;
+  for (std::size_t i = first; i < items.size() - behind; ++i)
+    for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset)) imports_now.push_back(std::move(each));
+  for (std::size_t i = first; i < old.size() - behind; ++i) {
+    note_change(old[i]);
+    if (const auto found = replay_.chunks.find(old[i].chunk); found != replay_.chunks.end()) {
+      const ChunkOf& was = record_.chunks[found->second];
+      for (std::string& each : imports_of(*was.chunk, *was.module, was.offset)) imports_before.push_back(std::move(each));
+      drop_chunk(found->second);
+      replay_.chunks.erase(found);
+    }
+  }
+  std::unordered_map<const Chunk*, std::uint32_t> offsets;
+  for (const Item& item : items) offsets[item.chunk.get()] = item.offset;
+  const auto move_chunk = [&](std::uint32_t index) {
+    ChunkOf& chunk = record_.chunks[index];
+    const auto found = offsets.find(chunk.chunk.get());
+    if (found == offsets.end()) return drop_chunk(index);
+    chunk.module = module;
+    chunk.offset = found->second;
+  };
+  for (const auto& [chunk, index] : replay_.chunks) move_chunk(index);
+  for (const std::uint32_t index : replay_.copies)
+    if (!record_.chunks[index].path.empty()) move_chunk(index);
+  tell_as_defaults();
+  replay_.old_facts = record_.facts;
+  replay_.old_roots = std::move(record_.roots);
+  record_.roots.clear();
+  record_.roots.push_back(std::move(replay_.old_roots.front()));
+  replay_.old_default_roots = std::move(record_.default_roots);
+  record_.default_roots.clear();
+  replay_.old_units = std::move(replay_.units);
+  replay_.units.clear();
+  record_.derived.clear();
+  record_.compared.reset();
+  rewind_to(replay_.end);
+  replay_.doubts = symbols().doubts();
+
+  ModuleRun& run_of = modules_[main_path_];
+  block_ = &record_.roots.front()->block;
+  const Moments before = old.empty() ? replay_.end : old.front().before;
+  forget_facts(gone);
+  // A module that is imported no more takes back what it wrote into others.
+  const bool imports_stand = !replay_.program_left || imports_before == imports_now;
+  const bool placed = imports_stand && (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before));
+  block_ = nullptr;
+  if (!placed) {
+    replay_.possible = false;
+    return false;
+  }
+  run_roots(run_of, module);
+
+  unsigned asked = 0;
+  for (const ItemRun& item : replay_.items) asked |= item.used.roles;
+  for (const auto& [key, unit] : replay_.units) asked |= unit.used.roles;
+  for (std::size_t role = 0; role < std::size(roles_); ++role) record_.roles[role] = (asked >> role & 1u) != 0 ? roles_[role] : nullptr;
+  replay_.replaying = false;
+  replay_.old_facts.clear();
+  replay_.old_roots.clear();
+  replay_.old_default_roots.clear();
+  replay_.old_units.clear();
+  tell_as_defaults();
+  return !record_.cancelled || replay_.possible;
+}
+
+bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
+  const bool fits = unit.begin == record_.steps || std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
+  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_)) && !differs(unit.used);
+}
+
+void Interpreter::take_over(Unit& unit) {
+  const auto move_roots = [](std::vector<std::unique_ptr<Root>>& from, std::vector<std::unique_ptr<Root>>& to, std::size_t (&range)[2]) {
+    const std::size_t begin = to.size();
+    for (std::size_t i = range[0]; i < range[1]; ++i) to.push_back(std::move(from[i]));
+    range[0] = begin;
+    range[1] = to.size();
+  };
+  const std::size_t old_root = unit.roots[0];
+  move_roots(replay_.old_roots, record_.roots, unit.roots);
+  move_roots(replay_.old_default_roots, record_.default_roots, unit.default_roots);
+  const std::size_t begin = record_.facts.size();
+  const auto facts = replay_.old_facts.begin();
+  record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(unit.facts[0]), facts + static_cast<std::ptrdiff_t>(unit.facts[1]));
+  for (std::size_t i = begin; i < record_.facts.size(); ++i) record_.facts[i].root = static_cast<std::uint32_t>(record_.facts[i].root - old_root + unit.roots[0]);
+  unit.facts[0] = begin;
+  unit.facts[1] = record_.facts.size();
+  for (const RootRun& run : unit.root_runs)
+    for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
+  unit.begin = record_.steps;
+  unit.built_before = built_runs_;
+  record_.steps += unit.steps;
+  built_runs_ += unit.built_runs;
+  record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
+  default_device_set_ = unit.device_behind;
+}
+
+bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run) {
+  if (replay_.replaying)
+    if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end() && stands(old->second, condition)) {
+      Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
+      unit.taken_over = true;
+      replay_.old_units.erase(old);
+      take_over(unit);
+      return unit.doubtful;
+    }
+  if (record_.cancelled) return false;  // it has not been run, and is the next time
+  Unit& unit = replay_.units.insert_or_assign(key, Unit{}).first->second;
+  unit.condition = std::move(condition);
+  unit.roots[0] = record_.roots.size();
+  unit.default_roots[0] = record_.default_roots.size();
+  unit.facts[0] = record_.facts.size();
+  unit.begin = record_.steps;
+  unit.built_before = built_runs_;
+  unit.device_before = default_device_set_;
+  const std::size_t doubts = symbols().doubts();
+  const bool out_of_budget = std::exchange(record_.out_of_budget, false);
+  // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
+  const Switched before = switched();
+  unit_ = &unit;
+  used_ = &unit.used;
+  part_begin_ = heap().mark().clock;
+  heap().set_writes(replay_.end.writes);
+  run();
+  unit.writes = heap().writes();
+  used_ = nullptr;
+  unit_ = nullptr;
+  switch_back(before);
+  unit.end_root_run(record_.steps);
+  if (record_.cancelled) {
+    record_.roots.resize(unit.roots[0]);
+    record_.default_roots.resize(unit.default_roots[0]);
+    record_.facts.resize(unit.facts[0]);
+    record_.steps = unit.begin;
+    built_runs_ = unit.built_before;
+    replay_.units.erase(key);
+    return false;
+  }
+  unit.doubtful = symbols().doubts() != doubts;
+  unit.out_of_budget = record_.out_of_budget;
+  record_.out_of_budget = record_.out_of_budget || out_of_budget;
+  unit.device_behind = default_device_set_;
+  unit.built_runs = built_runs_ - unit.built_before;
+  unit.steps = record_.steps - unit.begin;
+  unit.facts[1] = record_.facts.size();
+  unit.roots[1] = record_.roots.size();
+  unit.default_roots[1] = record_.default_roots.size();
+  return unit.doubtful;
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,115 @@
+// What an edit leaves standing. The run of a file falls into parts: its top-level statements, one after the other, and units, each
+// begun from what the statements left and taken back at its end. A part keeps what it used. Where the statements that changed, and those
+// that use what they bind, do no more than bind names (functions, classes, constants, imports), they are run in place of those that stood
+// there, and a unit that uses none of these names stands as it was. Where they do more, all statements are run once more; the modules that
+// they import are not. Holds numbers and names, runs nothing.
+#pragma once
+
+#include "interpreter/incremental/focus.hpp"
+#include "interpreter/record.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace stepzero::interpreter {
+
+// The globals of the analysed file that a part of the run looked up, found or not. What libraries define is left out.
+struct Used {
+  std::unordered_set<syntax::Name> names;
+  bool all = false;         // it asked for all of them
+  unsigned roles = 0;       // that it asked for, as bits by symbolic::Role
+};
+
+// A moment between two top-level statements: how far everything had grown.
+struct Moments {
+  values::Mark heap;
+  std::size_t events = 0, facts = 0, functions = 0, classes = 0, reached = 0, models = 0, built = 0;
+  std::uint64_t steps = 0;
+  values::Writes writes;
+  bool default_device = false;
+  std::uint64_t switched = 0;  // what else the run has switched for good, as a number
+  bool plain = false;  // nothing was learned, and no path was left
+};
+
+// A top-level statement that was run.
+struct ItemRun {
+  const syntax::Chunk* chunk = nullptr;
+  Moments before;
+  Used used;
+  std::vector<syntax::Name> bound;  // the globals that it wrote
+  bool pure = false;                // and it did nothing else
+  bool ran_code = false;            // of a function: a decorator's
+  bool meddled = false;             // it wrote to something that is neither its own nor a global of the file
+};
+
+// One root of a unit, and the functions of the file that ran in it.
+struct RootRun {
+  const syntax::FunctionStmt* function = nullptr;  // null: the constructor of `owner`
+  const syntax::Stmt* owner = nullptr;             // the class; null: a function by itself
+  bool of_built = false;                           // the forward of a model that the program made, on that very object
+  std::uint64_t begin = 0, steps = 0;
+  std::unordered_set<const syntax::FunctionStmt*> executed;
+};
+
+// A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.
+struct Unit {
+  Used used;
+  std::vector<RootRun> root_runs;
+  std::vector<bool> condition;  // of the other units, as far as it depends on them
+  std::size_t roots[2] = {}, default_roots[2] = {}, facts[2] = {};  // its ranges in the record
+  std::uint64_t begin = 0, steps = 0;
+  values::Writes writes;         // at its end; each begins with those of the statements
+  std::size_t built_before = 0;  // models run as such in the file until then
+  std::size_t built_runs = 0;    // and in it
+  bool built = false;            // it made models
+  bool doubtful = false;         // it left an equality open that defaults may decide
+  bool out_of_budget = false;
+  bool taken_over = false;       // by the last run, from the one before
+  bool device_before = false, device_behind = false;
+
+  void begin_root_run(RootRun run) {
+    end_root_run(run.begin);
+    root_runs.push_back(std::move(run));
+  }
+  void end_root_run(std::uint64_t now) {
+    if (!root_runs.empty() && root_runs.back().steps == 0) root_runs.back().steps = now - root_runs.back().begin;
+  }
+};
+// What runs in it, and whether with the defaults of the parameters.
+using UnitKey = std::pair<const void*, bool>;
+
+struct Replay {
+  std::deque<ItemRun> items;
+  Moments end;                                   // behind the last statement
+  std::map<UnitKey, Unit> units, old_units;      // those of this run, and of the one before
+  std::vector<const syntax::FunctionStmt*> reached;  // in the order in which that was found
+  std::vector<const values::Object*> models;         // the same for objects whose forward ran
+  std::vector<values::Instance*> built;              // by the statements: see Interpreter::built_
+  std::unordered_map<const syntax::Chunk*, std::uint32_t> chunks;  // of the file, in the record
+  std::vector<std::uint32_t> copies;                 // the same chunks once more: where another module imports the file
+  std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
+  std::size_t base_facts = 0;                        // of the symbols, where the file begins
+  std::size_t doubts = 0;                            // the same
+  bool meddled = false;                              // one of the statements so far did: see ItemRun
+  bool program_left = false;                         // modules of the program itself wrote some of `left`
+  values::Delta left;                                // what imported modules wrote into others: stays when the statements are run again
+  std::vector<std::string> unsteady;                 // modules that would have to be run again with the statements that import them
+  std::size_t units_run = 0;                         // by the last run
+  std::size_t fresh_events = 0;                      // of the record, after the last run from the beginning
+  std::optional<FocusRoot> shown_first;              // by the last run that showed one
+  bool possible = true;
+  // While it goes on: what changed, and what the last run left.
+  bool replaying = false;
+  Used changed;
+  std::optional<Focus> focus;
+  std::vector<std::unique_ptr<Root>> old_roots, old_default_roots;
+  std::vector<Fact> old_facts;
+};
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,259 @@
+// Any one of several objects that were made alike, such as the layers of a model: what they have in common, as one object.
+#include "interpreter/loops/alike.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using values::Kind;
+
+namespace {
+constexpr int deepest_alike = 10;
+constexpr std::size_t most_kinds = 4;  // of objects in one list: two parts of two kinds each
+constexpr int most_compared = 2'000;   // parts of two objects
+
+// Are both of one class, and so are the parts that have one name? What an object does with a part goes with what the part is: `if self.kind == "full":
+// self.mixer(x, mask)`. Objects whose parts differ are not made one of.
+bool have_parts_alike(Interpreter& run, const values::Instance& a, const values::Instance& b, int depth, int& left) {
+  if (&a == &b || depth > deepest_alike || --left < 0) return true;
+  if (a.cls != b.cls || a.native != b.native) return false;
+  for (const auto& [name, slot] : a.attributes.entries()) {
+    const values::Slot* other = slot->value ? b.attributes.find(name) : nullptr;
+    if (!other || !other->value) continue;
+    const Value mine = run.resolve(slot->value), theirs = run.resolve(other->value);
+    if (mine.is(Kind::instance) && theirs.is(Kind::instance) && !have_parts_alike(run, *mine.as<values::Instance>(), *theirs.as<values::Instance>(), depth + 1, left)) return false;
+  }
+  return true;
+}
+} // namespace
+
+// What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any of theirs.
+Value Interpreter::any_object_of(std::span<const Value> items, int depth) {
+  const auto* first = items.front().as<values::Instance>();
+  // The attributes of all, by the names of the first.
+  std::vector<std::pair<syntax::Name, std::vector<Value>>> columns;
+  for (const auto& [name, slot] : first->attributes.entries()) {
+    if (!slot->value) continue;
+    std::vector<Value> column;
+    for (const Value& item : items) {
+      const values::Slot* theirs = item.as<values::Instance>()->attributes.find(name);
+      if (!theirs || !theirs->value) return {};
+      column.push_back(resolve(theirs->value));
+    }
+    columns.emplace_back(name, std::move(column));
+  }
+  for (const Value& item : items) {
+    std::size_t held = 0;
+    for (const auto& [name, slot] : item.as<values::Instance>()->attributes.entries()) held += slot->value ? 1 : 0;
+    if (held != columns.size()) return {};
+  }
+  if (!step(columns.size())) return {};
+  auto* made = heap().make<values::Instance>();
+  made->born = first->born;
+  made->cls = first->cls;
+  made->native = first->native;
+  made->open = std::any_of(items.begin(), items.end(), [](const Value& item) { return item.as<values::Instance>()->open; });
+  made->name = first->name;
+  made->symbolic = first->symbolic;
+  made->of_many = true;
+  bool same = true;
+  for (const auto& [name, column] : columns) {
+    const Value any = any_of(column, depth + 1);
+    same = same && any == column.front();
+    heap().slot_of(made->attributes, name).value = any;  // it is new: no write
+  }
+  // Nothing tells them apart: the first does for all of them.
+  return same ? items.front() : Value::of(Kind::instance, made);
+}
+
+Value Interpreter::any_of(std::span<const Value> items, int depth) {
+  const auto merged = [&] {
+    Value any;
+    for (const Value& item : items) any = heap().merge(any, item, Sharing::uniform);
+    return any;
+  };
+  if (items.size() < 2) return items.empty() ? Value{} : items.front();
+  if (std::all_of(items.begin(), items.end(), [&](const Value& item) { return item == items.front(); })) return items.front();
+  const Kind kind = items.front().kind;
+  if (depth > deepest_alike || !std::all_of(items.begin(), items.end(), [&](const Value& item) { return item.is(kind); })) return merged();
+  switch (kind) {
+  case Kind::instance: {
+    std::vector<std::vector<Value>> kinds;
+    for (const Value& item : items) {
+      const auto* object = item.as<values::Instance>();
+      const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<Value>& each) {
+        int left = most_compared;
+        return have_parts_alike(*this, *each.front().as<values::Instance>(), *object, depth, left);
+      });
+      if (found != kinds.end()) found->push_back(item);
+      else kinds.push_back({item});
+    }
+    if (kinds.size() > most_kinds) return merged();
+    Value any;
+    for (const std::vector<Value>& each : kinds) {
+      const Value one = any_object_of(each, depth);
+      if (!one) return merged();
+      any = any ? heap().choose(symbols().opaque("", Sharing::uniform), any, one) : one;
+    }
+    return any;
+  }
+  case Kind::list: {
+    const auto* first = values::Heap::list_state(items.front());
+    std::vector<Value> parts;
+    for (const Value& item : items) {
+      const auto* state = values::Heap::list_state(item);
+      if (item.as<values::List>()->kind != items.front().as<values::List>()->kind || state->open || state->items.size() != first->items.size()) return merged();
+    }
+    bool same = true;
+    for (std::size_t i = 0; i < first->items.size(); ++i) {
+      // Where one stands for all, it need not be looked at again.
+      if (i > 0 && std::all_of(items.begin(), items.end(), [&](const Value& item) {
+            const auto& own = values::Heap::list_state(item)->items;
+            return own[i] == own[i - 1];
+          })) {
+        parts.push_back(parts.back());
+        continue;
+      }
+      std::vector<Value> column;
+      for (const Value& item : items) column.push_back(resolve(values::Heap::list_state(item)->items[i]));
+      parts.push_back(any_of(column, depth + 1));
+      same = same && parts.back() == column.front();
+    }
+    return same ? items.front() : heap().list(std::move(parts), items.front().as<values::List>()->kind);
+  }
+  case Kind::dict: {
+    const auto* first = values::Heap::dict_state(items.front());
+    std::vector<std::pair<Value, Value>> parts;
+    const auto like_first = [&](const Value& item) {
+      const auto* state = values::Heap::dict_state(item);
+      return !state->open && state->items.size() == first->items.size() &&
+             std::equal(state->items.begin(), state->items.end(), first->items.begin(), [&](const auto& a, const auto& b) { return a.first == b.first || same_key(a.first, b.first); });
+    };
+    if (!std::all_of(items.begin(), items.end(), like_first)) return merged();
+    for (std::size_t i = 0; i < first->items.size(); ++i) {
+      std::vector<Value> column;
+      for (const Value& item : items) column.push_back(resolve(values::Heap::dict_state(item)->items[i].second));
+      parts.push_back({first->items[i].first, any_of(column, depth + 1)});
+    }
+    return heap().dict(std::move(parts));
+  }
+  case Kind::tensor: {
+    const values::TensorRole role = items.front().as<values::Tensor>()->role;
+    const auto* first = items.front().as<values::Tensor>()->now();
+    const bool alike = std::all_of(items.begin(), items.end(), [&](const Value& item) {
+      const auto* state = item.as<values::Tensor>()->now();
+      return item.as<values::Tensor>()->role == role && state->shape.rank_known && values::same_shape(state->shape, first->shape) && state->dtype == first->dtype &&
+             state->device == first->device && state->requires_grad == first->requires_grad && state->content == first->content;
+    });
+    // Parameters of the same kind: it does not matter whose.
+    if (alike && role != values::TensorRole::plain && depth > 0) return items.front();
+    const Value any = merged();
+    if (any.is(Kind::tensor)) any.as<values::Tensor>()->role = role;
+    return any;
+  }
+  case Kind::integer: {
+    symbolic::AtomInfo info;
+    info.sharing = Sharing::uniform;
+    for (const Value& item : items) {
+      const auto low = symbols().lower(item.integer()), high = symbols().upper(item.integer());
+      if (!low || !high) return merged();
+      info.lower = info.lower ? std::min(*info.lower, *low) : *low;
+      info.upper = info.upper ? std::max(*info.upper, *high) : *high;
+      info.sharing = symbolic::mix(info.sharing, symbols().sharing(item.integer()));
+    }
+    return Value::of(symbols().fresh(info));
+  }
+  default: return merged();
+  }
+}
+
+namespace {
+// Is nothing known of the one that is known to be otherwise of the other?
+bool may_be_equal(const values::TensorState& a, const values::TensorState& b) {
+  if (a.shape.rank_known && b.shape.rank_known) return false;  // of these all is known that need be
+  const auto rank = [](const values::TensorState& one) { return one.shape.dims.size(); };
+  if ((a.shape.rank_known && rank(a) < rank(b)) || (b.shape.rank_known && rank(b) < rank(a))) return false;
+  for (std::size_t i = 1; i <= std::min(rank(a), rank(b)); ++i) {
+    const auto *left = a.shape.dims[rank(a) - i].size, *right = b.shape.dims[rank(b) - i].size;
+    if (left && right && left != right) return false;
+  }
+  return a.dtype == b.dtype || a.dtype == values::Dtype::unknown || b.dtype == values::Dtype::unknown;
+}
+
+// A tensor that another of unknown rank was made from, with as many dimensions: see libraries/torch/meaning/ranks.cpp.
+struct Ancestor {
+  Value tensor;
+  std::int64_t differing = 0, over = 0;
+};
+std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
+  constexpr std::size_t most = 32;
+  std::vector<Ancestor> found;
+  Ancestor at{tensor};
+  while (found.size() < most) {
+    if (at.tensor.is(Kind::unknown)) at.tensor = at.tensor.as<values::Unknown>()->state.value;
+    if (!at.tensor.is(Kind::tensor) || !at.tensor.as<values::Tensor>()->now()->shape_value.is(Kind::unknown)) break;
+    const auto& kept = at.tensor.as<values::Tensor>()->now()->shape_value.as<values::Unknown>()->attributes;
+    const auto number = [&](std::string_view name) {
+      const Value value = kept.value(syntax::Name(name));
+      return value.is(Kind::integer) ? heap.symbols().value(value.integer()).value_or(0) : 0;
+    };
+    const Value source = kept.value(syntax::Name("$from"));
+    if (!source || number("$added") != 0) break;
+    at = {source, std::max(at.differing, number("$differing")), std::max(at.over, number("$over"))};
+    found.push_back(at);
+  }
+  return found;
+}
+} // namespace
+
+Value one_for_both(values::Heap& heap, Value choice) {
+  if (choice.is(Kind::tuple)) {
+    const auto* tuple = choice.as<values::Tuple>();
+    std::vector<Value> items;
+    for (const Value& item : tuple->items) items.push_back(item.is(Kind::choice) ? one_for_both(heap, item) : item);
+    if (items == tuple->items) return choice;
+    const Value made = heap.tuple(std::move(items));
+    made.as<values::Tuple>()->cls = tuple->cls;
+    made.as<values::Tuple>()->fields = tuple->fields;
+    return made;
+  }
+  if (!choice.is(Kind::choice)) return choice;
+  const auto* either = choice.as<values::Choice>();
+  const Value yes = one_for_both(heap, either->yes), no = one_for_both(heap, either->no);
+  if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return choice;
+  const auto *a = yes.as<values::Tensor>(), *b = no.as<values::Tensor>();
+  if (a->role != values::TensorRole::plain || b->role != values::TensorRole::plain || !may_be_equal(*a->now(), *b->now())) return choice;
+  values::TensorState both = *heap.join_states(a->state.value, b->state.value, either->condition, Sharing::uniform).as<values::TensorState>();
+  both.shape_value = {};
+  const Value made = heap.tensor(both, a->born);
+  // What both were made from is what it is made from.
+  const std::vector<Ancestor> mine = ancestors(heap, yes), theirs = ancestors(heap, no);
+  for (const Ancestor& one : mine) {
+    const auto same = std::find_if(theirs.begin(), theirs.end(), [&](const Ancestor& other) { return other.tensor == one.tensor; });
+    if (same == theirs.end()) continue;
+    const Value shape = heap.unknown_from({made});
+    auto* unknown = shape.as<values::Unknown>();
+    unknown->shape_of = made;
+    const auto keep = [&](std::string_view name, Value value) { heap.slot_of(unknown->attributes, syntax::Name(name)).value = value; };
+    keep("$from", one.tensor);
+    keep("$differing", heap.integer(std::max(one.differing, same->differing)));
+    keep("$added", heap.integer(0));
+    keep("$over", heap.integer(std::max(one.over, same->over)));
+    made.as<values::Tensor>()->now()->shape_value = shape;
+    break;
+  }
+  return made;
+}
+
+Value without_none(Interpreter& run, Value value) {
+  if (!run.policy().optional_is_given || run.guarded()) return value;
+  while (value.is(Kind::choice)) {
+    const auto* either = value.as<values::Choice>();
+    const Value yes = run.resolve(either->yes), no = run.resolve(either->no);
+    if (yes.is(Kind::none) == no.is(Kind::none)) break;
+    value = yes.is(Kind::none) ? no : yes;
+  }
+  return value;
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,247 @@
+// Comprehensions and generator expressions: element by element where those are known, else as a loop that fills what it makes.
+#include "interpreter/loops/rounds.hpp"
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::size_t max_generators = 16;  // of one comprehension
+constexpr std::uint64_t alike_steps = 2'000;  // of the elements of a comprehension that are made one by one though they are alike
+
+// Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the target?
+bool is_free_of(const Expr* expr, Name target) {
+  if (!expr) return true;
+  switch (expr->kind) {
+  case ExprKind::name: return as<NameExpr>(*expr).id != target;
+  case ExprKind::attribute: return is_free_of(as<AttributeExpr>(*expr).object, target);
+  case ExprKind::binary: return is_free_of(as<BinaryExpr>(*expr).left, target) && is_free_of(as<BinaryExpr>(*expr).right, target);
+  case ExprKind::integer:
+  case ExprKind::real:
+  case ExprKind::boolean:
+  case ExprKind::none:
+  case ExprKind::string: return true;
+  case ExprKind::call: {
+    const auto& call = as<CallExpr>(*expr);
+    for (const Expr* argument : call.arguments)
+      if (!is_free_of(argument, target)) return false;
+    for (const Keyword& keyword : call.keywords)
+      if (!is_free_of(keyword.value, target)) return false;
+    return is_free_of(call.function, target);
+  }
+  default: return false;
+  }
+}
+
+// Of what a filter lets through it is not known which of the sizes that differ among the elements it has.
+Value without_local_sizes(values::Heap& heap, Value element) {
+  if (!element.is(Kind::tensor) || element.as<values::Tensor>()->role != values::TensorRole::plain) return element;
+  values::TensorState state = *element.as<values::Tensor>()->now();
+  bool changed = false;
+  for (values::Dim& dim : state.shape.dims)
+    if (dim.size && heap.symbols().sharing(dim.size) >= Sharing::local) {
+      dim.size = nullptr;
+      changed = true;
+    }
+  return changed ? heap.tensor(std::move(state), element.as<values::Tensor>()->born) : element;
+}
+
+} // namespace
+
+Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
+  auto& s = symbols();
+  if (!size || !number || !limits_.as_rank || !s.is_atom(number)) return nullptr;
+  const std::int64_t parts = limits_.as_rank->world;
+  for (std::int64_t part = 0; part < parts; ++part)
+    if (s.compared(symbolic::Compare::eq, s.mod(number, s.constant(parts)), s.constant(part)) == condition)
+      return s.floordiv(s.add(size, s.constant(parts - 1 - part)), s.constant(parts));
+  return nullptr;
+}
+
+// A list, set, dict or generator that is made of others: what is known of its elements, and how many it has.
+struct Interpreter::Comprehension {
+  Interpreter& run;
+  const ComprehensionExpr& expr;
+  values::Scope* outer;
+  values::Scope* scope;
+  std::vector<Value> items, keys;  // those that are there for certain
+  bool open = false;               // there may be more
+  Value rest;                      // any one of those
+  Int length = nullptr, share = nullptr, whole = nullptr;
+  Sharing filtered = Sharing::uniform;  // by conditions that are not known
+  Sharing dealt = Sharing::uniform;     // how many there are to go through
+
+  Value result();
+
+private:
+  bool is_set() const { return expr.comprehension == ComprehensionKind::set; }
+  bool has_one_generator() const { return expr.generators.size() == 1; }
+  void run_generator(std::size_t level, bool certain);
+  void run_round(std::size_t level, Value iterable, Value item, bool certain);
+  void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
+  void run_any(std::size_t level, Value iterable);
+  void add_element(bool certain);
+  bool may_be_alike(std::size_t level, std::size_t count) const;
+  Value as_dict();
+  Value as_list();
+  Int length_of_open(const values::ListState& state);
+};
+
+Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
+  if (expr.generators.size() > max_generators) return heap().external("", here(expr));
+  auto* scope = heap().make<values::Scope>();
+  scope->parent = frame_->scope;
+  scope->globals = frame_->scope->globals;
+  Comprehension made{*this, expr, frame_->scope, scope, {}, {}, false, {}, nullptr, nullptr, nullptr};
+  return made.result();
+}
+
+Value Interpreter::Comprehension::result() {
+  run_generator(0, true);
+  run.frame_->scope = outer;
+  if (expr.comprehension == ComprehensionKind::dict) return as_dict();
+  return is_set() && !open ? run.make_set(std::move(items)) : as_list();
+}
+
+void Interpreter::Comprehension::add_element(bool certain) {
+  const Value value = run.evaluate(*expr.element);
+  const Value mapped = expr.value ? run.evaluate(*expr.value) : Value{};
+  const Value kept = expr.value ? mapped : value;
+  if (certain) {
+    items.push_back(kept);
+    keys.push_back(value);
+  } else {
+    open = true;
+    rest = run.heap().merge(rest, filtered == Sharing::uniform ? kept : without_local_sizes(run.heap(), kept), Sharing::uniform);
+  }
+}
+
+void Interpreter::Comprehension::run_generator(std::size_t level, bool certain) {
+  if (!run.step() || run.killed_) return;
+  if (level == expr.generators.size()) return add_element(certain);
+  const Generator& generator = expr.generators[level];
+  // The first iterable belongs to the enclosing scope.
+  if (level == 0) run.frame_->scope = outer;
+  const Value iterable = run.resolve(run.evaluate(*generator.iterable));
+  run.frame_->scope = scope;
+  const auto known = run.take(iterable, run.here(*generator.iterable), is_set());
+  if (known && known->size() <= max_unrolled) run_known(level, iterable, *known, certain);
+  else run_any(level, iterable);
+}
+
+void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Value item, bool certain) {
+  const Generator& generator = expr.generators[level];
+  run.run_assign(*generator.target, item);
+  auto& s = run.symbols();
+  Cond all = s.boolean(true);
+  for (const Expr* condition : generator.conditions) {
+    all = s.logical_and(all, run.truth(run.evaluate(*condition)));
+    if (run.killed_ || s.decide(all) == symbolic::Answer::no) break;  // the others are not evaluated
+  }
+  const auto answer = s.decide(all);
+  if (answer == symbolic::Answer::no) return;
+  if (answer == symbolic::Answer::unknown) {
+    filtered = symbolic::mix(filtered, s.sharing(all));
+    if (level == 0 && !certain && has_one_generator() && run.limits_.as_rank) {
+      const Value numbered = item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty() ? run.resolve(item.as<values::Tuple>()->items.front()) : run.resolve(item);
+      share = numbered.is(Kind::integer) ? run.length_of_share(run.known_length(iterable), numbered.integer(), all) : nullptr;
+    }
+  }
+  run_generator(level + 1, certain && answer == symbolic::Answer::yes);
+}
+
+// Experts by the hundred: may one be made, and stand for all?
+bool Interpreter::Comprehension::may_be_alike(std::size_t level, std::size_t count) const {
+  constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
+  const Generator& generator = expr.generators[level];
+  return level == 0 && count > most_made_each && has_one_generator() && generator.conditions.empty() && !expr.value && !is_set() && generator.target->kind == ExprKind::name &&
+         expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
+}
+
+void Interpreter::Comprehension::run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
+  const bool alike = may_be_alike(level, known.size());
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const std::uint64_t from = run.record_.steps;
+    const std::size_t events = run.block_->events.size();
+    const Value before = i == 0 && alike ? known[i] : Value{};
+    if (before) run.run_assign(*expr.generators[level].target, before);
+    const auto mark = run.heap().mark();
+    run_round(level, iterable, known[i], certain);
+    if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= alike_steps) continue;
+    const Value made = run.resolve(items.front());
+    if (!made.is(Kind::instance) || run.block_->events.size() != events || made.as<values::Instance>()->born.chunk == 0) continue;
+    const auto written = run.heap().written(mark);
+    if (std::ranges::any_of(written, [&](const auto& one) { return one.first->birth <= mark.clock && !(one.second == one.first->value); })) continue;
+    made.as<values::Instance>()->of_many = true;
+    items.assign(known.size(), made);
+    keys.assign(known.size(), made);
+    return;
+  }
+}
+
+void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
+  const Generator& generator = expr.generators[level];
+  auto& s = run.symbols();
+  if (level == 0 && has_one_generator() && generator.conditions.empty()) {
+    if (iterable.is(Kind::range)) {
+      const auto* range = iterable.as<values::Range>();
+      if (s.value(range->step) == 1) length = s.max(s.constant(0), s.sub(range->stop, range->start));
+    } else if (iterable.is(Kind::list)) {
+      length = values::Heap::list_state(iterable)->length;
+    }
+  }
+  open = true;
+  LoopShape shape;
+  shape.place = run.here(expr);
+  shape.trips = run.trips_of(iterable);
+  if (level == 0) {
+    dealt = shape.trips;
+    whole = run.known_length(iterable);
+  }
+  run.run_generic_loop(shape, [&] {
+    if (level == 0) rest = {};
+    run_round(level, iterable, for_a_round(run.heap(), run.element(iterable, run.here(*generator.iterable))), false);
+    return run.killed_ ? Flow::dead : Flow::normal;
+  });
+}
+
+Value Interpreter::Comprehension::as_dict() {
+  const Value dict = run.heap().dict({});
+  for (std::size_t i = 0; i < items.size(); ++i) run.dict_set(dict, keys[i], items[i]);
+  if (!open) return dict;
+  values::DictState state = *values::Heap::dict_state(dict);
+  for (auto& [key, value] : state.items) value = run.heap().merge(value, rest, Sharing::uniform);
+  state.open = true;
+  state.rest = run.heap().merge(state.rest, rest, Sharing::uniform);
+  run.heap().set_dict(dict, std::move(state));
+  return dict;
+}
+
+Value Interpreter::Comprehension::as_list() {
+  const auto kind = is_set() ? values::ListKind::set : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator : values::ListKind::list;
+  const Value list = run.heap().list(std::move(items), kind);
+  if (!open) return list;
+  auto* state = values::Heap::list_state(list);
+  state->open = true;
+  state->rest = rest;
+  state->length = length_of_open(*state);
+  return list;
+}
+
+// How many elements a list has of which none is there for certain. Null: nobody knows.
+Int Interpreter::Comprehension::length_of_open(const values::ListState& state) {
+  auto& s = run.symbols();
+  if (dealt == Sharing::local) filtered = dealt;
+  if (!state.items.empty()) return nullptr;
+  if (length || share) return length ? length : share;
+  if (filtered == Sharing::local) return s.fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
+  // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks have.
+  const bool is_filtered_list = run.limits_.as_rank && dealt != Sharing::local && has_one_generator() && !expr.generators[0].conditions.empty() && expr.comprehension == ComprehensionKind::list;
+  if (!is_filtered_list) return nullptr;
+  bool shared_out = false;
+  if (whole) s.atoms(whole, [&](Int atom) { shared_out = shared_out || atom != whole; });
+  return shared_out ? whole : s.fresh({.name = "len(" + std::string(run.record_.text(run.here(expr))) + ")", .lower = 0, .upper = {}, .sharing = symbolic::mix(dealt, filtered)});
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,334 @@
+// Loops whose rounds are not known one by one. Their head gets a state that is a fixpoint: it holds before every round. Rounds are
+// rehearsed on it; what a round changes is widened; then one round is run for the record.
+#include "interpreter/loops/rounds.hpp"
+#include "interpreter/paths/speculation.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace stepzero::interpreter {
+
+using values::Kind;
+
+namespace {
+
+// Each pass widens what the one before left open; from the third on what changes becomes unknown, so that few are needed. A chain of names
+// handed on from round to round (a = b; b = c; …) needs one for each of its links.
+constexpr int most_passes = 8;
+
+// A tensor that was computed from parameters, or a tuple of such.
+bool has_graph(Value value) {
+  if (value.is(Kind::tuple)) {
+    const auto& items = value.as<values::Tuple>()->items;
+    return std::any_of(items.begin(), items.end(), [](const Value& item) { return item.is(Kind::tensor) && has_graph(item); });
+  }
+  if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return false;
+  const values::TensorState* state = value.as<values::Tensor>()->now();
+  return state && state->requires_grad != values::Known::no && !state->graph.empty();
+}
+
+// What rounds put into a list has sizes of its own in each: of any of them those are not known.
+Value without_own_sizes(values::Heap& heap, Value state) {
+  const auto* list = state.is(Kind::state) ? dynamic_cast<values::ListState*>(state.object()) : nullptr;
+  if (!list || !list->rest.is(Kind::tensor)) return state;
+  const auto* tensor = list->rest.as<values::Tensor>();
+  values::TensorState any = *tensor->now();
+  const auto varies = [&](symbolic::Int size) {
+    bool found = false;
+    if (size) heap.symbols().atoms(size, [&](symbolic::Int atom) { found = found || (heap.symbols().atom_info(atom) && heap.symbols().atom_info(atom)->varies); });
+    return found;
+  };
+  bool changed = false;
+  for (values::Dim& dim : any.shape.dims)
+    if (varies(dim.size)) {
+      dim.size = nullptr;
+      changed = true;
+    }
+  if (!changed) return state;
+  auto* other = heap.make<values::ListState>();
+  other->items = list->items;
+  other->open = list->open;
+  other->length = list->length;
+  other->rest = heap.tensor(std::move(any), tensor->born);
+  return Value::of(Kind::state, other);
+}
+
+// What failed in one round may not have failed in another: at the head of a loop nothing is blamed that was not so before it.
+void forgive(values::Heap& heap, Value before, Value& wide) {
+  if (wide == before) return;
+  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object()) : nullptr;
+  const auto* now = wide.is(Kind::state) ? dynamic_cast<const values::TensorState*>(wide.object()) : nullptr;
+  if (was && now) {
+    if (was->blamed || !now->blamed) return;
+    values::TensorState state = *now;
+    state.blamed = false;
+    wide = Value::of(Kind::state, heap.state(std::move(state)));
+  } else if (wide.is(Kind::tuple) && before.is(Kind::tuple)) {
+    const auto &items = wide.as<values::Tuple>()->items, &olds = before.as<values::Tuple>()->items;
+    for (std::size_t i = 0; i < items.size() && i < olds.size(); ++i) {
+      Value item = items[i];
+      forgive(heap, olds[i], item);
+    }
+  } else if (!heap.is_blamed(before) && heap.is_blamed(wide)) {
+    if (wide.is(Kind::unknown)) wide.as<values::Unknown>()->blamed = false;
+    const Value held = wide.is(Kind::unknown) ? wide.as<values::Unknown>()->state.value : wide;
+    if (!held.is(Kind::tensor)) return;
+    values::TensorState state = *held.as<values::Tensor>()->now();
+    state.blamed = false;
+    heap.set(held.as<values::Tensor>()->state, Value::of(Kind::state, heap.state(std::move(state))));
+  }
+}
+
+// Is nothing else known of the tensor behind the round than before it, but that something failed on it?
+bool only_blamed(Value before, Value end) {
+  const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object()) : nullptr;
+  const auto* now = end.is(Kind::state) ? dynamic_cast<const values::TensorState*>(end.object()) : nullptr;
+  return was && now && now->blamed && !was->blamed && values::same_shape(was->shape, now->shape) && was->dtype == now->dtype && was->device == now->device &&
+         was->requires_grad == now->requires_grad && was->sharing == now->sharing && was->made == now->made && was->content == now->content &&
+         was->scaled_by == now->scaled_by && was->cast_by == now->cast_by && was->outcome == now->outcome && was->mean == now->mean &&
+         was->maybe_array == now->maybe_array && was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
+}
+
+// What each round leaves for the next, and is none in the first one: the state of a recurrent layer.
+bool begins_as_none(Value before, Value end) {
+  if (!before.is(Kind::none)) return false;
+  const auto* tuple = end.is(Kind::tuple) ? end.as<values::Tuple>() : nullptr;
+  return end.is(Kind::tensor) || (tuple && !tuple->items.empty() && std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
+}
+constexpr std::string_view some_round = "?";  // the condition that there was a round before
+// The head's value of such a thing; null: it is none.
+const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head) {
+  if (!head.is(Kind::choice)) return nullptr;
+  const auto* choice = head.as<values::Choice>();
+  const bool is_head = choice->no.is(Kind::none) && symbols.form(choice->condition) == symbolic::Context::Form::opaque && symbols.text(choice->condition) == some_round;
+  return is_head && begins_as_none(choice->no, choice->yes) ? choice : nullptr;
+}
+
+// Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i == 6: first = x`.
+void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
+  constexpr int most_choices = 8;
+  std::unordered_set<const values::Object*> held;
+  const auto apart = [&](Value value, int depth, const auto& again) -> Value {
+    switch (value.kind) {
+    case Kind::choice: {
+      const auto* choice = value.as<values::Choice>();
+      if (depth >= most_choices) return value;
+      const Value yes = again(choice->yes, depth + 1, again), no = again(choice->no, depth + 1, again);
+      return yes == choice->yes && no == choice->no ? value : run.heap().choose(choice->condition, yes, no);
+    }
+    case Kind::tensor: return value.as<values::Tensor>()->state.birth <= began || held.insert(value.object()).second ? value : run.one_of_many(value);
+    case Kind::unknown: return value.as<values::Unknown>()->attributes.birth <= began || held.insert(value.object()).second ? value : run.one_of_many(value);
+    default: return value;
+    }
+  };
+  // What was made in the round holds things of that round alone: the parts of an object belong together.
+  const auto is_of_round = [&](const auto& each) { return each.first->birth > began; };
+  const auto hold = [&](Value value, int depth, const auto& again) -> void {
+    if (value.is(Kind::tensor) || value.is(Kind::unknown)) held.insert(value.object());
+    if (!value.is(Kind::choice) || depth >= most_choices) return;
+    again(value.as<values::Choice>()->yes, depth + 1, again);
+    again(value.as<values::Choice>()->no, depth + 1, again);
+  };
+  for (const auto& each : left)
+    if (is_of_round(each)) hold(each.second, 0, hold);
+  for (auto& each : left)
+    if (!is_of_round(each)) each.second = apart(each.second, 0, apart);
+}
+
+} // namespace
+
+class Interpreter::Fixpoint {
+public:
+  Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& round)
+      : run_(run), shape_(shape), round_(round), carried_sharing_(shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform) {}
+
+  Flow run();
+
+private:
+  Flow run_once(const Speculation& from, Block& into, bool look);
+  bool widen(values::Mark mark, bool to_unknown);
+  bool rehearse(bool first, bool to_unknown);
+  Flow run_for_good(bool look);
+  Flow stabilize();
+  void tell_first_failures(LoopEvent& event);
+  values::Heap& heap() { return run_.heap(); }
+
+  Interpreter& run_;
+  const LoopShape& shape_;
+  const std::function<Flow()>& round_;
+  const Sharing carried_sharing_;  // ranks that meet in a round are in the same one, however many each makes
+  Block* const block_ = run_.block_;
+  LoopEvent* event_ = nullptr;
+  std::unordered_set<values::Slot*> widened_;    // what a round changes
+  std::vector<const ProblemEvent*> failures_;    // of the first round, whose state is known best
+  std::unordered_set<values::Slot*> histories_;  // what of it holds a tensor with a history, after every round
+  std::vector<values::Slot*> carries_;           // and one with a graph
+  values::Unknown* carried_ = nullptr;
+  std::vector<std::pair<values::Slot*, Value>> ends_;  // what the last round that was looked at left in what was there before it
+  std::optional<Speculation> last_;                    // the round that is run for good
+  std::optional<LoopTarget> target_;
+  std::size_t round_begin_ = 0;  // in the record
+};
+
+// Runs a round from the loop's head.
+Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool look) {
+  const values::Mark mark = from.mark();
+  run_.block_ = &into;
+  target_.emplace(LoopTarget{mark, mark, from.depth(), {}, {}});
+  run_.frame_->loops.push_back(&*target_);
+  const Flow flow = run_.run_round(*target_, round_, true);
+  run_.frame_->loops.pop_back();
+  run_.killed_ = false;
+  run_.block_ = block_;
+  ends_.clear();
+  if (!look) return flow;
+  for (const auto& [slot, base] : heap().written(mark))
+    if (base && slot->birth <= mark.clock) {
+      // Taking the round back takes back what became of a tensor made in it.
+      Value end = slot->value;
+      if (end.is(Kind::tensor) && end.as<values::Tensor>()->state.birth > mark.clock) {
+        const auto* made = end.as<values::Tensor>();
+        end = heap().tensor(*made->now(), made->born);
+        end.as<values::Tensor>()->role = made->role;
+      }
+      ends_.push_back({slot, end});
+      if (has_graph(slot->value)) carries_.push_back(slot);
+      if (has_history(slot->value)) histories_.insert(slot);
+      else histories_.erase(slot);
+    }
+  return flow;
+}
+
+// Makes the head's state one that holds at the end of the round, too; false: it was.
+bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
+  bool changed = false;
+  for (const auto& [slot, left] : ends_) {
+    const Value before = slot->value;
+    const Value end = run_.without_made(left, mark.clock);
+    const auto* later = begun_as_none(run_.symbols(), before);
+    if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) || only_blamed(before, end)) continue;
+    Value wide = begins_as_none(before, end) ? end : heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
+    wide = without_own_sizes(heap(), wide);
+    if (wide == (later ? later->yes : before)) continue;
+    if (later || begins_as_none(before, end)) wide = heap().choose(later ? later->condition : run_.symbols().opaque(std::string(some_round), carried_sharing_), wide, Value::none());
+    forgive(heap(), before, wide);
+    if (run_.building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = run_.any_of_wide(wide);
+    if (to_unknown && !wide.is(Kind::state)) wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
+    heap().set(*slot, wide);
+    widened_.insert(slot);
+    changed = true;
+  }
+  return changed;
+}
+
+// True: the head's state holds for every round.
+bool Interpreter::Fixpoint::rehearse(bool first, bool to_unknown) {
+  Block scratch;
+  ++run_.rehearsals_;
+  Speculation trial(run_, Speculation::Of::trial);
+  run_once(trial, scratch, true);
+  trial.discard();
+  --run_.rehearsals_;
+  if (first && run_.rehearsals_ == 0) failures_of_first_round(scratch, failures_);
+  return !widen(trial.mark(), to_unknown) || !run_.step();
+}
+
+Flow Interpreter::Fixpoint::run_for_good(bool look) {
+  const bool told = run_.rehearsals_ == 0;
+  if (run_.limits_.as_rank && told && shape_.length && !run_.symbols().value(shape_.length)) event_->counts = run_.round_counts(shape_.length);
+  if (told)
+    for (values::Slot* slot : carries_) {
+      run_.mark_earlier(slot->value);
+      if (!run_.record_.earlier || !histories_.contains(slot)) continue;
+      auto* const own = carried_ ? carried_ : heap().make<values::Unknown>();
+      if (mark_carried(heap(), run_.record_.earlier, own, slot->value)) carried_ = own;
+    }
+  event_->rounds.clear();
+  Block& into = event_->rounds.emplace_back();
+  run_.block_ = &into;
+  if (carried_)
+    if (OperationEvent* left = run_.record_implied("$carried", {}, {Value::of(Kind::unknown, carried_)}, {}, {})) run_.append(left);
+  round_begin_ = run_.record_.events.size();
+  run_.block_ = block_;
+  last_.emplace(run_, Speculation::Of::trial);
+  return run_once(*last_, into, look);
+}
+
+// A first rehearsal tells what a round changes. Then most rounds hold: the next is run for good, and discarded only if it shows that it began
+// with too little. Inside a rehearsal one round is enough, or a loop in loops would be run twice as often for each of them: its outcome is
+// thrown away but for what is changed, and that is known behind it as any round may have left it.
+Flow Interpreter::Fixpoint::stabilize() {
+  if (run_.rehearsals_ > 0) {
+    const Flow flow = run_for_good(true);
+    const values::Delta left = last_->writes();
+    last_->rewind_heap();
+    widen(last_->mark(), false);
+    last_->include_so_far();
+    heap().apply(left);
+    return flow;
+  }
+  if (rehearse(true, false)) return run_for_good(false);
+  const auto known = std::pair(std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
+  const Flow flow = run_for_good(true);
+  const values::Delta left = last_->take();
+  const bool knew = histories_ == known.second && std::ranges::all_of(carries_, [&](values::Slot* slot) { return known.first.contains(slot); });
+  if (!widen(last_->mark(), false) && knew) {
+    last_->become(left);
+    return flow;
+  }
+  last_->include_so_far();  // what was widened
+  last_->discard();
+  for (int pass = 2; pass < most_passes && run_.step() && !rehearse(false, true); ++pass) {}
+  return run_for_good(false);
+}
+
+// What failed in the first round, and not in the one that stands for all.
+void Interpreter::Fixpoint::tell_first_failures(LoopEvent& event) {
+  const auto& events = run_.record_.events;
+  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(round_begin_), end = events.end();
+  for (const ProblemEvent* failure : failures_)
+    if (std::none_of(begin, end, [&](const auto& other) {
+          return other->kind == EventKind::problem && other->place.chunk == failure->place.chunk && other->place.span.begin == failure->place.span.begin &&
+                 !static_cast<const ProblemEvent&>(*other).guarded && !static_cast<const ProblemEvent&>(*other).assumption;
+        }))
+      event.rounds[0].events.push_back(failure);
+}
+
+Flow Interpreter::Fixpoint::run() {
+  struct Rounds {
+    symbolic::Context& symbols;
+    const std::uint64_t began;
+    const std::size_t first = symbols.atoms_made();
+    ~Rounds() { symbols.note_rounds(first, began); }
+  } const rounds{run_.symbols(), heap().mark().clock};
+  event_ = run_.record_.event<LoopEvent>();
+  event_->place = shape_.place;
+  event_->calls = run_.site_;
+  event_->trips = shape_.trips;
+  event_->any_order = shape_.any_order;
+  event_->stmt = shape_.stmt;
+  event_->length = shape_.length;
+  event_->first = shape_.first;
+
+  ++run_.generic_depth_;
+  Flow flow = stabilize();
+  --run_.generic_depth_;
+  tell_first_failures(*event_);
+  if (!event_->rounds[0].events.empty()) run_.append(event_);
+  last_->forget_path();
+  last_->commit();
+  // Behind the loop: no round, some rounds, or left by break.
+  if (shape_.endless) {
+    flow = Flow::dead;
+  } else {
+    values::Delta left = last_->take();
+    part_rounds(run_, left, last_->mark().clock);
+    if (flow == Flow::normal) heap().join(last_->mark(), left, nullptr, shape_.trips);
+    flow = Flow::normal;
+  }
+  return run_.merge_exits(*last_, target_->breaks, flow, nullptr, true);
+}
+
+Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) { return Fixpoint(*this, shape, round).run(); }
+
+} // namespace stepzero::interpreter

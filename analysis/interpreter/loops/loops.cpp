@@ -1,0 +1,285 @@
+// What loops share, loops over generators, and `while`: run round by round within a budget, else by any one round.
+#include "interpreter/calls/unseen.hpp"
+#include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/loops/rounds.hpp"
+#include "interpreter/paths/speculation.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run round by round
+constexpr std::size_t most_told_rounds = 64;
+constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
+
+// Has the body of a loop a `break` of its own?
+bool has_break(syntax::Block body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt* stmt) {
+    switch (stmt->kind) {
+    case StmtKind::break_: return true;
+    case StmtKind::if_: return has_break(as<IfStmt>(*stmt).body) || has_break(as<IfStmt>(*stmt).orelse);
+    case StmtKind::with: return has_break(as<WithStmt>(*stmt).body);
+    case StmtKind::for_: return has_break(as<ForStmt>(*stmt).orelse);
+    case StmtKind::while_: return has_break(as<WhileStmt>(*stmt).orelse);
+    case StmtKind::match: return std::ranges::any_of(as<MatchStmt>(*stmt).cases, [](const MatchCase& one) { return has_break(one.body); });
+    case StmtKind::try_: {
+      const auto& attempt = as<TryStmt>(*stmt);
+      return has_break(attempt.body) || has_break(attempt.orelse) || has_break(attempt.finally) ||
+             std::ranges::any_of(attempt.handlers, [](const ExceptHandler& handler) { return has_break(handler.body); });
+    }
+    default: return false;
+    }
+  });
+}
+
+} // namespace
+
+Sharing Interpreter::trips_of(Value iterable) {
+  iterable = resolve(iterable);
+  switch (iterable.kind) {
+  case Kind::list: {
+    const auto* state = values::Heap::list_state(iterable);
+    if (!state->open) return Sharing::uniform;
+    if (state->length) return symbols().sharing(state->length);
+    // How many there are may be the same where what they are is not.
+    return heap().sharing(iterable) == Sharing::local ? Sharing::unseen : heap().sharing(iterable);
+  }
+  case Kind::range: {
+    const auto* range = iterable.as<values::Range>();
+    return symbolic::mix(symbols().sharing(range->start), symbolic::mix(symbols().sharing(range->stop), symbols().sharing(range->step)));
+  }
+  case Kind::tensor: {
+    const auto* state = iterable.as<values::Tensor>()->now();
+    if (state->shape.rank_known && !state->shape.dims.empty() && state->shape.dims[0].size)
+      return symbols().sharing(state->shape.dims[0].size);
+    return state->sharing;
+  }
+  case Kind::choice:
+    // Which of two it is makes no difference where both have as many.
+    if (const Int length = known_length(iterable)) return symbols().sharing(length);
+    return heap().sharing(iterable);
+  case Kind::unknown: return sharing_of_length(*iterable.as<values::Unknown>());
+  default: return heap().sharing(iterable);
+  }
+}
+
+bool Interpreter::run_unrolled(const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
+  Speculation rounds(*this, Speculation::Of::trial);
+  const std::size_t depth = rounds.depth();
+  const std::uint64_t from = record_.steps;
+  Block* const block = block_;
+  auto* event = record_.event<LoopEvent>();
+  event->place = {chunk_, stmt.header};
+  event->calls = site_;
+  event->stmt = &stmt;
+  event->unrolled = true;
+  event->rounds.resize(items.size());
+  LoopTarget target{rounds.mark(), rounds.mark(), depth, {}, {}};
+  frame_->loops.push_back(&target);
+  flow = Flow::normal;
+  bool fits = true;
+  for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
+    block_ = &event->rounds[i];
+    const auto before = heap().mark();
+    flow = run_round(
+        target,
+        [&] {
+          run_assign(*stmt.target, items[i]);
+          return run_block(stmt.body);
+        },
+        false);
+    const std::uint64_t used = record_.steps - from;
+    if (i + 1 < items.size() && used / (i + 1) * items.size() > budget) {
+      fits = false;
+      break;
+    }
+    if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth && rest_is_alike(items, i + 1, before, event->rounds[i])) {
+      event->rounds.resize(i + 1);
+      break;
+    }
+  }
+  frame_->loops.pop_back();
+  block_ = block;
+  if (!fits) return false;
+  rounds.commit();
+  bool any = false;
+  for (const Block& round : event->rounds) any = any || !round.events.empty();
+  if (any) append(event);
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  if (!target.breaks.empty()) flow = merge_exits(rounds, target.breaks, flow, nullptr, false);
+  return true;
+}
+
+Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
+  Frame* const frame = frame_;
+  const std::uint32_t chunk = chunk_;
+  Speculation rounds(*this);
+  const std::size_t depth = rounds.depth();
+  const int generic = generic_depth_;
+  LoopTarget target{rounds.mark(), rounds.mark(), depth, {}, {}};
+  frame->loops.push_back(&target);
+  bool loose = false;
+  std::size_t conditions = depth;  // on the path, once the rounds so far are over
+  std::function<Value(Value)> body = [&](Value yielded) {
+    // A yield in a loop of any number of rounds, or under a condition, is a round that may or may not be.
+    const bool uncertain = generic_depth_ != generic || path_.size() != conditions;
+    loose = loose || uncertain;
+    Frame* const inner = frame_;
+    const std::uint32_t inner_chunk = chunk_;
+    frame_ = frame;
+    chunk_ = chunk;
+    const Flow flow = run_round(
+        target,
+        [&] {
+          run_assign(*stmt.target, yielded);
+          return run_block(stmt.body);
+        },
+        uncertain);
+    frame_ = inner;
+    chunk_ = inner_chunk;
+    if (!uncertain) conditions = path_.size();
+    if (flow == Flow::dead) killed_ = true;
+    return Value::none();
+  };
+  drain(generator, here(*stmt.iterable), body);
+  frame->loops.pop_back();
+  Flow flow = killed_ ? Flow::dead : Flow::normal;
+  killed_ = false;
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  rounds.commit();
+  return merge_exits(rounds, target.breaks, flow, nullptr, loose);
+}
+
+// Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of training steps.
+bool Interpreter::building() const {
+  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+    if (frame->function && frame->function->name.text() == "__init__") return true;
+    if (frame->scope && !installed_.empty() && installed_.contains(frame->scope->globals)) return true;
+  }
+  return false;
+}
+
+Int Interpreter::known_length(Value iterable) {
+  switch (iterable.kind) {
+  case Kind::tuple: return symbols().constant(static_cast<std::int64_t>(iterable.as<values::Tuple>()->items.size()));
+  case Kind::list:
+  case Kind::iterator:
+    if (const auto* state = values::Heap::list_state(iterable)) return state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));
+    return nullptr;
+  case Kind::range: {
+    const Value length = resolve(length_of(iterable, {}));
+    return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
+  case Kind::unknown: {
+    // Of what the program asks how long it is.
+    const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(Name("$len"));
+    const Value length = limits_.as_rank || (asked && asked->value) ? resolve(length_of(iterable, {})) : Value{};
+    return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
+  case Kind::instance: {
+    if (iterable.as<values::Instance>()->cls) return nullptr;  // it may have a __len__ of its own, which is not to be run
+    const Value length = resolve(length_of(iterable, {}));
+    return length.is(Kind::integer) ? length.integer() : nullptr;
+  }
+  case Kind::choice: {
+    const Int one = known_length(resolve(iterable.as<values::Choice>()->yes)), other = known_length(resolve(iterable.as<values::Choice>()->no));
+    return one && other && symbols().compare(symbolic::Compare::eq, one, other) == symbolic::Answer::yes ? one : nullptr;
+  }
+  default: return nullptr;
+  }
+}
+
+// What stands behind `else` is left out where a round broke off.
+Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
+  if (flow != Flow::normal || orelse.empty()) return flow;
+  if (!has_break(body)) return run_block(orelse);
+  return fork(symbols().opaque("no break", Sharing::unseen), nullptr, {}, [&] { return run_block(orelse); }, [] { return Flow::normal; });
+}
+
+// Rounds whose conditions are known are run one by one. False, and nothing has happened: something is not known, or it
+// takes too long; then `first` gets the first ones, in the run of one rank.
+bool Interpreter::run_known_rounds(const WhileStmt& stmt, Flow& flow, std::vector<Block>& first) {
+  Speculation trial(*this, Speculation::Of::trial);
+  const std::size_t depth = trial.depth();
+  const std::uint64_t from = record_.steps;
+  Block* const block = block_;
+  auto* event = record_.event<LoopEvent>();
+  event->place = {chunk_, stmt.header};
+  event->calls = site_;
+  event->stmt = &stmt;
+  event->unrolled = true;
+  LoopTarget target{trial.mark(), trial.mark(), depth, {}, {}};
+  frame_->loops.push_back(&target);
+  flow = Flow::normal;
+  bool known = true, ended = false;
+  std::vector<Block> rounds;
+  while (known && !ended && flow == Flow::normal) {
+    Block round;
+    block_ = &round;
+    const Cond holds = truth(evaluate(*stmt.test));
+    const auto answer = symbols().decide(holds);
+    known = answer != symbolic::Answer::unknown && !killed_;
+    if (answer == symbolic::Answer::no) ended = true;
+    if (known && !ended) flow = run_round(target, [&] { return run_block(stmt.body); }, false);
+    // A way out that depends on what is not known: the rounds behind it may or may not be.
+    known = known && path_.size() == depth && record_.steps - from < while_steps && step();
+    if (!ended || !round.events.empty()) rounds.push_back(std::move(round));
+  }
+  frame_->loops.pop_back();
+  block_ = block;
+  if (!known) {
+    // What follows them is not known, but who compares ranks may see from them that there are more than on another.
+    // What it sends in them is certain, too: who is told of messages may be told of more by that.
+    const bool told = limits_.as_rank && limits_.as_rank->told;
+    if (limits_.as_rank && !ended && rehearsals_ == 0 && generic_depth_ == 0 && (told || rounds.size() > most_first_rounds)) {
+      rounds.resize(told ? std::min(rounds.size(), most_told_rounds) : most_first_rounds);
+      first = std::move(rounds);
+    }
+    return false;
+  }
+  trial.commit();
+  event->rounds = std::move(rounds);
+  bool any = false;
+  for (const Block& round : event->rounds) any = any || !round.events.empty();
+  if (any) append(event);
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  if (!target.breaks.empty()) flow = merge_exits(trial, target.breaks, flow, nullptr, false);
+  return true;
+}
+
+Flow Interpreter::run_while(const WhileStmt& stmt) {
+  std::vector<Block> first_rounds;
+  if (Flow flow; run_known_rounds(stmt, flow, first_rounds)) return flow;
+  const Cond first = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
+  if (killed_) {
+    killed_ = false;
+    return leave(ExitKind::raise, stmt, raised_);
+  }
+  if (symbols().decide(first) == symbolic::Answer::no) return run_block(stmt.orelse);
+  LoopShape shape;
+  shape.stmt = &stmt;
+  shape.place = {chunk_, stmt.header};
+  shape.trips = symbols().sharing(first);
+  shape.first = std::move(first_rounds);
+  shape.endless = stmt.test->kind == ExprKind::boolean || stmt.test->kind == ExprKind::integer;
+  const std::size_t begin = record_.events.size();
+  const Flow flow = run_generic_loop(shape, [&] {
+    const Cond holds = truth(evaluate(*stmt.test));
+    if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
+    // What depends on the rank's number alone its own run knows.
+    if (const Sharing asked = symbols().sharing(holds); asked != Sharing::divergent) shape.trips = symbolic::mix(shape.trips, asked);
+    symbols().assume(holds);
+    path_.push_back(holds);
+    return run_block(stmt.body);
+  });
+  // What later rounds ask may be another thing than what the first one knows.
+  for (std::size_t i = begin; i < record_.events.size(); ++i)
+    if (record_.events[i]->kind == EventKind::loop && static_cast<const LoopEvent&>(*record_.events[i]).stmt == &stmt) static_cast<LoopEvent&>(*record_.events[i]).trips = shape.trips;
+  return run_else(stmt.body, stmt.orelse, flow);
+}
+
+} // namespace stepzero::interpreter

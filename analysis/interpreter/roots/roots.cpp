@@ -1,0 +1,504 @@
+// Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
+#include "interpreter/interpreter.hpp"
+#include "interpreter/paths/speculation.hpp"
+#include "interpreter/roots/built_runs.hpp"
+#include "interpreter/roots/declared.hpp"
+#include "interpreter/roots/hooks.hpp"
+
+#include "interpreter/classes/set_on_self.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cctype>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+Interpreter::Interpreter(const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
+    : sources_(sources), library_(library), limits_(limits), record_(record), imports_(sources, record.read, [&library](std::string_view top_level) { return library.reads(top_level); }) {}
+
+Interpreter::~Interpreter() = default;
+
+namespace {
+
+// How often each of the names stands in a text: a function named once is called by nobody here.
+std::unordered_map<std::string_view, int> counts(const std::string& text, const std::vector<std::string_view>& names) {
+  static const std::array<bool, 256> letters = [] {
+    std::array<bool, 256> made{};
+    for (int c = 0; c < 256; ++c) made[static_cast<std::size_t>(c)] = std::isalnum(c) || c == '_';
+    return made;
+  }();
+  std::unordered_map<std::string_view, int> found;
+  // Few identifiers begin and end like one of the names, and are as long.
+  std::bitset<1 << 12> alike;
+  const auto likeness = [&](std::string_view name) {
+    if (name.empty()) return std::size_t{0};  // of a definition that is broken off
+    return (static_cast<unsigned char>(name.front()) * 31U + static_cast<unsigned char>(name.back()) * 7U + name.size() * 257U) % alike.size();
+  };
+  if (names.empty()) return found;
+  for (const std::string_view name : names) {
+    found.emplace(name, 0);
+    alike.set(likeness(name));
+  }
+  const char* const last = text.data() + text.size();
+  const auto letter = [table = letters.data()](const char* at) { return table[static_cast<unsigned char>(*at)]; };
+  for (const char* at = text.data(); at < last;) {
+    if (!letter(at)) {
+      ++at;
+      continue;
+    }
+    const char* const begin = at;
+    while (at < last && letter(at)) ++at;
+    const std::string_view name(begin, static_cast<std::size_t>(at - begin));
+    if (alike[likeness(name)])
+      if (const auto it = found.find(name); it != found.end()) ++it->second;
+  }
+  return found;
+}
+
+bool annotated_as_tensor(const Expr* annotation) {
+  if (!annotation) return false;
+  if (annotation->kind == ExprKind::name) return as<NameExpr>(*annotation).id.text() == "Tensor";
+  if (annotation->kind == ExprKind::attribute) return as<AttributeExpr>(*annotation).attribute.text() == "Tensor";
+  return false;
+}
+
+} // namespace
+
+void Interpreter::run_file(const std::string& path) {
+  main_path_ = path;
+  record_.path = path;
+  const auto module = sources_.module(path);
+  if (!module) return;
+  step_limit_ = limits_.steps;
+  // About as many as there will be: where the vector grew, all of them would be moved again and again.
+  if (!limits_.as_rank && !limits_.with_defaults) record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));
+  ModuleRun& run_of = modules_[path];
+  run_of.path = path;
+  run_of.is_package = path.ends_with("/__init__.py");
+  run_of.object = heap().make<values::ModuleObject>();
+  run_of.object->path = heap().keep(path);
+  if (limits_.as_rank && limits_.as_rank->told) {
+    heard_ = heap().make<values::Instance>();
+    heap().set(heap().slot_of(heard_->attributes, syntax::Name(Told::lost)), heap().boolean(false));
+    for (const auto& [channel, sent] : limits_.as_rank->told->sent) heap().set(heap().slot_of(heard_->attributes, syntax::Name(Told::counter(channel))), heap().integer(0));
+  }
+  record_.roots.push_back(std::make_unique<Root>());
+  record_.roots.back()->name = "module";
+  block_ = &record_.roots.back()->block;
+  replay_.doubts = symbols().doubts();
+  replay_.base_facts = symbols().mark();
+  following_ = true;
+  run_module(run_of, module, true);
+  following_ = false;
+  block_ = nullptr;
+  run_roots(run_of, module);
+  replay_.fresh_events = record_.events.size();
+  tell_as_defaults();
+}
+
+// The root of a run with the defaults of the command line goes to where rules look for such, and back for the next run.
+void Interpreter::tell_as_defaults() {
+  if (!limits_.with_defaults) return;
+  record_.roots.swap(record_.default_roots);
+  for (const auto& root : record_.default_roots) root->defaults = "the command line";
+}
+
+// What the statements of the file did not reach.
+void Interpreter::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
+  replay_.possible = replay_.possible && !record_.cancelled;
+  if (!run_of.object->globals || record_.cancelled) return;
+  record_.open_to_defaults = record_.open_to_defaults || symbols().doubts() != replay_.doubts || chosen_by_text_;
+  replay_.possible = replay_.possible && !record_.out_of_budget;
+  replay_.end = moments();
+  if (record_.on_statements) record_.on_statements();
+  in_roots_ = true;
+  set_by_functions_.clear();
+  ran_.clear();
+  for (const auto& [function, reached] : reached_)
+    if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
+  replay_.built = built_;
+  run_focus();
+  run_unit({nullptr, false}, {}, [this] { run_built(0); });
+  std::vector<values::Function*> functions;
+  std::vector<std::string_view> names;
+  for (values::Function* function : function_order_)
+    if (function->closure && function->closure->globals == function->closure && !reached(function->stmt) && wanted(function->stmt)) {
+      functions.push_back(function);
+      names.push_back(function->name.text());
+    }
+  const auto named = counts(module->text->bytes(), names);
+  const auto classes = classes_;
+  for (const bool named_elsewhere : {false, true}) {
+    for (values::Function* function : functions) {
+      if (reached(function->stmt) || (named.at(function->name.text()) > 1) != named_elsewhere) continue;
+      const auto run = [this, function] { run_root(*function, {}, nullptr); };
+      if (run_unit({function->stmt, false}, {}, run)) doubtful_.push_back({{function->stmt, true}, {}, run});
+    }
+    if (!named_elsewhere)
+      for (values::Class* cls : classes) run_class_roots(*cls);
+  }
+  if (!limits_.only)
+    for (std::size_t i = 0; i < doubtful_.size(); ++i) run_defaults([&, i] { run_unit(doubtful_[i].key, doubtful_[i].condition, doubtful_[i].run); });
+  values::Writes writes = replay_.end.writes;
+  replay_.units_run = static_cast<std::size_t>(std::count_if(replay_.units.begin(), replay_.units.end(), [](const auto& each) { return !each.second.taken_over; }));
+  for (const auto& [key, unit] : replay_.units) writes.widen(unit.writes);
+  heap().set_writes(writes);  // who reads what any of them left
+  doubtful_.clear();
+}
+
+Value Interpreter::symbolic_parameter(const values::Function& function, const Parameter& parameter, std::size_t index) {
+  const Place born{function.chunk, parameter.span};
+  if (with_defaults_ && index < function.defaults.size()) {
+    const Value value = function.defaults[index];
+    if (value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::string) || value.is(Kind::none) || value.is(Kind::tuple)) {
+      if (value.is(Kind::integer))
+        defaults_ += (defaults_.empty() ? "" : ", ") + std::string(parameter.name.text()) + "=" + symbols().text(value.integer());
+      return value;
+    }
+  }
+  if (parameter.kind == ParameterKind::var_positional) return heap().open_list(heap().external("", born), nullptr, values::ListKind::tuple);
+  if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().external("", born));
+  const auto annotated = annotated_shape(parameter.annotation, {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span}, annotated_names_);
+  const auto known = annotated ? annotated : given_shape(function, parameter);
+  bool or_none = false;
+  if (known || annotated_as_tensor(policy_.believes_annotations ? annotation_without_none(parameter.annotation, or_none) : parameter.annotation)) {
+    values::TensorState state;
+    if (known) state.shape = *known;
+    state.sharing = Sharing::unseen;
+    state.external = true;
+    const Value given = heap().tensor(state, born);
+    const bool optional = or_none || (index < function.defaults.size() && function.defaults[index].is(Kind::none));
+    if (!optional) return given;
+    return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none());
+  }
+  bool optional = index < function.defaults.size() && function.defaults[index].is(Kind::none);
+  if (const auto* cls = annotated_class(parameter.annotation, function, optional)) {
+    values::Instance* object = make_native(cls->row->path, born);
+    object->symbolic = object->open = true;
+    object->name = heap().keep(std::string(parameter.name.text()));
+    const Value given = Value::of(Kind::instance, object);
+    return optional ? heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is not None", Sharing::uniform), given, Value::none()) : given;
+  }
+  if (const Value given = given_to_hook(*this, function, parameter.name, born)) return given;
+  if (policy_.believes_annotations && parameter.annotation && (index >= function.defaults.size() || !function.defaults[index])) {
+    const values::Scope* scope = function.owner && function.owner->body ? function.owner->body : function.closure;
+    if (const Value declared = declared_object(*this, scope, parameter.annotation, parameter.name.text(), born)) return declared;
+  }
+  // Who may leave it out does not mean the process that runs: `rank=0` is the one that sends, or that a file is of.
+  const auto presumed = library_.presume(parameter.name.text());
+  const bool of_another = presumed && presumed->role == symbolic::Role::rank && !presumed->is_main && index < function.defaults.size() && resolve(function.defaults[index]).is(Kind::integer);
+  const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born) : symbol(parameter.name.text(), Sharing::uniform, born);
+  const bool may_be_none = index < function.defaults.size() && function.defaults[index].is(Kind::none);
+  if (made.is(Kind::instance) && may_be_none) {
+    const std::string given = std::string(parameter.name.text()) + " is not None";
+    return heap().choose(symbols().opaque(given, Sharing::uniform), made, Value::none());
+  }
+  if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
+  // Of what is declared to be something else its name says nothing.
+  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name("$declared")).value = declared_class(*this, function.closure, parameter.annotation);
+  return made;
+}
+
+std::optional<values::Shape> Interpreter::given_shape(const values::Function& function, const Parameter& parameter) {
+  if (!limits_.given || !record_.in_file({function.chunk, parameter.span})) return std::nullopt;
+  const auto found = limits_.given->find(std::string(function.qualified) + " " + std::string(parameter.name.text()));
+  if (found == limits_.given->end()) return std::nullopt;
+  values::Shape shape;
+  shape.rank_known = !found->second.open;
+  for (const Given::Size& size : found->second.sizes) {
+    values::Dim dim;
+    Int* same = size.same ? &given_sizes_[size.same] : nullptr;
+    if (size.number) {
+      dim.size = symbols().constant(*size.number);
+    } else if (same && *same) {
+      dim.size = *same;
+    } else if (size.only_said && !size.name.empty()) {
+      dim.size = stand_in(size.name);
+      if (same) *same = dim.size;
+    } else if (!size.later && !(found->second.open && size.name.empty())) {
+      symbolic::AtomInfo info;
+      info.name = size.name;
+      info.lower = 0;
+      info.sharing = Sharing::local;
+      dim.size = size.name.empty() ? stand_in(std::string(parameter.name.text()) + ".shape[" + std::to_string(shape.dims.size()) + "]") : symbols().fresh(info);
+      if (same) *same = dim.size;
+    }
+    shape.dims.push_back(dim);
+  }
+  return shape;
+}
+
+Int Interpreter::stand_in(std::string_view name) {
+  symbolic::AtomInfo info;
+  info.name = name;
+  if (const int before = stand_ins_[info.name]++) info.name += std::to_string(before + 1);
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  info.stand_in = true;
+  return symbols().fresh(info);
+}
+
+Root& Interpreter::begin_root(std::string name, const values::Function* function, values::Class* owner, bool of_built) {
+  auto& list = with_defaults_ ? record_.default_roots : record_.roots;
+  list.push_back(std::make_unique<Root>());
+  Root& root = *list.back();
+  root.name = std::move(name);
+  root.function = function;
+  root.owner = owner;
+  if (unit_) unit_->begin_root_run({function ? function->stmt : nullptr, owner ? owner->stmt : nullptr, of_built, record_.steps, 0, {}});
+  block_ = &root.block;
+  step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
+  return root;
+}
+
+void Interpreter::run_defaults(const std::function<void()>& again) {
+  const bool out_of_budget = record_.out_of_budget;
+  with_defaults_ = true;
+  again();
+  with_defaults_ = false;
+  record_.out_of_budget = out_of_budget;
+}
+
+void Interpreter::run_root(values::Function& function, Value self, values::Class* owner) {
+  if (record_.cancelled || !wanted(function.stmt)) return;
+  note_used(globals_, owner ? owner->name : function.name);
+  const bool of_built = self.is(Kind::instance) && !self.as<values::Instance>()->symbolic;
+  Root& root = begin_root(std::string(function.qualified), &function, owner, of_built);
+  const std::string outer_defaults = defaults_;
+  const std::size_t built_before = built_.size();
+  annotated_names_.clear();
+  given_sizes_.clear();
+  stand_ins_.clear();
+  Speculation root_run(*this);
+  const auto& list = function.parameters->list;
+  auto* scope = heap().make<values::Scope>();
+  scope->parent = function.closure;
+  scope->globals = function.closure ? function.closure->globals : nullptr;
+  scope->info = &function.stmt->scope;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Value value = i == 0 && self ? self : symbolic_parameter(function, list[i], i);
+    heap().set(heap().slot_of(scope->names, list[i].name), value);
+  }
+  note_reached(function.stmt);
+  if (with_defaults_) root.defaults = std::string(owner ? owner->name.text() : function.qualified) + (defaults_.empty() ? "" : ": " + defaults_);
+  defaults_ = outer_defaults;
+  std::function<Value(Value)> ignore = [&](Value) { return heap().external(""); };
+  // A test that is marked as one that fails.
+  const bool fails = std::any_of(function.stmt->decorators.begin(), function.stmt->decorators.end(), [](const Expr* marked) {
+    if (marked->kind == ExprKind::call) marked = as<CallExpr>(*marked).function;
+    const std::string_view name = marked->kind == ExprKind::attribute ? as<AttributeExpr>(*marked).attribute.text() : marked->kind == ExprKind::name ? as<NameExpr>(*marked).id.text() : "";
+    return name == "xfail" || name == "expectedFailure";
+  });
+  expected_ += fails;
+  const auto body = [&] { return run_function(function, scope, {function.chunk, function.stmt->name_span}, function.stmt->scope.is_generator ? &ignore : nullptr); };
+  if (function.wrapped_guard)
+    fork_value(truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
+  else body();
+  // Whoever enters it leaves it again: what one part waits for may come in the other.
+  if (function.name.text() == "__enter__" && self.is(Kind::instance) && !killed_)
+    if (const Value leave = find_method(self.as<values::Instance>(), Name("__exit__"))) call(leave, {{Value::none(), Value::none(), Value::none()}, {}, false}, {function.chunk, function.stmt->name_span});
+  expected_ -= fails;
+  killed_ = false;
+  path_.clear();
+  run_built(built_before);
+  root_run.keep_new_objects();
+  block_ = nullptr;
+}
+
+void Interpreter::note_built(values::Instance& object) {
+  const bool plain = path_.empty() && rehearsals_ == 0 && guards_ == 0 && expected_ == 0 && !killed_ && !with_defaults_;
+  if (!plain || !record_.in_file({object.cls->chunk, object.cls->stmt->name_span})) return;
+  if (is_a(Value::of(Kind::instance, &object), library_.types().module)) built_.push_back(&object);
+}
+
+void Interpreter::run_built(std::size_t from) {
+  std::vector<values::Instance*> built(built_.begin() + static_cast<std::ptrdiff_t>(from), built_.end());
+  built_.resize(from);
+  if (unit_ && !built.empty()) unit_->built = true;
+  // A part of another model is run by it.
+  std::unordered_set<const values::Object*> held;
+  const std::function<void(Value, int)> hold_parts = [&](Value value, int depth) {
+    constexpr int deepest_part = 8;  // modules in modules: what lies deeper is run by itself, which finds the same
+    value = resolve(value);
+    if (depth > deepest_part) return;
+    if (value.is(Kind::instance)) {
+      if (!held.insert(value.object()).second) return;
+      for (const auto& [name, slot] : value.as<values::Instance>()->attributes.entries()) hold_parts(slot->value, depth + 1);
+    } else if (value.is(Kind::list)) {
+      for (const Value& item : values::Heap::list_state(value)->items) hold_parts(item, depth + 1);
+    } else if (value.is(Kind::dict)) {
+      for (const auto& [key, item] : values::Heap::dict_state(value)->items) hold_parts(item, depth + 1);
+    }
+  };
+  for (values::Instance* object : built)
+    if (!held.contains(object))
+      for (const auto& [name, slot] : object->attributes.entries()) hold_parts(slot->value, 0);
+  for (values::Instance* object : built) {
+    if (held.contains(object) || run_models_.contains(object) || built_runs_ >= most_built_runs || record_.cancelled) continue;
+    const Value forward = find_in_order(object->cls->order, Name(library_.types().forward));
+    if (!forward.is(Kind::function) || !forward.as<values::Function>()->stmt || ran_.contains(forward.as<values::Function>()->stmt)) continue;
+    ++built_runs_;
+    run_root(*forward.as<values::Function>(), Value::of(Kind::instance, object), object->cls);
+  }
+}
+
+void Interpreter::run_class_roots(values::Class& cls) {
+  std::vector<values::Function*> methods;
+  bool any = false;
+  for (const auto& [name, slot] : cls.body->names.entries()) {
+    const Value value = slot->value;
+    if (!value.is(Kind::function) || value.as<values::Function>()->owner != &cls) continue;
+    auto* function = value.as<values::Function>();
+    if (!function->stmt) continue;
+    methods.push_back(function);
+    any = any || !reached(function->stmt);
+  }
+  any = any && (wanted(cls.stmt) || std::any_of(methods.begin(), methods.end(), [&](const auto* method) { return wanted(method->stmt); }));
+  if (!any) return;
+  // What calls other methods comes first: those are then reached with the values of that call. What only the class itself calls comes last.
+  const auto turn = [](const values::Function* function) {
+    const std::string_view name = function->name.text();
+    if (name.starts_with('_') && !name.starts_with("__")) return 2;
+    return name == "forward" || name == "__call__" || name == "train" || name == "run" || name == "fit" || name == "main" ? 0 : 1;
+  };
+  std::stable_sort(methods.begin(), methods.end(), [&](const auto* a, const auto* b) { return turn(a) < turn(b); });
+  std::vector<bool> reached_before;
+  std::vector<values::Function*> ran;
+  for (values::Function* method : methods) {
+    reached_before.push_back(reached(method->stmt));
+    if (!reached_before.back()) ran.push_back(method);
+  }
+  if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); })) return;
+  doubtful_.push_back({{cls.stmt, true}, reached_before, [this, &cls, ran] {
+    for (const values::Function* method : ran) reached_[method->stmt] = false;
+    run_class(cls, ran);
+  }});
+}
+
+void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
+  Speculation root_run(*this);
+  note_used(globals_, cls.name);
+  Root& root = begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
+  defaults_.clear();
+  stand_ins_.clear();
+  any_use_ = true;
+  auto* object = heap().make<values::Instance>();
+  object->cls = &cls;
+  object->symbolic = true;
+  object->open = cls.open;
+  const Value self = Value::of(Kind::instance, object);
+  std::unordered_set<const FunctionStmt*> called;
+  called_ = &called;
+  const values::Function* constructor = nullptr;  // what has run
+  if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
+    const auto& function = *init.as<values::Function>();
+    if (function.stmt) {
+      auto* scope = heap().make<values::Scope>();
+      scope->parent = function.closure;
+      scope->globals = function.closure ? function.closure->globals : nullptr;
+      scope->info = &function.stmt->scope;
+      const auto& list = function.parameters->list;
+      for (std::size_t i = 0; i < list.size(); ++i)
+        heap().set(heap().slot_of(scope->names, list[i].name), i == 0 ? self : symbolic_parameter(function, list[i], i));
+      note_reached(function.stmt);
+      constructor = &function;
+      if (with_defaults_) root.defaults = std::string(cls.name.text()) + (defaults_.empty() ? "" : ": " + defaults_);
+      run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
+    }
+  } else if (cls.is_dataclass) {
+    fill_dataclass(*object, {{}, {}, true}, object->born);
+  }
+  // Others have the object before its methods are called: they may freeze parts of it.
+  if (is_a(self, library_.types().module))
+    if (const Row* row = method_row(library_.types().module, "$may_be_frozen")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
+  if (constructor && record_.steps >= step_limit_) lose_half_built(heap(), *object, *constructor);
+  const bool refused = with_defaults_ && killed_;  // nobody has an object with these defaults
+  killed_ = false;
+  block_ = nullptr;
+  path_.clear();
+  called_ = nullptr;
+  // What a method may set that the constructor does not call is not known in the others. Those of the bases have not run on this object, though
+  // they may have on others.
+  bool inherited = false;
+  const auto not_known_of = [&](const FunctionStmt& method) {
+    if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
+    Changes changes;
+    set_on_self(method.body, method.parameters->list[0].name, changes);
+    for (const Name name : changes.changed)
+      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) escape(slot->value);
+    for (const Name name : changes.changed_within)
+      if (const values::Slot* slot = object->attributes.find(name); slot && resolve(slot->value).is(Kind::dict))
+        for (const auto& [key, item] : std::vector(values::Heap::dict_state(resolve(slot->value))->items)) escape(item);
+    for (const auto& [outer, inner] : changes.changed_in)
+      if (const values::Slot* slot = object->attributes.find(outer); slot && slot->value)
+        if (const Value part = resolve(slot->value); part.is(Kind::instance))
+          if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) escape(held->value);
+    // So may the method of a part that it calls: self.scene.load(path).
+    for (const auto& [outer, part_method] : changes.calls_in) {
+      const values::Slot* slot = object->attributes.find(outer);
+      const Value part = slot && slot->value ? resolve(slot->value) : Value{};
+      if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) continue;
+      auto& held = *part.as<values::Instance>();
+      const Value own = find_in_order(held.cls->order, part_method);
+      if (!own.is(Kind::function) || called.contains(own.as<values::Function>()->stmt)) continue;
+      const Changes within = set_by_method(*held.cls, part_method);
+      lose_set(*this, held, within);
+      for (const Name name : within.changed)
+        if (const values::Slot* inner = held.attributes.find(name); inner && inner->value) escape(inner->value);
+    }
+    for (const Name name : changes.set)
+      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) {
+        const Value held = resolve(slot->value);
+        if (inherited && is_a(held, library_.types().module)) continue;
+        const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
+        // A rank that a method reads when the job starts: `self.rank = 0` in the constructor is only its value until then.
+        const auto presumed = library_.presume(name.text());
+        const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each && (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
+        if (of_rank) heap().set(*slot, symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
+        else heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : set_at_some_time(heap(), held, name));
+      }
+  };
+  // A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.
+  for (const values::Class* each : cls.order) {
+    inherited = each != &cls;
+    each_method(*each, not_known_of);
+  }
+  // What the library class sees to itself, whatever the methods change.
+  if (const Row* row = cls.native ? method_row(cls.native->path, "$seen_to") : nullptr) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
+  // An empty tensor holds the place of one that somebody else puts there.
+  const auto placeholder = [&](Value value) {
+    value = resolve(value);
+    if (!value.is(Kind::tensor)) return false;
+    const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
+    return std::any_of(dims.begin(), dims.end(), [&](const values::Dim& dim) { return dim.size && symbols().value(dim.size) == 0; });
+  };
+  // Also one in an object that it holds.
+  for (const auto& [held, slot] : object->attributes.entries())
+    if (const Value part = resolve(slot->value); part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
+      for (const auto& [name, inner] : part.as<values::Instance>()->attributes.entries())
+        if (inner->value && !name.text().starts_with('$') && placeholder(inner->value)) heap().set(*inner, heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
+  for (const auto& [name, slot] : object->attributes.entries()) {
+    const Value value = resolve(slot->value);
+    const bool in_tuple = value.is(Kind::tuple) && std::any_of(value.as<values::Tuple>()->items.begin(), value.as<values::Tuple>()->items.end(), placeholder);
+    // And so does None that no method replaces.
+    if (placeholder(value) || in_tuple || value.is(Kind::none)) heap().set(*slot, heap().external("self." + std::string(name.text())));
+  }
+  // What prepares a test may have the operators choose their types, by other functions in their places.
+  constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
+  const bool prepared = std::any_of(std::begin(preparing), std::end(preparing), [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
+  casts_ += prepared;
+  for (values::Function* method : methods) {
+    if (reached(method->stmt) || record_.cancelled || method == constructor || refused) continue;
+    const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
+    run_root(*method, bound_self, &cls);
+  }
+  casts_ -= prepared;
+  any_use_ = false;
+  root_run.keep_new_objects();
+}
+
+} // namespace stepzero::interpreter

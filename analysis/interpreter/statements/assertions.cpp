@@ -1,0 +1,194 @@
+// assert: what it states holds from here on. One that states something false of sizes is a problem, told with the values.
+#include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/interpreter.hpp"
+
+#include "interpreter/roots/asked_ranks.hpp"
+
+#include <algorithm>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+using symbolic::Answer;
+
+namespace {
+
+using Values = std::vector<std::pair<const Expr*, Value>>;
+
+Value value_of(const Values& values, const Expr& expr) {
+  for (auto it = values.rbegin(); it != values.rend(); ++it)
+    if (it->first == &expr) return it->second;
+  return {};
+}
+
+// Integers, and tuples of them.
+bool is_size(Value value) {
+  if (value.is(Kind::integer)) return true;
+  if (!value.is(Kind::tuple)) return false;
+  const auto& items = value.as<values::Tuple>()->items;
+  return std::all_of(items.begin(), items.end(), [](Value item) { return item.is(Kind::integer); });
+}
+
+std::string words(symbolic::Context& symbols, Value value) {
+  if (value.is(Kind::integer)) return symbols.text(value.integer());
+  const auto& items = value.as<values::Tuple>()->items;
+  std::string text = "[";
+  for (const Value& item : items) text += (text.size() > 1 ? ", " : "") + symbols.text(item.integer());
+  return text + "]";
+}
+
+bool is_literal(const Expr& expr) {
+  switch (expr.kind) {
+  case ExprKind::integer: return true;
+  case ExprKind::unary: return is_literal(*as<UnaryExpr>(expr).operand);
+  case ExprKind::binary: return is_literal(*as<BinaryExpr>(expr).left) && is_literal(*as<BinaryExpr>(expr).right);
+  case ExprKind::tuple:
+  case ExprKind::list: {
+    const auto parts = expr.kind == ExprKind::tuple ? as<TupleExpr>(expr).elements : as<ListExpr>(expr).elements;
+    return std::all_of(parts.begin(), parts.end(), [](const Expr* part) { return is_literal(*part); });
+  }
+  default: return false;
+  }
+}
+
+// The parts of a size that have a name: `width % heads` has width and heads.
+void named_parts(const Expr& expr, std::vector<const Expr*>& parts) {
+  switch (expr.kind) {
+  case ExprKind::binary:
+    named_parts(*as<BinaryExpr>(expr).left, parts);
+    named_parts(*as<BinaryExpr>(expr).right, parts);
+    return;
+  case ExprKind::unary: named_parts(*as<UnaryExpr>(expr).operand, parts); return;
+  case ExprKind::tuple:
+    for (const Expr* part : as<TupleExpr>(expr).elements) named_parts(*part, parts);
+    return;
+  case ExprKind::name:
+  case ExprKind::attribute:
+  case ExprKind::subscript:
+  case ExprKind::call: parts.push_back(&expr); return;
+  default: return;
+  }
+}
+
+void comparisons(const Expr& expr, std::vector<const CompareExpr*>& found) {
+  if (expr.kind == ExprKind::compare) found.push_back(&as<CompareExpr>(expr));
+  else if (expr.kind == ExprKind::boolean_op)
+    for (const Expr* part : as<BooleanOpExpr>(expr).operands) comparisons(*part, found);
+  else if (expr.kind == ExprKind::unary && as<UnaryExpr>(expr).op == UnaryOp::logical_not) comparisons(*as<UnaryExpr>(expr).operand, found);
+}
+
+// What a subclass or any method may set otherwise, on an object of which nobody knows what was done with it; and the length of
+// what grows.
+bool is_open(const Values& values, bool in_roots, bool in_constructor) {
+  for (const auto& [expr, value] : values) {
+    if (expr->kind == ExprKind::attribute) {
+      const auto& access = as<AttributeExpr>(*expr);
+      const Value object = value_of(values, *access.object);
+      if (object.is(Kind::class_)) return true;
+      if (object.is(Kind::instance) && in_roots && !in_constructor) return true;
+      if (object.is(Kind::instance) && object.as<values::Instance>()->symbolic && !object.as<values::Instance>()->attributes.find(access.attribute)) return true;
+    }
+    if (expr->kind == ExprKind::call)
+      for (const Expr* argument : as<CallExpr>(*expr).arguments)
+        if (const Value given = value_of(values, *argument); given.is(Kind::list) || given.is(Kind::dict) || given.is(Kind::instance)) return true;
+  }
+  return false;
+}
+
+} // namespace
+
+bool Interpreter::in_test() const {
+  const auto is_test = [](std::string_view name) { return name.starts_with("test") || name.starts_with("Test") || name.starts_with("_test"); };
+  for (const Frame* frame = frame_; frame; frame = frame->outer)
+    if (frame->function && (is_test(frame->function->name.text()) || is_test(frame->function->qualified))) return true;
+  return false;
+}
+
+void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) {
+  if (rehearsals_ > 0 || branches_ > 0 || !assumed_.empty() || in_test()) return;
+  const bool in_constructor = frame_->function && frame_->function->name.text() == "__init__";
+  if (is_open(values, in_roots_, in_constructor)) return;
+  std::vector<const CompareExpr*> found;
+  comparisons(*stmt.test, found);
+  for (const CompareExpr* test : found) {
+    if (test->ops.size() != 1 || test->ops[0] == CompareOp::is || test->ops[0] == CompareOp::is_not) continue;
+    const Expr &left = *test->left, &right = *test->rights[0];
+    const Value a = resolve(value_of(values, left)), b = resolve(value_of(values, right)), outcome = value_of(values, *test);
+    if (!is_size(a) || !is_size(b) || !outcome.is(Kind::boolean) || (is_literal(left) && is_literal(right))) continue;
+    if (found.size() > 1 && symbols().decide(outcome.condition()) != Answer::no) continue;
+    std::vector<const Expr*> parts;
+    named_parts(left, parts);
+    named_parts(right, parts);
+    // A sum of truths counts what was asked for, and is no size.
+    const auto is_truth = [&](const Expr* part) {
+      if (resolve(value_of(values, *part)).is(Kind::boolean)) return true;
+      if (part->kind != ExprKind::call) return false;
+      const auto& given = as<CallExpr>(*part).arguments;
+      return std::any_of(given.begin(), given.end(), [&](const Expr* argument) { return resolve(value_of(values, *argument)).is(Kind::boolean); });
+    };
+    if (std::any_of(parts.begin(), parts.end(), is_truth)) continue;
+    std::string text;
+    std::vector<std::string> told;
+    auto* event = record_.event<ProblemEvent>();
+    const auto tell = [&](const Expr& expr) {
+      const Value value = resolve(value_of(values, expr));
+      if (!is_size(value)) return;
+      const std::string name(record_.text(here(expr)));
+      // What an earlier condition has made one number is that.
+      const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt, most = least ? symbols().upper(value.integer()) : std::nullopt;
+      const std::string shown = least && least == most ? std::to_string(*least) : words(symbols(), value);
+      if (name.size() > 60 || shown.empty() || shown == name || std::find(told.begin(), told.end(), name) != told.end()) return;
+      told.push_back(name);
+      text += (text.empty() ? "" : ", ") + name + " is " + shown;
+    };
+    for (const Expr* part : parts) tell(*part);
+    for (const Expr* side : {&left, &right})
+      if (side->kind == ExprKind::binary) tell(*side);
+    // `assert heads in (1, 2)`, `assert args.workers > 1`: whoever makes the object, or starts the program, has to choose, and the default stands
+    // for no choice.
+    const bool with_a_literal = parts.size() == 1 && (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left));
+    if (with_defaults_ && with_a_literal && parts[0]->kind == ExprKind::name) continue;
+    const auto is_given = [&](const Expr& side) { return is_literal(side) || side.kind == ExprKind::name || side.kind == ExprKind::attribute; };
+    if (limits_.with_defaults && is_given(left) && is_given(right)) continue;
+    // How many of several things hold, say, is no size.
+    if (std::none_of(parts.begin(), parts.end(), [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); })) continue;
+    event->problem = values::ProblemKind::assertion;
+    event->place = here(*stmt.test);
+    event->calls = site_;
+    event->node = stmt.test;
+    event->guarded = may_not_fail();
+    event->text = "This assertion never holds: " + (text.empty() ? std::string(record_.text(here(*test))) + " is false" : text);
+    append(event);
+    return;
+  }
+}
+
+Flow Interpreter::run_assert(const AssertStmt& stmt) {
+  Values values;
+  auto* const outer = traced_;
+  const Frame* const outer_frame = traced_frame_;
+  traced_ = &values;
+  traced_frame_ = frame_;
+  const Cond holds = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
+  traced_ = outer;
+  traced_frame_ = outer_frame;
+  if (killed_) {
+    killed_ = false;
+    return leave(ExitKind::raise, stmt, raised_);
+  }
+  switch (symbols().decide(holds)) {
+  case Answer::no:
+    judge_assertion(stmt, values);
+    raised_ = library_symbol("builtins.AssertionError");
+    return leave(ExitKind::raise, stmt, raised_);
+  case Answer::yes: return Flow::normal;
+  case Answer::unknown: symbols().doubt(holds); break;
+  }
+  if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, raised_);
+  learn_ranks(*this, frame_->scope->names, holds);
+  path_.push_back(holds);
+  return Flow::normal;
+}
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,457 @@
+// Modules of the program: imports run a file once; cycles see what is there so far.
+#include "interpreter/calls/outside_write.hpp"
+#include "interpreter/interpreter.hpp"
+#include "interpreter/paths/speculation.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <utility>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+namespace {
+constexpr int max_import_depth = 40;
+// Steps of imported modules: of the program's own, and of installed ones. They are no part of the importer's: what a file is answered does not
+// depend on whether a module has run before.
+constexpr std::uint64_t steps_of_a_module[] = {50'000, 12'000};
+std::uint64_t steps_of_all_modules(bool installed, std::uint64_t steps) { return installed ? steps : steps / 2; }
+
+// The body of `if TYPE_CHECKING:`.
+const syntax::Block* names_for_types(const Stmt& stmt) {
+  if (stmt.kind != StmtKind::if_) return nullptr;
+  const Expr& test = *as<IfStmt>(stmt).test;
+  const bool asks = test.kind == ExprKind::name ? as<NameExpr>(test).id.text() == "TYPE_CHECKING" : test.kind == ExprKind::attribute && as<AttributeExpr>(test).attribute.text() == "TYPE_CHECKING";
+  return asks ? &as<IfStmt>(stmt).body : nullptr;
+}
+// The imports from the own package in it, also those that a library makes only where what they need is installed:
+// `try: if not is_torch_available(): raise … except …: pass else: from .utils import Mixin`.
+void each_import_for_types(syntax::Block block, const std::function<void(const ImportFromStmt&)>& found) {
+  for (const Stmt* stmt : block) switch (stmt->kind) {
+    case StmtKind::import_from:
+      if (as<ImportFromStmt>(*stmt).level > 0) found(as<ImportFromStmt>(*stmt));
+      break;
+    case StmtKind::if_: each_import_for_types(as<IfStmt>(*stmt).body, found); break;
+    case StmtKind::try_:
+      each_import_for_types(as<TryStmt>(*stmt).body, found);
+      each_import_for_types(as<TryStmt>(*stmt).orelse, found);
+      break;
+    default: break;
+    }
+}
+
+// `models/gpt_neox/` and GPTNeoXModel.
+bool is_named_after(std::string_view path, std::string_view name) {
+  for (const std::string_view end : {".py", "/__init__"})
+    if (path.ends_with(end)) path.remove_suffix(end.size());
+  path.remove_prefix(path.rfind('/') + 1);
+  std::size_t at = 0;
+  for (const char letter : path) {
+    if (letter == '_') continue;
+    while (at < name.size() && name[at] == '_') ++at;
+    if (at == name.size() || std::tolower(static_cast<unsigned char>(name[at])) != letter) return false;
+    ++at;
+  }
+  return at > 0;
+}
+constexpr std::size_t most_stars = 64;
+
+// The modules whose names a module takes all of, in the order in which they are looked into: those that the name is called after first,
+// the longest of them before the others. Where hundreds are taken so, no others.
+std::vector<program::Target> by_name(const std::vector<program::Target>& stars, Name name) {
+  std::vector<program::Target> order(stars.rbegin(), stars.rend());
+  constexpr std::size_t few_stars = 8;  // looking into all of them costs nothing
+  if (order.size() < few_stars) return order;
+  const auto others = std::stable_partition(order.begin(), order.end(), [&](const auto& star) { return is_named_after(star.path, name.text()); });
+  std::stable_sort(order.begin(), others, [](const auto& a, const auto& b) { return a.path.size() > b.path.size(); });
+  if (order.size() > most_stars) order.erase(others, order.end());
+  return order;
+}
+} // namespace
+
+// A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
+std::string Interpreter::dotted_name(const std::string& path, Name name) const {
+  std::string_view rest = imports_.within_library(path);
+  if (rest.empty()) rest = path;
+  for (const std::string_view end : {".py", "/__init__"})
+    if (rest.ends_with(end)) rest.remove_suffix(end.size());
+  std::string dotted(rest);
+  std::replace(dotted.begin(), dotted.end(), '/', '.');
+  return dotted + "." + std::string(name.text());
+}
+
+std::uint32_t Interpreter::add_chunk(const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
+  record_.chunks.push_back({path, std::move(module), item.chunk, item.offset});
+  return static_cast<std::uint32_t>(record_.chunks.size() - 1);
+}
+
+void Interpreter::run_module(ModuleRun& run_of, std::shared_ptr<const Module> module, bool as_main) {
+  auto* globals = heap().make<values::Scope>();
+  globals->globals = globals;
+  run_of.object->globals = globals;
+  run_of.object->loading = true;
+  run_of.object->pending = false;
+  if (run_of.path == main_path_) globals_ = globals;
+  if (run_of.is_installed) installed_.emplace(globals, &run_of);
+  heap().set(heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
+  heap().set(heap().slot_of(globals->names, Name("__file__")), heap().string(run_of.path));
+
+  run_items(run_of, module, 0, module->items.size());
+}
+
+void Interpreter::run_items(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last) {
+  Frame frame;
+  frame.scope = run_of.object->globals;
+  Speculation statements(*this);
+  frame.mark = statements.mark();
+  frame.depth = statements.depth();
+  // What a module does happens wherever it is imported first; who imports it does not see its locals.
+  Frame* const outer = frame_;
+  const std::uint32_t outer_chunk = chunk_;
+  frame.outer = outer;
+  frame_ = &frame;
+  const bool follow = following_ && run_of.path == main_path_;
+  for (const Item& item : std::span(module->items).subspan(first, last - first)) {
+    const auto known = follow && replay_.replaying ? replay_.chunks.find(item.chunk.get()) : replay_.chunks.end();
+    chunk_ = known != replay_.chunks.end() ? known->second : add_chunk(run_of.path, module, item);
+    if (!follow && run_of.path == main_path_) replay_.copies.push_back(chunk_);
+    frame.chunk = chunk_;
+    if (follow) begin_item(item);
+    // It says where the names live that a library hands out by `__getattr__`, or by a module put in its own place: they wait like its other
+    // imports. What the module binds as it runs comes first.
+    if (const syntax::Block* named = run_of.is_installed && item.chunk->stmt ? names_for_types(*item.chunk->stmt) : nullptr)
+      each_import_for_types(*named, [&](const ImportFromStmt& inner) { run_import_from(inner); });
+    const bool dead = item.chunk->stmt && run(*item.chunk->stmt) == Flow::dead;
+    // What the table says of a function or method is believed before the file.
+    if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::function) {
+      const Name name = as<FunctionStmt>(*item.chunk->stmt).name;
+      if (const std::string dotted = dotted_name(run_of.path, name); library_.find(dotted)) heap().set(heap().slot_of(run_of.object->globals->names, name), library_symbol(dotted));
+    }
+    if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
+      const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
+      const values::Slot* made = run_of.object->globals->names.find(stmt.name);
+      if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
+        for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
+          if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text()); slot->value.is(Kind::function) && library_.find(dotted))
+            heap().set(*slot, library_symbol(dotted));
+    }
+    if (follow) end_item(*run_of.object->globals);
+    if (!dead) continue;
+    if (follow && &item != &module->items.back()) replay_.possible = false;
+    break;
+  }
+  killed_ = false;
+  statements.forget_path();
+  statements.commit();
+  frame_ = outer;
+  chunk_ = outer_chunk;
+  run_of.object->loading = false;
+}
+
+values::ModuleObject* Interpreter::import_file(const program::Target& target) {
+  auto [it, inserted] = modules_.try_emplace(target.path);
+  ModuleRun& run_of = it->second;
+  if (!inserted) return run_of.object;
+  run_of.path = target.path;
+  run_of.is_package = target.is_package;
+  run_of.is_installed = imports_.is_installed(target.path);
+  run_of.object = heap().make<values::ModuleObject>();
+  run_of.object->path = heap().keep(target.path);
+  run_of.object->pending = true;
+  if (!target.is_namespace) run_of.syntax = sources_.module(target.path);
+  if (!run_of.is_installed) load(*run_of.object);
+  return run_of.object;
+}
+
+// Runs the module, if it has not run. That of an installed library has a budget of its own, and what it imports waits
+// until it is asked for.
+void Interpreter::load(values::ModuleObject& object) {
+  if (!object.pending) return;
+  object.pending = false;
+  ModuleRun& run_of = modules_[std::string(object.path)];
+  if (!run_of.syntax || depth_ > max_import_depth) {
+    auto* globals = heap().make<values::Scope>();
+    globals->globals = globals;
+    object.globals = globals;
+    return;
+  }
+  Block scratch;
+  Block* const block = block_;
+  block_ = &scratch;  // what an import does is not part of the importer's schedule
+  ++depth_;
+  const int guards = std::exchange(guards_, 1);
+  const int catching = std::exchange(catching_, 0);
+  const int generic = std::exchange(generic_depth_, 0);
+  const int rehearsals = std::exchange(rehearsals_, 0);
+  const bool killed = std::exchange(killed_, false);
+  const std::uint64_t limit = step_limit_;
+  const bool out_of_budget = std::exchange(record_.out_of_budget, false);
+  const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
+  const std::uint64_t before = record_.steps;
+  std::uint64_t& taken = module_steps_[run_of.is_installed];
+  const std::uint64_t all = steps_of_all_modules(run_of.is_installed, limits_.steps), left = all - std::min(taken, all);
+  step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
+  // What a module writes into others that are imported with it stays with them, as if one statement had done it.
+  const bool outermost = std::none_of(modules_.begin(), modules_.end(), [&](const auto& each) { return each.second.object && each.second.object->loading && each.first != main_path_; });
+  const bool meddled = outermost && (replay_.meddled || (!replay_.items.empty() && meddles(replay_.items.back().before)));
+  Speculation import(*this);
+  run_module(run_of, run_of.syntax, false);
+  import.keep_new_objects();
+  import.commit();
+  if (outermost) note_import(run_of, import.mark(), meddled);
+  taken += record_.steps - before;
+  if (record_.out_of_budget && !record_.cancelled && !run_of.is_installed) lose_unfinished(object);
+  if (!record_.cancelled) {
+    record_.steps = before;
+    step_limit_ = limit;
+    record_.out_of_budget = out_of_budget;
+    if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
+  }
+  killed_ = killed;
+  rehearsals_ = rehearsals;
+  generic_depth_ = generic;
+  catching_ = catching;
+  guards_ = guards;
+  --depth_;
+  block_ = block;
+}
+
+// `meddled`: the file itself had written to what it shares with modules before this one was run.
+void Interpreter::note_import(const ModuleRun& run_of, values::Mark before, bool meddled) {
+  auto outside = heap().written(before);
+  std::erase_if(outside, [](const auto& each) { return !is_outside_write(*each.first, each.second); });
+  for (auto& [slot, value] : outside) value = slot->value;
+  // A function's import is the program's own order of events; a library's module that is run where it is first asked for is run by its import.
+  const bool in_order = path_.empty() && (!in_roots_ || run_of.is_installed);
+  if (meddled ? !in_roots_ || !outside.empty() : !outside.empty() && !in_order) {
+    replay_.unsteady.push_back(run_of.path);
+    return;
+  }
+  replay_.left.insert(replay_.left.end(), outside.begin(), outside.end());
+  replay_.program_left = replay_.program_left || (!outside.empty() && !run_of.is_installed);
+}
+
+// What a module binds whose statements did not all run may have been bound once more, and filled.
+void Interpreter::lose_unfinished(values::ModuleObject& object) {
+  for (const auto& [name, slot] : std::vector(object.globals->names.entries())) {
+    const Value held = resolve(slot->value);
+    if (!held.is(Kind::function) && !held.is(Kind::class_) && !held.is(Kind::module) && !held.is(Kind::library)) slot->value = heap().external(name.text());
+  }
+}
+
+Interpreter::ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
+  const auto found = installed_.find(globals);
+  return found == installed_.end() ? nullptr : found->second;
+}
+
+// The names of `__all__ = [...]` at the top of the module: read, not run.
+const std::vector<Name>& Interpreter::exports(ModuleRun& module) {
+  if (std::exchange(module.looked_for_exports, true) || !module.syntax) return module.exported;
+  for (const Item& item : module.syntax->items) {
+    const Stmt* stmt = item.chunk->stmt;
+    if (!stmt || stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets.size() != 1) continue;
+    const Expr* target = as<AssignStmt>(*stmt).targets[0];
+    if (target->kind != ExprKind::name || as<NameExpr>(*target).id.text() != "__all__") continue;
+    const Expr* value = as<AssignStmt>(*stmt).value;
+    if (value->kind != ExprKind::list && value->kind != ExprKind::tuple) continue;
+    for (const Expr* each : value->kind == ExprKind::list ? as<ListExpr>(*value).elements : as<TupleExpr>(*value).elements)
+      if (each->kind == ExprKind::string) module.exported.emplace_back(as<StringExpr>(*each).value);
+  }
+  return module.exported;
+}
+
+Value Interpreter::lazy_name(ModuleRun& module, Name name) {
+  const auto bind = [&](Value value) {
+    if (value && module.object->globals) heap().slot_of(module.object->globals->names, name).value = value;  // as if it had always been there
+    return value;
+  };
+  if (const auto found = module.lazy.find(name); found != module.lazy.end()) {
+    const LazyName lazy = found->second;
+    module.lazy.erase(found);
+    // What the table says of it is believed before the file.
+    if (const std::string dotted = dotted_name(lazy.target.path, lazy.name); library_.find(dotted)) return bind(library_symbol(dotted));
+    values::ModuleObject* source = import_file(lazy.target);
+    return bind(lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
+  }
+  for (const program::Target& star : by_name(module.stars, name)) {
+    values::ModuleObject* source = import_file(star);
+    ModuleRun& from = modules_[std::string(source->path)];
+    const auto& names = exports(from);
+    if (std::find(names.begin(), names.end(), name) != names.end()) return bind(module_attribute(*source, name, {}));
+    // Without a list every name without an underscore is meant, those that it has from others included.
+    if (names.empty() && !name.text().starts_with("_")) {
+      load(*source);
+      if (source->globals)
+        if (const values::Slot* slot = source->globals->names.find(name); slot && slot->value) return bind(resolve(slot->value));
+      if (from.is_installed)
+        if (const Value found_there = lazy_name(from, name)) return bind(found_there);
+    }
+  }
+  return {};
+}
+
+// The file that an import means, seen from another.
+std::optional<program::Target> Interpreter::find_import(std::span<const std::string_view> names, const std::string& from) {
+  const bool reads = !names.empty() && library_.reads(names[0]);
+  // What else lies in the folder of the libraries is not read.
+  if (auto found = imports_.absolute(names, from); found && (reads || !imports_.is_installed(found->path))) return found;
+  return reads ? imports_.installed(names) : std::nullopt;
+}
+
+namespace {
+// What an import of a module gives that is not to be read.
+Value imported(values::Heap& heap, std::string_view name, Place where, std::string_view module = {}) {
+  const Value made = heap.external(name, where);
+  heap.slot_of(made.as<values::Unknown>()->attributes, Name("$imported")).value = module.empty() ? Value::none() : heap.string(module);
+  return made;
+}
+} // namespace
+
+Value Interpreter::import_dotted(std::span<const Name> path, bool whole) {
+  if (path.empty()) return heap().external("");
+  std::string dotted;
+  for (const Name name : path) dotted += (dotted.empty() ? "" : ".") + std::string(name.text());
+  if (library_.knows(path[0].text())) return library_symbol(whole ? dotted : std::string(path[0].text()));
+  std::vector<std::string_view> names;
+  Value first, last;
+  for (const Name name : path) {
+    names.push_back(name.text());
+    const auto target = find_import(names, record_.chunks[chunk_].path);
+    if (!target) {
+      last = whole && !library_.members(dotted).empty() ? library_symbol(dotted) : imported(heap(), dotted, {});
+      if (!first) first = last;
+      break;
+    }
+    const Value module = Value::of(Kind::module, import_file(*target));
+    if (last.is(Kind::module) && last.as<values::ModuleObject>()->globals)
+      heap().slot_of(last.as<values::ModuleObject>()->globals->names, name).value = module;
+    last = module;
+    if (!first) first = last;
+  }
+  return whole ? last : first;
+}
+
+Value Interpreter::import_named(std::string_view dotted) {
+  std::vector<Name> path;
+  for (std::size_t from = 0; from <= dotted.size();) {
+    const std::size_t dot = std::min(dotted.find('.', from), dotted.size());
+    if (dot == from) return heap().external("");  // a relative name
+    path.emplace_back(dotted.substr(from, dot - from));
+    from = dot + 1;
+  }
+  return import_dotted(path, true);
+}
+
+Value Interpreter::module_attribute(values::ModuleObject& module, Name name, Place where) {
+  load(module);
+  note_used(module.globals, name);
+  if (module.globals)
+    if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value) return found_global(*module.globals, name, resolve(slot->value));
+  if (ModuleRun* installed = installed_module(module.globals))
+    if (const Value found = lazy_name(*installed, name)) return found;
+  const auto it = modules_.find(std::string(module.path));
+  if (it != modules_.end() && it->second.is_package) {
+    const bool is_namespace = !it->first.ends_with(".py");
+    if (const auto target = imports_.within({it->first, true, is_namespace}, name.text())) {
+      const Value found = Value::of(Kind::module, import_file(*target));
+      if (module.globals) heap().set(heap().slot_of(module.globals->names, name), found);
+      return found;
+    }
+  }
+  return heap().external(name.text(), where);
+}
+
+void Interpreter::run_import(const ImportStmt& stmt) {
+  if (!stmt.names.empty() && !stmt.names[0].path.empty() && !library_.always_there(stmt.names[0].path[0].text()) && library_.knows(stmt.names[0].path[0].text())) ++may_raise_;
+  for (const Alias& alias : stmt.names) {
+    if (alias.path.empty()) continue;
+    if (!alias.alias.empty()) heap().set(variable(alias.alias), import_dotted(alias.path, true));
+    else {
+      if (alias.path.size() > 1 && !library_.knows(alias.path[0].text())) import_dotted(alias.path, true);
+      heap().set(variable(alias.path[0]), import_dotted(alias.path, false));
+    }
+  }
+}
+
+void Interpreter::run_import_from(const ImportFromStmt& stmt) {
+  const auto bind_name = [&](const Alias& alias, Value value) {
+    if (alias.path.empty()) return;
+    heap().set(variable(alias.alias.empty() ? alias.path.back() : alias.alias), value);
+  };
+  std::string dotted;
+  std::vector<std::string_view> names;
+  for (const Name name : stmt.module) {
+    dotted += (dotted.empty() ? "" : ".") + std::string(name.text());
+    names.push_back(name.text());
+  }
+  if (stmt.level == 0 && !stmt.module.empty() && library_.knows(stmt.module[0].text())) {
+    const Value module = library_symbol(dotted);
+    if (!library_.always_there(stmt.module[0].text())) ++may_raise_;
+    for (const Alias& alias : stmt.names) {
+      if (alias.path.empty()) continue;
+      const Value found = attribute(module, alias.path.back(), {chunk_, alias.span});
+      // Which names a version of a library has that are not known here is open.
+      if (!library_.always_there(stmt.module[0].text()) || (found.is(Kind::library) && !found.as<values::LibrarySymbol>()->row && !library_.complete(stmt.module[0].text()))) ++may_raise_;
+      bind_name(alias, found);
+    }
+    if (stmt.star)
+      for (const Name name : library_.members(dotted)) heap().set(variable(name), attribute(module, name, {chunk_, stmt.span}));
+    return;
+  }
+  const std::string& from = record_.chunks[chunk_].path;
+  const auto target = stmt.level == 0 ? find_import(names, from) : imports_.relative(stmt.level, names, from);
+  if (!target) {
+    for (const Alias& alias : stmt.names) {
+      if (alias.path.empty()) continue;
+      const std::string full = dotted + "." + std::string(alias.path.back().text());
+      bind_name(alias, stmt.level == 0 && library_.find(full) ? library_symbol(full) : imported(heap(), alias.path.back().text(), {chunk_, alias.span}, stmt.level == 0 ? dotted : std::string_view{}));
+    }
+    return;
+  }
+  // In a library's own module the names wait until they are asked for.
+  if (ModuleRun* importer = frame_->scope == frame_->scope->globals ? installed_module(frame_->scope) : nullptr; importer && imports_.is_installed(target->path)) {
+    for (const Alias& alias : stmt.names) {
+      if (alias.path.empty()) continue;
+      const Name name = alias.path.back();
+      const Name bound = alias.alias.empty() ? name : alias.alias;
+      const auto submodule = target->path == importer->path || stmt.module.empty() ? imports_.within(*target, name.text()) : std::nullopt;
+      importer->lazy[bound] = submodule ? LazyName{*submodule, {}} : LazyName{*target, name};
+    }
+    if (stmt.star) importer->stars.push_back(*target);
+    return;
+  }
+  values::ModuleObject* module = import_file(*target);
+  for (const Alias& alias : stmt.names)
+    if (!alias.path.empty()) {
+      const std::string described = imports_.is_installed(target->path) ? dotted_name(target->path, alias.path.back()) : std::string();
+      bind_name(alias, !described.empty() && library_.find(described) ? library_symbol(described) : module_attribute(*module, alias.path.back(), {chunk_, alias.span}));
+    }
+  if (stmt.star) load(*module);
+  if (stmt.star && imports_.is_installed(target->path)) {
+    ModuleRun& from_module = modules_[target->path];
+    for (const Name name : std::vector(exports(from_module))) heap().set(variable(name), module_attribute(*module, name, {chunk_, stmt.span}));
+    if (!from_module.exported.empty()) return;
+  }
+  if (stmt.star) note_all_used(module->globals);
+  if (stmt.star && module->globals) {
+    std::vector<std::pair<Name, Value>> all;
+    // __all__ says what a star means, where it stands there as plain names.
+    if (const values::Slot* listed = module->globals->names.find(Name("__all__")); listed && listed->value) {
+      const auto exported = elements(resolve(listed->value), {});
+      if (exported && std::all_of(exported->begin(), exported->end(), [&](Value name) { return resolve(name).is(Kind::string); })) {
+        for (const Value& name : *exported) all.push_back({Name(resolve(name).text()), {}});
+        for (auto& [name, value] : all) value = module_attribute(*module, name, {chunk_, stmt.span});
+        for (const auto& [name, value] : all) heap().set(variable(name), value);
+        return;
+      }
+    }
+    for (const auto& [name, slot] : module->globals->names.entries())
+      if (slot->value && !name.text().starts_with("_")) all.push_back({name, slot->value});
+    for (const auto& [name, value] : all) heap().set(variable(name), value);
+  }
+}
+
+} // namespace stepzero::interpreter

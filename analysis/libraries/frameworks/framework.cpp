@@ -1,0 +1,161 @@
+// What the files of training frameworks share.
+#include "libraries/frameworks/frameworks.hpp"
+#include "libraries/torch/distributed/wrapping.hpp"
+#include "libraries/torch/nn/modules.hpp"
+
+#include "interpreter/calls/unseen.hpp"
+#include "interpreter/classes/set_on_self.hpp"
+
+namespace stepzero::libraries {
+
+using symbolic::Role;
+
+void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list) {
+  for (const Hidden& call : list) {
+    Row made = row(call.path, call.kind, call.signature, call.run, {}, call.operation);
+    made.collective = &call.info;
+    rows.push_back(made);
+  }
+}
+
+Value is_first(Call& call) {
+  return Value::of(call.run.symbols().compared(Compare::eq, call.run.role(Role::rank), call.run.symbols().constant(0)));
+}
+Value is_local_first(Call& call) {
+  return Value::of(call.run.symbols().compared(Compare::eq, call.run.role(Role::local_rank), call.run.symbols().constant(0)));
+}
+Value gathered(Call& call) {
+  TensorState state = computed(call.run, {call.at(0)});
+  state.sharing = Sharing::uniform;
+  state.external = false;
+  return result(call, state);
+}
+Value nothing_learned(Call& call) { return call.run.heap().external("", call.place); }
+Value prepared_forward(Call& call) {
+  // Who counts what is kept of a forward has to know the types.
+  const bool counted = call.run.record().conditions.contains("$counted");
+  return counted && kept(call, told_precision) ? nothing_learned(call) : wrapped_forward(call);
+}
+
+namespace {
+bool is_optimizer(Interpreter& run, Value value, int depth = 0) {
+  value = run.resolve(value);
+  if (value.is(Kind::choice) && depth < 4) return is_optimizer(run, value.as<values::Choice>()->yes, depth + 1) && is_optimizer(run, value.as<values::Choice>()->no, depth + 1);
+  return value.is(Kind::instance) && run.is_a(value, "torch.optim.Optimizer");
+}
+// A loader that draws the order itself: of a sampler of the program's own it is not known whether it does.
+bool is_shuffled(Interpreter& run, Value value) {
+  if (!value.is(Kind::instance) || value.as<Instance>()->cls || !run.is_a(value, "torch.utils.data.DataLoader")) return false;
+  const auto is_set = [&](std::string_view name) {
+    const Value given = kept(run, *value.as<Instance>(), name);
+    return given && !given.is(Kind::none);
+  };
+  const Value shuffle = kept(run, *value.as<Instance>(), "shuffle");
+  return shuffle && run.symbols().decide(run.truth(shuffle)) == symbolic::Answer::yes && !is_set("sampler") && !is_set("batch_sampler") && !is_set("$open");
+}
+} // namespace
+
+Value moves_modules(Call& call) {
+  const auto moved = [&](Value value) {
+    value = call.run.resolve(value);
+    if (value.is(Kind::instance) && call.run.is_a(value, "torch.nn.Module")) lose_devices(call.run, value);
+  };
+  for (const auto* part : {&call.arguments, &call.rest})
+    for (const Value& value : *part) moved(value);
+  for (const auto& [name, value] : call.options) moved(value);
+  return {};
+}
+Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evaluated, bool& wraps) {
+  const Value given = call.run.resolve(item);
+  // What it adds to an optimizer holds its steps back while gradients are accumulated; else it is as before.
+  if (is_optimizer(call.run, given)) return item;
+  const bool shards = kept(call, "$shards") && !wrappers.sharded.empty();
+  const std::string_view wrapper = shards ? wrappers.sharded : wrappers.usual;
+  // Only to be evaluated: there is nothing to average then, and it is not wrapped.
+  const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") && !call.run.is_a(given, wrapper) && !evaluated;
+  if (given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module")) lose_devices(call.run, given);
+  item = call.run.heap().external("", call.place);
+  if (!model && !wrappers.shuffled.empty() && !kept(call, "$loads_otherwise") && is_shuffled(call.run, given)) {
+    Instance* loader = call.run.make_native(wrappers.shuffled, call.place);
+    loader->open = true;
+    return Value::of(Kind::instance, loader);
+  }
+  if (!model) return item;
+  wraps = true;
+  Instance* wrapped = call.run.make_native(wrapper, call.place);
+  wrapped->open = true;
+  call.run.set_attribute(Value::of(Kind::instance, wrapped), Name("module"), given);
+  if (kept(call, "$kwargs_handlers")) keep(call.run, *wrapped, "$keeps_buffers", call.run.heap().boolean(true));
+  if (!call.run.record().conditions.contains("$counted")) lose_dtypes(call.run, given);
+  if (kept(call, told_precision)) keep(call.run, *wrapped, told_precision, call.run.heap().boolean(true));
+  return Value::of(Kind::instance, wrapped);
+}
+
+Value call_row(Call& call, Value self, std::string_view path) {
+  auto* bound = call.run.heap().make<values::Bound>();
+  bound->self = self;
+  bound->function = call.run.library_symbol(path);
+  return call.run.call(Value::of(Kind::bound, bound), {}, call.place);
+}
+
+Value backward_of_first(Call& call) {
+  Value loss = call.run.resolve(call.at(0));
+  // One of several: whichever it is, gradients are there then.
+  if (loss.is(Kind::choice) || loss.is(Kind::instance)) loss = call.run.heap().external("", call.place);
+  if (loss.is(Kind::unknown) && interpreter::comes_from_unseen(*loss.as<values::Unknown>())) require_tensor(call.run, loss);
+  if (loss.is(Kind::tensor) || loss.is(Kind::unknown)) call_row(call, loss, "torch.Tensor.backward");
+  return Value::none();
+}
+
+symbolic::Answer is_given(Call& call, Value value) {
+  using symbolic::Answer;
+  if (!value) return Answer::no;
+  value = call.run.resolve(value);
+  switch (value.kind) {
+  case Kind::none: return Answer::no;
+  case Kind::instance: return value.as<Instance>()->symbolic ? Answer::unknown : Answer::yes;
+  case Kind::dict: return Answer::yes;
+  default: return Answer::unknown;
+  }
+}
+
+namespace {
+void hand_out(Call& call, Value value, int depth = 0) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::list) && depth < 2)
+    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) hand_out(call, item, depth + 1);
+  if (!value.is(Kind::instance)) return;
+  auto* object = value.as<Instance>();
+  interpreter::lose_set_by_methods(call.run.heap(), *object);
+  if (object->cls && !object->symbolic && !object->attributes.find(interpreter::handed_out))
+    call.run.heap().set(call.run.heap().slot_of(object->attributes, interpreter::handed_out), call.run.heap().boolean(true));
+}
+void hand_out_arguments(Call& call) {
+  for (const auto* part : {&call.arguments, &call.rest})
+    for (const Value& argument : *part) hand_out(call, argument);
+  for (const auto& [name, argument] : call.options) hand_out(call, argument);
+}
+} // namespace
+Value trains(Call& call) {
+  moves_modules(call);
+  hand_out_arguments(call);
+  return nothing(call);
+}
+Value evaluates(Call& call) {
+  hand_out_arguments(call);
+  return uniform(call);
+}
+Value predicts(Call& call) {
+  hand_out_arguments(call);
+  return unknown_of(call);
+}
+std::vector<Row> framework_rows() {
+  std::vector<Row> rows;
+  for (const auto& family : {accelerate_rows, lightning_rows, fabric_rows, deepspeed_rows, timm_rows, metric_rows, trainer_rows, log_rows, schedule_rows}) {
+    const std::vector<Row> more = family();
+    rows.insert(rows.end(), more.begin(), more.end());
+  }
+  return rows;
+}
+
+} // namespace stepzero::libraries

@@ -1,0 +1,79 @@
+// What the files of training frameworks share: calls that hide communication, who is first, and the steps of a loop that go through a framework.
+#pragma once
+
+#include "libraries/table/native.hpp"
+
+#include <deque>
+
+namespace stepzero::libraries {
+
+// A call of a framework that communicates.
+struct Hidden {
+  std::string_view path;
+  std::string_view signature;
+  Value (*run)(Call&);
+  CollectiveInfo info;
+  RowKind kind = RowKind::method;
+  Operation operation = Operation::collective;
+};
+// The list lives as long as the rows.
+void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list);
+
+std::vector<Row> accelerate_rows();
+std::vector<Row> lightning_rows();     // its Trainer and modules
+std::vector<Row> fabric_rows();
+std::vector<Row> timm_rows();
+std::vector<Row> deepspeed_rows();
+std::vector<Row> metric_rows();        // torchmetrics
+std::vector<Row> trainer_rows();       // the Trainer of transformers
+std::vector<Row> log_rows();           // where programs write down how a training goes
+std::vector<Row> schedule_rows();      // of learning rates, as transformers makes them
+
+inline constexpr std::string_view gathers = "it gathers from all processes";
+inline constexpr std::string_view is_barrier = "it is a barrier";
+inline constexpr std::string_view runs_everywhere = "the ranks run it together, and meet in its steps";
+inline constexpr std::string_view holds_parts = "every rank holds a part of what is saved";
+
+// The modules among its arguments lie somewhere else then.
+Value moves_modules(Call& call);
+Value is_first(Call& call);
+Value is_local_first(Call& call);
+Value gathered(Call& call);            // what all ranks have then, computed from the first argument
+Value nothing_learned(Call& call);     // not known: of a prepared model nothing more is said
+// The forward of a model that a framework has prepared: that of the one inside. In which types it computes is the framework's choice.
+Value prepared_forward(Call& call);
+// What is kept of a framework, and of the models that it prepares: it was told a precision.
+inline constexpr std::string_view told_precision = "$told_precision";
+// A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as `shuffled`. Empty: such a thing is not
+// followed. `wraps`: a model is wrapped here.
+struct Wrappers {
+  std::string_view usual, sharded = {}, shuffled = {};
+};
+Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evaluated, bool& wraps);
+// Gives the arguments back, wrapped, in their order: a model as the launcher has it, at least as DDP does; an optimizer is that optimizer.
+// The last argument then says whether a model was wrapped: the ranks meet there.
+template <const Wrappers& wrappers> Value prepare(Call& call) {
+  std::vector<Value> items;
+  for (std::size_t i = 0; i + 1 < call.arguments.size(); ++i)
+    if (call.arguments[i]) items.push_back(call.arguments[i]);
+  items.insert(items.end(), call.rest.begin(), call.rest.end());
+  const bool evaluated = static_cast<bool>(option(call, "evaluation_mode"));
+  bool wraps = false;
+  for (Value& item : items) item = prepared_item(call, item, wrappers, evaluated, wraps);
+  call.arguments.back() = call.run.heap().boolean(wraps);
+  if (items.size() == 1) return items.front();
+  return call.run.heap().tuple(std::move(items));
+}
+// backward(loss): the loss's own.
+Value backward_of_first(Call& call);
+// Calls a method of a library class on an object of it.
+Value call_row(Call& call, Value self, std::string_view path);
+// Is it given, and surely not None? Unknown where that depends on what is not seen.
+symbolic::Answer is_given(Call& call, Value value);
+
+// The trainer calls the hooks of models, data modules and callbacks: what these hold afterwards is not known.
+Value trains(Call& call);
+Value evaluates(Call& call);
+Value predicts(Call& call);
+
+} // namespace stepzero::libraries

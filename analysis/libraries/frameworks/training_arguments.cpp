@@ -1,0 +1,237 @@
+#include "libraries/frameworks/training_arguments.hpp"
+
+#include "syntax/spelling.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepzero::libraries {
+
+namespace {
+
+constexpr TrainingArgument all[] = {
+#include "libraries/frameworks/training_arguments.inc"
+};
+
+// What transformers 4 had and 5 has no more, or has on the command line only: from the migration guide of transformers 5 and the changes of 4.x.
+constexpr FormerArgument former[] = {
+    {"adafactor", "5", "optim=\"adafactor\""},
+    {"bf16_backend", "5"},
+    {"cuda_amp"},
+    {"dispatch_batches", "4.46", "accelerator_config"},
+    {"evaluate_during_training", "4", "eval_strategy"},
+    {"evaluation_strategy", "4.46", "eval_strategy"},
+    {"fp16_backend", "5"},
+    {"fp16_opt_level", "5"},
+    {"fsdp_min_num_params", "5", "fsdp_config"},
+    {"fsdp_transformer_layer_cls_to_wrap", "5", "fsdp_config"},
+    {"group_by_length", "5", "train_sampling_strategy=\"group_by_length\""},
+    {"half_precision_backend", "5"},
+    {"include_inputs_for_metrics", "5", "include_for_metrics"},
+    {"jit_mode_eval", "5"},
+    {"local-rank"},
+    {"logging_dir", "5"},
+    {"mp_parameters", "5"},
+    {"no_cuda", "5", "use_cpu"},
+    {"overwrite_output_dir", "5"},
+    {"past_index", "5"},
+    {"per_gpu_eval_batch_size", "5", "per_device_eval_batch_size"},
+    {"per_gpu_train_batch_size", "5", "per_device_train_batch_size"},
+    {"push_to_hub_model_id", "5", "hub_model_id"},
+    {"push_to_hub_organization", "5", "hub_model_id"},
+    {"push_to_hub_token", "5", "hub_token"},
+    {"ray_scope", "5"},
+    {"save_safetensors", "5"},
+    {"sharded_ddp", "4.40"},
+    {"split_batches", "4.46", "accelerator_config"},
+    {"torchdynamo", "5", "torch_compile_backend"},
+    {"tpu_metrics_debug", "5"},
+    {"tpu_num_cores", "5"},
+    {"use_ipex", "5"},
+    {"use_mps_device", "5"},
+    {"warmup_ratio", "5", "warmup_steps"},
+    {"xpu_backend", "4.40"},
+};
+
+struct FormerChoice {
+  std::string_view name, value;
+};
+constexpr FormerChoice former_choices[] = {{"optim", "adamw_hf"}, {"optim", "adamw_apex_fused"}};
+
+// Numbers that no training does without.
+constexpr std::string_view always_read[] = {"learning_rate", "weight_decay", "num_train_epochs", "max_steps", "warmup_steps", "per_device_train_batch_size"};
+
+bool is_choice(std::string_view choices, std::string_view text) {
+  for (std::string_view rest = choices; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    if (rest.substr(0, bar) == text) return true;
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return false;
+}
+std::string_view near_choice(std::string_view choices, std::string_view text) {
+  std::string_view best;
+  std::size_t least = 3;
+  for (std::string_view rest = choices; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    const std::string_view one = rest.substr(0, bar);
+    if (const std::size_t apart = syntax::letters_between(text, one); apart < least && apart < one.size() / 2 + 1) best = one, least = apart;
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return best;
+}
+std::string listed(std::string_view choices) {
+  std::string text;
+  std::size_t count = 0;
+  constexpr std::size_t most = 8;
+  for (std::string_view rest = choices; !rest.empty() && count <= most; ++count) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    text += (text.empty() ? "" : ", ") + (count == most ? std::string("…") : "\"" + std::string(rest.substr(0, bar)) + "\"");
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return text;
+}
+
+using Kind = TrainingSetting::Kind;
+
+class Judge {
+public:
+  Judge(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names) : settings_(settings), of_sequences_(of_sequences), all_seen_(all_seen), names_(names) {}
+
+  std::vector<TrainingMistake> run() {
+    for (std::size_t i = 0; i < settings_.size(); ++i) judge_one(i);
+    refuse_both("fp16", "bf16", "At most one of fp16 and bf16 can be True");
+    refuse_both("fp16_full_eval", "bf16_full_eval", "At most one of fp16 and bf16 can be True for full eval");
+    judge_best();
+    judge_plateau();
+    judge_prefetch();
+    return std::move(found_);
+  }
+
+private:
+  std::optional<std::size_t> index(std::string_view name) const {
+    for (std::size_t i = settings_.size(); i-- > 0;)
+      if (settings_[i].name == name) return i;
+    return std::nullopt;
+  }
+  const TrainingSetting* setting(std::string_view name) const {
+    const auto at = index(name);
+    return at ? &settings_[*at] : nullptr;
+  }
+  bool is_on(std::string_view name) const {
+    const TrainingSetting* one = setting(name);
+    return one && one->kind == Kind::truth && one->truth;
+  }
+  // The text that is set, or the default where it is known that none is; nothing where that is not known.
+  std::optional<std::string> text(std::string_view name, std::string_view otherwise) const {
+    const TrainingSetting* one = setting(name);
+    if (one) return one->kind == Kind::text ? std::optional(one->text) : std::nullopt;
+    return all_seen_ ? std::optional<std::string>(otherwise) : std::nullopt;
+  }
+  std::optional<double> number(std::string_view name, double otherwise) const {
+    const TrainingSetting* one = setting(name);
+    if (one) return one->kind == Kind::number ? std::optional(one->number) : std::nullopt;
+    return all_seen_ ? std::optional(otherwise) : std::nullopt;
+  }
+
+  void judge_one(std::size_t i) {
+    const TrainingSetting& one = settings_[i];
+    const TrainingArgument* known = training_argument(one.name, of_sequences_);
+    if (!known) return judge_name(i);
+    if (one.kind != Kind::text) return;
+    if (is_former_training_choice(one.name, one.text)) {
+      TrainingMistake& mistake = found_.emplace_back();
+      mistake.at = i, mistake.is_certain = false, mistake.is_former = true;
+      mistake.text = "Since transformers 5 `" + one.name + "` is not \"" + one.text + "\" any more: ValueError";
+    } else if (!known->choices.empty() && !is_choice(known->choices, one.text)) {
+      const std::string_view meant = near_choice(known->choices, one.text);
+      found_.push_back({i, {}, "`" + one.name + "` is not \"" + one.text + "\": ValueError. " + (meant.empty() ? "It is one of " + listed(known->choices) : "\"" + std::string(meant) + "\" looks meant"), meant, !meant.empty() || one.name.ends_with("_strategy")});
+    } else if (known->choices.empty() && (known->type == "int" || known->type == "float")) {
+      found_.push_back({i, {}, "`" + one.name + "` takes a number, and \"" + one.text + "\" is a text: nothing converts it, and the comparison or the optimizer that gets it raises TypeError", {}, std::ranges::find(always_read, one.name) != std::end(always_read)});
+    }
+  }
+  void judge_name(std::size_t i) {
+    const std::string& name = settings_[i].name;
+    if (const FormerArgument* old = former_training_argument(name)) {
+      if (old->since.empty()) return;
+      const bool renames = !old->instead.empty() && old->instead.find('=') == std::string_view::npos && old->instead != "accelerator_config" && old->instead != "fsdp_config" && old->instead != "warmup_steps";
+      found_.push_back({i, {}, "Since transformers " + std::string(old->since) + " the Trainer's arguments have no `" + name + "`: TypeError" + (old->instead.empty() ? "" : ". Today it is `" + std::string(old->instead) + "`"), renames ? old->instead : std::string_view(), false, false, true});
+      return;
+    }
+    const std::string_view meant = near_training_argument(name, !names_);
+    if (meant.empty() && !names_) return;
+    found_.push_back({i, {}, "The Trainer's arguments have no `" + name + "`" + (meant.empty() ? " in transformers 5.23: TypeError" : ": TypeError; `" + std::string(meant) + "` looks meant"), meant, names_ && !meant.empty()});
+  }
+
+  void refuse_both(std::string_view one, std::string_view other, std::string_view quote) {
+    if (!is_on(one) || !is_on(other)) return;
+    found_.push_back({*index(other), index(one), "`" + std::string(one) + "` and `" + std::string(other) + "` are both on, and the Trainer refuses them: \"" + std::string(quote) + "\"", {}, true, true});
+  }
+  void judge_best() {
+    const auto saves = text("save_strategy", "steps"), evaluates = text("eval_strategy", "no");
+    if (!is_on("load_best_model_at_end") || !saves || !evaluates || *saves == "best") return;
+    const std::size_t at = *index("load_best_model_at_end");
+    const auto other = index("eval_strategy") ? index("eval_strategy") : index("save_strategy");
+    if (*saves != *evaluates) {
+      const auto said = [&](std::string_view name, const std::string& value) { return "`" + std::string(name) + "` is \"" + value + "\"" + (setting(name) ? "" : " by default"); };
+      found_.push_back({at, other, "`load_best_model_at_end` takes the best of the checkpoints that were evaluated, but " + said("eval_strategy", *evaluates) + " and " + said("save_strategy", *saves) + ": ValueError. Let both be the same", {}, true, true});
+      return;
+    }
+    const double save = number("save_steps", 500).value_or(0), logging = number("logging_steps", 500).value_or(0);
+    const double eval = setting("eval_steps") ? number("eval_steps", 0).value_or(0) : all_seen_ ? logging : 0;
+    if (*saves != "steps" || eval < 1 || save < 1 || std::fmod(save, eval) == 0) return;
+    found_.push_back({at, index("save_steps") ? index("save_steps") : index("eval_steps"), "`load_best_model_at_end` needs each saved checkpoint to be evaluated, but `save_steps` of " + std::to_string(static_cast<std::int64_t>(save)) + " is no multiple of `eval_steps` of " + std::to_string(static_cast<std::int64_t>(eval)) + ": ValueError", {}, true, true});
+  }
+  void judge_plateau() {
+    const TrainingSetting* schedule = setting("lr_scheduler_type");
+    const auto evaluates = text("eval_strategy", "no");
+    if (!schedule || schedule->kind != Kind::text || (schedule->text != "reduce_lr_on_plateau" && schedule->text != "greedy") || !evaluates || *evaluates != "no") return;
+    found_.push_back({*index("lr_scheduler_type"), index("eval_strategy"), "`lr_scheduler_type` \"" + schedule->text + "\" follows the evaluation, and `eval_strategy` is \"no\": ValueError", {}, true, true});
+  }
+  void judge_prefetch() {
+    const TrainingSetting* prefetch = setting("dataloader_prefetch_factor");
+    const auto workers = number("dataloader_num_workers", 0);
+    if (!prefetch || prefetch->kind != Kind::number || !workers || *workers != 0) return;
+    found_.push_back({*index("dataloader_prefetch_factor"), index("dataloader_num_workers"), "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError", {}, true, true});
+  }
+
+  std::span<const TrainingSetting> settings_;
+  const bool of_sequences_, all_seen_, names_;
+  std::vector<TrainingMistake> found_;
+};
+
+} // namespace
+
+std::span<const TrainingArgument> training_arguments() { return all; }
+
+const TrainingArgument* training_argument(std::string_view name, bool of_sequences) {
+  for (const TrainingArgument& each : all)
+    if (each.flag.substr(2) == name && (each.plain || of_sequences)) return &each;
+  return nullptr;
+}
+
+std::string_view near_training_argument(std::string_view name, bool among_others) {
+  constexpr std::size_t short_name = 5, middle = 10, long_name = 14;
+  std::string_view best;
+  std::size_t least = name.size() >= (among_others ? long_name : middle) ? 3 : 2;
+  if (name.size() < (among_others ? middle : short_name)) return best;
+  for (const TrainingArgument& each : all) {
+    const std::string_view one = each.flag.substr(2);
+    if (one.starts_with("no_") || one.size() < 5) continue;
+    if (const std::size_t apart = syntax::letters_between(name, one); apart < least) best = one, least = apart;
+  }
+  return best;
+}
+
+const FormerArgument* former_training_argument(std::string_view name) {
+  const auto* found = std::ranges::find(former, name, &FormerArgument::name);
+  return found == std::end(former) ? nullptr : found;
+}
+
+bool is_former_training_choice(std::string_view name, std::string_view value) {
+  return std::ranges::any_of(former_choices, [&](const FormerChoice& each) { return each.name == name && each.value == value; });
+}
+
+std::vector<TrainingMistake> mistakes_of_training(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names) { return Judge(settings, of_sequences, all_seen, names).run(); }
+
+} // namespace stepzero::libraries

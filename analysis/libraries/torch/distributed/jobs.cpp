@@ -1,0 +1,33 @@
+#include "libraries/torch/distributed/jobs.hpp"
+
+namespace stepzero::libraries {
+
+std::string_view job_size(const values::Row& row) {
+  struct Size {
+    std::string_view path, parameters;
+  };
+  static constexpr Size sizes[] = {
+      {"torch.distributed.init_process_group", "world_size"},
+      {"torch.distributed.device_mesh.init_device_mesh", "*mesh_shape"},
+      {"pytorch_lightning.Trainer", "devices num_nodes"},
+      {"lightning_fabric.Fabric", "devices num_nodes"},
+  };
+  const bool makes_job = row.operation == values::Operation::group_settings || row.operation == values::Operation::framework || row.operation == values::Operation::collective;
+  if (!makes_job) return {};
+  for (const Size& each : sizes)
+    if (row.path == each.path) return each.parameters;
+  return {};
+}
+
+bool leaves_the_loop(const values::Row& row) {
+  static constexpr std::string_view libraries[] = {"accelerate.", "lightning_fabric.", "deepspeed."};
+  // The stages of a pipeline clear and step themselves.
+  static constexpr std::string_view run_themselves[] = {"deepspeed.DeepSpeedEngine.train_batch", "deepspeed.DeepSpeedEngine.eval_batch"};
+  for (const std::string_view path : run_themselves)
+    if (row.path == path) return false;
+  for (const std::string_view library : libraries)
+    if (row.path.starts_with(library)) return true;
+  return false;
+}
+
+} // namespace stepzero::libraries

@@ -1,0 +1,362 @@
+// Attention: the function, MultiheadAttention and the Transformer layers.
+#include "libraries/torch/nn/attention.hpp"
+#include "values/devices.hpp"
+
+#include <array>
+
+namespace stepzero::libraries {
+
+namespace {
+
+bool last_is(Op& op, std::string_view name, const Dim& wanted) {
+  const TensorState* state = op.expect(name);
+  if (!state) return true;
+  const Dim arrives = from_right(state->shape, 0);
+  if (op.never_equal(arrives, wanted)) {
+    op.fail(ProblemKind::layer_input,
+            called(op) + " works on " + op.words(wanted) + " features, but " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(state->shape), {wanted, arrives});
+    return false;
+  }
+  if (wanted.size) {
+    const Dim last[] = {wanted};
+    op.learn_last(name, last);
+  }
+  return true;
+}
+bool in_heads(Op& op, std::string_view width_name, std::string_view heads_name) {
+  const Dim width = setting_dim(op, width_name), heads = setting_dim(op, heads_name);
+  if (!width.size || !heads.size || op.s.divides(heads.size, width.size) != Answer::no) return true;
+  op.fail(ProblemKind::argument, std::string(width_name) + "=" + op.words(width) + " cannot be divided into " + op.words(heads) + " heads", {width, heads});
+  return false;
+}
+// Batch and length of [L, N, E], [N, L, E] or [L, E].
+struct Sequence {
+  bool known = false, batched = false;
+  Dim length, batch;
+};
+Sequence sequence_of(const Shape& shape, Known batch_first) {
+  Sequence made;
+  if (!shape.rank_known || shape.dims.size() < 2 || shape.dims.size() > 3) return made;
+  made.batched = shape.dims.size() == 3;
+  if (!made.batched) {
+    made.known = true;
+    made.length = shape.dims[0];
+  } else if (batch_first != Known::unknown) {
+    made.known = true;
+    made.batch = shape.dims[batch_first == Known::yes ? 0 : 1];
+    made.length = shape.dims[batch_first == Known::yes ? 1 : 0];
+  }
+  return made;
+}
+bool sequence_rank(Op& op, std::string_view name) {
+  constexpr std::size_t ranks[] = {2, 3};
+  constexpr std::string_view batch_first[] = {"N", "L", ""}, length_first[] = {"L", "N", ""};
+  if (op.argument(name)) take_usual(op, name, setting_flag(op, "batch_first") == Known::yes ? batch_first : length_first);
+  return !op.argument(name) || ranked_input(op, name, ranks) || !op.failed();
+}
+// A mask has to be of these sizes; null ones are not looked at.
+bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted) {
+  const TensorState* mask = op.tensor(name);
+  if (!mask || !mask->shape.rank_known || mask->shape.dims.size() != wanted.size()) return true;
+  std::size_t i = 0;
+  for (const Dim& size : wanted) {
+    if (op.equal(mask->shape.dims[i++], size) == Answer::no) {
+      op.fail(ProblemKind::layer_input, called(op) + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " + op.words(mask->shape), {size});
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------- the function
+
+// A mask beside is_causal=True. As PyTorch 2.13 answers, the CPU's flash attention takes both, for inputs of four dimensions and
+// without dropout; every other kernel refuses. True if it fails on every run.
+bool both_masks(Op& op, const Shape& query) {
+  const TensorState* state = op.tensor("query");
+  const auto dropout = op.argument("dropout_p") ? op.real("dropout_p") : std::optional(0.0);
+  const bool elsewhere = values::is_accelerator(state->device);
+  const std::string text = "`scaled_dot_product_attention` takes `attn_mask` or `is_causal=True`, not both";
+  if (elsewhere || (dropout && *dropout > 0) || (query.rank_known && query.dims.size() != 4)) {
+    (void)op.fail(ProblemKind::argument, text);
+    return true;
+  }
+  op.fail_when(op.run.named_condition("the query is not on the CPU", Sharing::uniform), ProblemKind::argument, text);
+  return false;
+}
+
+Value attend(Op& op) {
+  // Programs give a batch of heads.
+  constexpr std::string_view usual[] = {"", "", "", ""};
+  for (const std::string_view name : {"query", "key", "value"})
+    if (op.argument(name)) take_usual(op, name, usual);
+  const TensorState *query = op.expect("query"), *key = op.expect("key"), *value = op.expect("value");
+  if (!query || !key || !value) return op.unknown();
+  const Shape q = query->shape, k = key->shape, v = value->shape;
+  for (const auto& [name, shape] : {std::pair{"query", &q}, std::pair{"key", &k}, std::pair{"value", &v}})
+    if (shape->rank_known && shape->dims.size() < 2)
+      return op.fail(ProblemKind::layer_input, "`scaled_dot_product_attention` takes at least 2 dimensions, but " + op.name(name) + " has shape " + op.words(*shape));
+  if (op.flag("is_causal") == Known::yes && op.tensor("attn_mask") && both_masks(op, q)) return op.unknown();
+  const auto both = [&](const Dim& a, const Dim& b, std::string_view what, std::string_view left, std::string_view right) {
+    if (op.equal(a, b) != Answer::no) return true;
+    op.fail(ProblemKind::layer_input, op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " + op.words(op.shape(right)) + " differ in " + std::string(what) +
+                                          ": " + op.words(a) + " and " + op.words(b),
+            {a, b});
+    return false;
+  };
+  if (!both(from_right(q, 0), from_right(k, 0), "their last dimension", "query", "key") || !both(from_right(k, 1), from_right(v, 1), "their length", "key", "value")) return op.unknown();
+  op.must_equal(from_right(q, 0), from_right(k, 0));
+  op.must_equal(from_right(k, 1), from_right(v, 1));
+  if (!in_autocast(op) && query->dtype != Dtype::unknown && ((key->dtype != Dtype::unknown && key->dtype != query->dtype) || (value->dtype != Dtype::unknown && value->dtype != query->dtype)))
+    return op.fail(ProblemKind::dtype, "query, key and value have to be of one dtype, but they are " + code(values::name(query->dtype)) + ", " +
+                                           code(values::name(key->dtype)) + " and " + code(values::name(value->dtype)));
+  const TensorState* mask = op.tensor("attn_mask");
+  if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !values::is_floating(mask->dtype))
+    return op.fail(ProblemKind::dtype, "An attention mask is of bool or floating point, but " + op.name("attn_mask") + " is " + code(values::name(mask->dtype)));
+  const Dim length = from_right(q, 1), other = from_right(k, 1);
+  if (mask && mask->shape.rank_known)
+    for (const auto& [at, size] : {std::pair{std::size_t{0}, other}, std::pair{std::size_t{1}, length}}) {
+      const Dim has = from_right(mask->shape, at);
+      if (at < mask->shape.dims.size() && op.equal(has, 1) == Answer::no && op.equal(has, size) == Answer::no)
+        return op.fail(ProblemKind::broadcast,
+                       "Scores are [*, " + op.words(length) + ", " + op.words(other) + "], and " + op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them", {has, size});
+    }
+  const Dim width = from_right(v, 0);
+  const Known grouped = op.flag("enable_gqa");
+  if (!q.rank_known || !k.rank_known || !v.rank_known) {
+    // The query's leading dimensions are those of the result unless something broadcasts.
+    return op.result({false, {length, width}});
+  }
+  Shape leading{true, {q.dims.begin(), q.dims.end() - 2}};
+  if (grouped == Known::no) {
+    for (const Shape* shape : {&k, &v}) {
+      const auto made = op.broadcast(leading, Shape{true, {shape->dims.begin(), shape->dims.end() - 2}});
+      if (!made) return op.unknown();
+      leading = *made;
+    }
+  } else if (grouped == Known::yes && q.dims.size() >= 3 && k.dims.size() >= 3) {
+    if (!heads_are_shared(op, from_right(q, 2), from_right(k, 2))) return op.unknown();
+  }
+  // A mask for each sequence, without a dimension for the heads, meets the heads with its batch.
+  if (mask && mask->shape.rank_known)
+    for (std::size_t at = 0; at < leading.dims.size() && at + 2 < mask->shape.dims.size(); ++at) {
+      const Dim has = from_right(mask->shape, at + 2), size = from_right(leading, at);
+      if (op.equal(has, 1) != Answer::no || op.equal(size, 1) != Answer::no || op.equal(has, size) != Answer::no) continue;
+      Shape scores = leading;
+      scores.dims.push_back(length);
+      scores.dims.push_back(other);
+      return op.fail(ProblemKind::broadcast, "Scores are " + op.words(scores) + ", and " + op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them", {has, size});
+    }
+  leading.dims.push_back(length);
+  leading.dims.push_back(width);
+  return op.result(leading);
+}
+
+// ---------------------------------------------------------------- MultiheadAttention
+
+void make_attention(Op& op) { in_heads(op, "embed_dim", "num_heads"); }
+
+Value multihead(Op& op) {
+  const Dim width = setting_dim(op, "embed_dim");
+  for (const std::string_view name : {"query", "key", "value"}) {
+    op.expect(name);
+    if (!sequence_rank(op, name)) return op.unknown();
+  }
+  if (!last_is(op, "query", width)) return op.unknown();
+  if (!last_is(op, "key", op.kept("kdim") ? setting_dim(op, "kdim") : width)) return op.unknown();
+  if (!last_is(op, "value", op.kept("vdim") ? setting_dim(op, "vdim") : width)) return op.unknown();
+  if (!fits_weights(op, "query")) return op.unknown();
+  const Known first = setting_flag(op, "batch_first");
+  const TensorState* query = op.tensor("query");
+  if (!query) return op.run.heap().external("", op.call.place);
+  const Dtype dtype = query->dtype;
+  const Sequence q = sequence_of(query->shape, first), k = sequence_of(op.shape("key"), first), v = sequence_of(op.shape("value"), first);
+  if (q.known && k.known && q.batched != k.batched)
+    return op.fail(ProblemKind::layer_input, called(op) + " takes query and key with a batch or both without, but they are " + op.words(query->shape) + " and " + op.words(op.shape("key")));
+  if (k.known && v.known && op.equal(k.length, v.length) == Answer::no)
+    return op.fail(ProblemKind::layer_input, op.name("key") + " " + op.words(op.shape("key")) + " and " + op.name("value") + " " + op.words(op.shape("value")) +
+                                                 " differ in their length: " + op.words(k.length) + " and " + op.words(v.length),
+                   {k.length, v.length});
+  if (q.known && k.known && q.batched && op.equal(q.batch, k.batch) == Answer::no)
+    return op.fail(ProblemKind::layer_input,
+                   op.name("query") + " " + op.words(query->shape) + " and " + op.name("key") + " " + op.words(op.shape("key")) + " differ in their batch: " + op.words(q.batch) + " and " +
+                       op.words(k.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
+                   {q.batch, k.batch});
+  if (q.known && k.known) {
+    if (!mask_fits(op, "attn_mask", {q.length, k.length})) return op.unknown();
+    if (q.batched && !mask_fits(op, "key_padding_mask", {k.batch, k.length})) return op.unknown();
+  }
+  const Dim last[] = {width};
+  const Value output = op.result(with_last(query->shape, last), dtype);
+  const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");
+  if (need == Known::no) return op.tuple({output, Value::none()});
+  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known) return op.tuple({output, op.result({}, dtype)});
+  Shape weights{true, {q.length, k.length}};
+  for (const std::string_view more : {"add_bias_kv", "add_zero_attn"}) {
+    const Known adds = setting_flag(op, more);
+    Dim& size = weights.dims.back();
+    if (adds == Known::unknown) size = {};
+    else if (adds == Known::yes && size.size) size = op.made(op.s.add(size.size, op.s.constant(1)));
+  }
+  if (average == Known::no) weights.dims.insert(weights.dims.begin(), setting_dim(op, "num_heads"));
+  if (q.batched) weights.dims.insert(weights.dims.begin(), q.batch);
+  return op.tuple({output, op.result(weights, dtype)});
+}
+
+// What MultiheadAttention calls, with all its weights: query [L, N, E], or [L, E] without a batch.
+Value multihead_function(Op& op) {
+  for (const std::string_view name : {"query", "key", "value"}) op.expect(name);
+  const TensorState* query = op.tensor("query");
+  if (!query) return op.run.heap().external("", op.call.place);
+  const Int width = op.size("embed_dim_to_check"), heads = op.size("num_heads");
+  const Sequence q = sequence_of(query->shape, Known::no), k = sequence_of(op.shape("key"), Known::no);
+  if (query->shape.rank_known && width && !query->shape.dims.empty() && op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
+    return op.fail(ProblemKind::layer_input, "`multi_head_attention_forward` takes " + op.words(op.dim(width)) + " features, but " + op.name("query") + " has shape " + op.words(query->shape),
+                   {query->shape.dims.back()});
+  const Value output = op.result(query->shape, query->dtype);
+  const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");
+  if (need == Known::no) return op.tuple({output, Value::none()});
+  if (need == Known::unknown || average == Known::unknown || !q.known || !k.known) return op.tuple({output, op.result({}, query->dtype)});
+  Shape weights{true, {q.length, k.length}};
+  const auto one_more = [&](Known adds) {
+    Dim& size = weights.dims.back();
+    if (adds == Known::unknown) size = {};
+    else if (adds == Known::yes && size.size) size = op.made(op.s.add(size.size, op.s.constant(1)));
+  };
+  one_more(op.argument("bias_k") ? Known::yes : Known::no);
+  one_more(op.flag("add_zero_attn"));
+  if (average == Known::no) weights.dims.insert(weights.dims.begin(), heads ? op.made(heads) : Dim{});
+  if (q.batched) weights.dims.insert(weights.dims.begin(), q.batch);
+  return op.tuple({output, op.result(weights, query->dtype)});
+}
+
+// ---------------------------------------------------------------- Transformer
+
+void make_layer(Op& op) { in_heads(op, "d_model", "nhead"); }
+void make_stack(Op& op) {
+  // The layer given is copied; it is no part itself.
+  for (const std::string_view name : {"encoder_layer", "decoder_layer"})
+    if (const Value layer = op.kept(name)) {
+      op.keep("$layer", layer);
+      op.keep(name, {});
+    }
+}
+Dim width_of(Op& op) {
+  const Value layer = op.kept("$layer");
+  if (!layer) return setting_dim(op, "d_model");
+  if (!layer.is(Kind::instance)) return {};
+  const values::Slot* slot = layer.as<Instance>()->attributes.find(Name("d_model"));
+  const Value size = slot ? op.run.resolve(slot->value) : Value{};
+  const Int known = size.is(Kind::integer) || size.is(Kind::unknown) ? op.run.to_int(size) : nullptr;
+  return known ? known_dim(op.run, known, layer.object()->born, "d_model") : Dim{};
+}
+Known batch_first_of(Op& op) {
+  const Value layer = op.kept("$layer");
+  if (!layer) return setting_flag(op, "batch_first");
+  if (!layer.is(Kind::instance)) return Known::unknown;
+  const values::Slot* slot = layer.as<Instance>()->attributes.find(Name("batch_first"));
+  if (!slot || !slot->value) return Known::unknown;
+  const Answer answer = op.s.decide(op.run.truth(slot->value));
+  return answer == Answer::yes ? Known::yes : answer == Answer::no ? Known::no : Known::unknown;
+}
+
+Value encode(Op& op) {
+  // A layer of the user's own does what it does.
+  if (const Value layer = op.kept("$layer"); layer && !op.run.is_a(layer, "torch.nn.TransformerEncoderLayer")) return op.unknown();
+  op.expect("src");
+  if (!sequence_rank(op, "src") || !last_is(op, "src", width_of(op)) || !fits_weights(op, "src")) return op.unknown();
+  const TensorState* src = op.tensor("src");
+  if (!src) return op.unknown();
+  const Sequence s = sequence_of(src->shape, batch_first_of(op));
+  if (s.known) {
+    if (!mask_fits(op, "mask", {s.length, s.length}) || !mask_fits(op, "src_mask", {s.length, s.length})) return op.unknown();
+    if (s.batched && !mask_fits(op, "src_key_padding_mask", {s.batch, s.length})) return op.unknown();
+  }
+  return op.result(src->shape);
+}
+Value decode(Op& op, std::string_view target, std::string_view memory) {
+  if (const Value layer = op.kept("$layer"); layer && !op.run.is_a(layer, "torch.nn.TransformerDecoderLayer")) return op.unknown();
+  for (const std::string_view name : {target, memory}) {
+    op.expect(name);
+    if (!sequence_rank(op, name) || !last_is(op, name, width_of(op)) || !fits_weights(op, name)) return op.unknown();
+  }
+  const TensorState *tgt = op.tensor(target), *mem = op.tensor(memory);
+  if (!tgt || !mem) return op.unknown();
+  const Known first = batch_first_of(op);
+  const Sequence t = sequence_of(tgt->shape, first), m = sequence_of(mem->shape, first);
+  if (t.known && m.known && t.batched && m.batched && op.equal(t.batch, m.batch) == Answer::no)
+    return op.fail(ProblemKind::layer_input,
+                   op.name(target) + " " + op.words(tgt->shape) + " and " + op.name(memory) + " " + op.words(mem->shape) + " differ in their batch: " + op.words(t.batch) + " and " +
+                       op.words(m.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
+                   {t.batch, m.batch});
+  if (t.known) {
+    if (!mask_fits(op, "tgt_mask", {t.length, t.length})) return op.unknown();
+    if (t.batched && !mask_fits(op, "tgt_key_padding_mask", {t.batch, t.length})) return op.unknown();
+    if (m.known && !mask_fits(op, "memory_mask", {t.length, m.length})) return op.unknown();
+    if (m.known && m.batched && !mask_fits(op, "memory_key_padding_mask", {m.batch, m.length})) return op.unknown();
+  }
+  return op.result(tgt->shape, tgt->dtype);
+}
+Value decoder(Op& op) { return decode(op, "tgt", "memory"); }
+Value transformer(Op& op) {
+  if (op.kept("custom_encoder") || op.kept("custom_decoder")) return op.unknown();
+  const TensorState* src = op.expect("src");
+  if (src) {
+    const Sequence s = sequence_of(src->shape, setting_flag(op, "batch_first"));
+    if (s.known && !mask_fits(op, "src_mask", {s.length, s.length})) return op.unknown();
+  }
+  return decode(op, "tgt", "src");
+}
+
+Value square_mask(Op& op) {
+  const Int size = op.size("sz");
+  const Dim dim = size ? op.made(size) : Dim{};
+  return op.fresh({true, {dim, dim}}, op.dtype("dtype", op.run.default_dtype()));
+}
+
+constexpr std::string_view layer_made =
+    "d_model, nhead, dim_feedforward=2048, dropout=0.1, activation='relu', layer_norm_eps=1e-05, batch_first=False, norm_first=False, bias=True, device=None, dtype=None";
+constexpr Layer layers[] = {
+    {"torch.nn.MultiheadAttention",
+     "embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None, dtype=None", make_attention,
+     "query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False", multihead},
+    {"torch.nn.TransformerEncoderLayer", layer_made, make_layer, "src, src_mask=None, src_key_padding_mask=None, is_causal=False", encode},
+    {"torch.nn.TransformerDecoderLayer", layer_made, make_layer,
+     "tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False", decoder},
+    {"torch.nn.TransformerEncoder", "encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True", make_stack,
+     "src, mask=None, src_key_padding_mask=None, is_causal=None", encode},
+    {"torch.nn.TransformerDecoder", "decoder_layer, num_layers, norm=None", make_stack,
+     "tgt, memory, tgt_mask=None, memory_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False", decoder},
+    {"torch.nn.Transformer",
+     "d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, dropout=0.1, activation='relu', custom_encoder=None, custom_decoder=None, "
+     "layer_norm_eps=1e-05, batch_first=False, norm_first=False, bias=True, device=None, dtype=None",
+     make_layer,
+     "src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None, tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, "
+     "tgt_is_causal=None, memory_is_causal=False",
+     transformer},
+};
+
+constexpr Operator operators[] = {
+    {"scaled_dot_product_attention", "query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False", "F", attend, Type::input},
+    {"multi_head_attention_forward",
+     "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, training=True, "
+     "key_padding_mask=None, need_weights=True, attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, "
+     "static_v=None, average_attn_weights=True, is_causal=False", "F", multihead_function, Type::own},
+    {"generate_square_subsequent_mask", "sz, device=None, dtype=None", "torch.nn.Transformer.generate_square_subsequent_mask", square_mask, Type::own},
+};
+
+} // namespace
+
+bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
+  if (!heads.size || !shared.size || op.s.divides(shared.size, heads.size) != Answer::no) return true;
+  op.fail(ProblemKind::layer_input, op.words(heads) + " heads of " + op.name(op.call.row.parameters[0].text()) + " cannot be shared by " + op.words(shared) + " heads of " + op.name(op.call.row.parameters[1].text()), {heads, shared});
+  return false;
+}
+std::vector<Row> attention_rows() {
+  std::vector<Row> rows = rows_of(layers, operators);
+  for (const auto& family : {flexible_attention_rows, nested_rows})
+    for (Row& each : family()) rows.push_back(std::move(each));
+  return rows;
+}
+
+} // namespace stepzero::libraries

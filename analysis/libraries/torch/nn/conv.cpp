@@ -1,0 +1,221 @@
+// Convolutions, plain and transposed, of one to three dimensions: modules and functions.
+#include "libraries/torch/nn/layer.hpp"
+
+namespace stepzero::libraries {
+
+namespace {
+
+// ---------------------------------------------------------------- made
+
+template <std::size_t spatial, bool transposed> void make(Op& op) {
+  const Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels"), groups = setting_dim(op, "groups");
+  const std::string name = "Conv" + std::string(transposed ? "Transpose" : "") + std::to_string(spatial) + "d";
+  const auto groups_known = op.value(groups);
+  if (groups_known && *groups_known > 0)
+    for (const auto& [dim, what] : {std::pair{in, "in_channels"}, std::pair{out, "out_channels"}})
+      if (dim.size && op.s.divides(groups.size, dim.size) == Answer::no) {
+        op.fail(ProblemKind::argument, std::string(what) + "=" + op.words(dim) + " cannot be divided by groups=" + op.words(groups), {dim});
+        return;
+      }
+  if (const auto padding = setting_text(op, "padding"); padding && !transposed) {
+    if (*padding != "same" && *padding != "valid") {
+      op.fail(ProblemKind::argument, name + " has no padding '" + std::string(*padding) + "': 'same', 'valid' or numbers");
+      return;
+    }
+    if (const auto stride = setting_axes(op, "stride", spatial); stride && *padding == "same")
+      for (const Int size : *stride)
+        if (op.s.compare(Compare::eq, size, op.s.constant(1)) == Answer::no) {
+          op.fail(ProblemKind::argument, "padding='same' needs stride 1, but it is " + op.words(op.dim(size)));
+          return;
+        }
+  }
+  if (const auto mode = setting_text(op, "padding_mode");
+      mode && (transposed ? *mode != "zeros" : *mode != "zeros" && *mode != "reflect" && *mode != "replicate" && *mode != "circular"))
+    op.fail(ProblemKind::argument, name + " has no padding_mode '" + std::string(*mode) + "'");
+}
+
+// ---------------------------------------------------------------- run
+
+struct Window {
+  std::optional<std::vector<Int>> kernel, stride, padding, dilation, output_padding;
+  bool same = false;
+};
+
+// The size behind the window along one axis; fails where the window does not fit in.
+Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
+  if (w.same) return size;
+  if (!size.size || !w.kernel || !w.stride || !w.padding || !w.dilation) return {};
+  auto& s = op.s;
+  const Int reach = s.add(s.mul((*w.dilation)[axis], s.sub((*w.kernel)[axis], s.constant(1))), s.constant(1));
+  const Int padded = s.add(size.size, s.mul(s.constant(2), (*w.padding)[axis]));
+  if (less(op, padded, reach)) {
+    const bool is_padded = s.value((*w.padding)[axis]) != 0, dilated = s.value((*w.dilation)[axis]) != 1;
+    op.fail(ProblemKind::layer_input,
+            called(op) + " slides a window of " + op.words(op.dim(reach)) + (dilated ? " (with its dilation)" : "") + " over " + op.words(op.dim(padded)) +
+                (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " has shape " + op.words(op.shape("input")),
+            {size});
+    return {};
+  }
+  const Int stride = (*w.stride)[axis];
+  return op.made(s.add(s.floordiv(s.sub(padded, reach), stride), s.constant(1)));
+}
+
+Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
+  if (!size.size || !w.kernel || !w.stride || !w.padding || !w.dilation || !w.output_padding) return {};
+  auto& s = op.s;
+  const Int more = (*w.output_padding)[axis];
+  const Int limit = s.max((*w.stride)[axis], (*w.dilation)[axis]);
+  if (op.s.compare(Compare::ge, more, limit) == Answer::yes) {
+    op.fail(ProblemKind::argument, called(op) + " has output_padding " + op.words(op.dim(more)) + ": it has to be smaller than the stride or the dilation, " +
+                                       op.words(op.dim(limit)));
+    return {};
+  }
+  Int out = s.mul(s.sub(size.size, s.constant(1)), (*w.stride)[axis]);
+  out = s.sub(out, s.mul(s.constant(2), (*w.padding)[axis]));
+  out = s.add(out, s.mul((*w.dilation)[axis], s.sub((*w.kernel)[axis], s.constant(1))));
+  out = s.add(s.add(out, more), s.constant(1));
+  // In three dimensions an empty result is one, too.
+  if (less_than(op, out, w.kernel->size() == 3 ? 0 : 1)) {
+    op.fail(ProblemKind::layer_input, called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")), {size});
+    return {};
+  }
+  return op.made(out);
+}
+
+Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, const Dim& out, Window& w) {
+  const TensorState* input = spatial_input(op, "input", spatial, in);
+  if (!input) return op.unknown();
+  const Shape shape = input->shape;
+  w.stride = setting_axes(op, "stride", spatial);
+  w.dilation = setting_axes(op, "dilation", spatial);
+  if (const auto padding = setting_text(op, "padding")) {
+    w.same = *padding == "same";
+    w.padding = std::vector<Int>(spatial, op.s.constant(0));
+  } else {
+    w.padding = setting_axes(op, "padding", spatial);
+  }
+  if (transposed) w.output_padding = setting_axes(op, "output_padding", spatial);
+  struct Setting {
+    const std::optional<std::vector<Int>>& values;
+    std::int64_t least;
+    std::string_view name;
+  };
+  for (const auto& [values, least, name] : {Setting{w.stride, 1, "stride"}, Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
+    for (std::size_t axis = 0; values && axis < spatial; ++axis)
+      if (op.s.compare(Compare::lt, (*values)[axis], op.s.constant(least)) == Answer::yes)
+        return op.fail(ProblemKind::argument, called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) + "; it has to be at least " + std::to_string(least));
+  for (std::size_t axis = 0; w.same && w.stride && axis < spatial; ++axis)
+    if (op.s.compare(Compare::gt, (*w.stride)[axis], op.s.constant(1)) == Answer::yes)
+      return op.fail(ProblemKind::argument, called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " + op.words(op.dim((*w.stride)[axis])));
+  std::vector<Dim> last{out};
+  for (std::size_t axis = 0; axis < spatial; ++axis) {
+    const Dim size = from_right(shape, spatial - 1 - axis);
+    last.push_back(transposed ? slide_back(op, size, w, axis) : slide(op, size, w, axis));
+    if (op.failed()) return op.unknown();
+  }
+  if (transposed && op.argument("output_size")) {
+    const auto wanted = op.sizes("output_size");
+    const bool whole = wanted && wanted->size() >= spatial;
+    for (std::size_t axis = 0; axis < spatial; ++axis) last[axis + 1] = whole ? op.made((*wanted)[wanted->size() - spatial + axis]) : Dim{};
+  }
+  return op.result(with_last(shape, last));
+}
+
+template <std::size_t spatial, bool transposed> Value forward(Op& op) {
+  if (!fits_weights(op, "input")) return op.unknown();
+  Window w;
+  w.kernel = setting_axes(op, "kernel_size", spatial);
+  Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels");
+  if (const TensorState* weight = op.tensor(op.kept("weight"))) {
+    // Something else was put in its place, or it is the one that was made: both tell.
+    if (weight->shape.rank_known && weight->shape.dims.size() == spatial + 2 && op.value(setting_dim(op, "groups")) == 1) {
+      in = op.better(weight->shape.dims[transposed ? 0 : 1], in);
+      out = op.better(weight->shape.dims[transposed ? 1 : 0], out);
+    }
+  }
+  return convolve(op, spatial, transposed, in, out, w);
+}
+
+// A lazy layer has its in_channels from the first input.
+template <std::size_t spatial, bool transposed> Value forward_lazy(Op& op) {
+  if (!op.kept("in_channels")) {
+    const TensorState* input = op.expect("input");
+    if (input)
+      if (const Dim arrives = from_right(input->shape, spatial); arrives.size && !op.run.guarded()) op.keep("in_channels", Value::of(arrives.size));
+  }
+  return forward<spatial, transposed>(op);
+}
+
+// weight: [out, in / groups, …] or, transposed, [in, out / groups, …].
+template <std::size_t spatial, bool transposed> Value functional(Op& op) {
+  const TensorState* weight = op.expect("weight");
+  if (!weight) return op.unknown();
+  const TensorState* input = op.expect("input");
+  if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown && input->dtype != weight->dtype && !in_autocast(op))
+    return op.fail(ProblemKind::dtype, op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
+                                           code(values::name(weight->dtype)));
+  if (const TensorState* bias = op.tensor("bias"); !transposed && bias && input && input->dtype != Dtype::unknown && bias->dtype != Dtype::unknown && input->dtype != bias->dtype && !in_autocast(op))
+    return op.fail(ProblemKind::dtype, op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("bias") + " is " + code(values::name(bias->dtype)));
+  const Dim groups = setting_dim(op, "groups");
+  if (weight->shape.rank_known && weight->shape.dims.size() != spatial + 2)
+    return op.fail(ProblemKind::layer_input, code(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", but " + op.name("weight") +
+                                                 " has shape " + op.words(weight->shape));
+  Window w;
+  Dim in, out;
+  if (weight->shape.rank_known) {
+    const auto& dims = weight->shape.dims;
+    const Dim per_group{op.mul(dims[1].size, groups.size), dims[1].origin, nullptr};
+    in = transposed ? dims[0] : per_group;
+    out = transposed ? per_group : dims[0];
+    w.kernel.emplace();
+    for (std::size_t axis = 0; axis < spatial; ++axis) w.kernel->push_back(dims[axis + 2].size);
+    for (const Int size : *w.kernel)
+      if (!size) {
+        w.kernel.reset();
+        break;
+      }
+  }
+  if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.rank_known && bias->shape.dims.size() == 1 && op.equal(bias->shape.dims[0], out) == Answer::no)
+    return op.fail(ProblemKind::layer_input, op.name("bias") + " has shape " + op.words(bias->shape) + ", and " + code(op.title()) + " makes " + op.words(out) + " channels", {out});
+  return convolve(op, spatial, transposed, in, out, w);
+}
+
+constexpr std::string_view plain = "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
+constexpr std::string_view back =
+    "in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
+constexpr std::string_view lazy = "out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
+constexpr std::string_view lazy_back =
+    "out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True, dilation=1, padding_mode='zeros', device=None, dtype=None";
+
+constexpr Layer layers[] = {
+    {"torch.nn.Conv1d", plain, make<1, false>, "input", forward<1, false>},
+    {"torch.nn.Conv2d", plain, make<2, false>, "input", forward<2, false>},
+    {"torch.nn.Conv3d", plain, make<3, false>, "input", forward<3, false>},
+    {"torch.nn.ConvTranspose1d", back, make<1, true>, "input, output_size=None", forward<1, true>},
+    {"torch.nn.ConvTranspose2d", back, make<2, true>, "input, output_size=None", forward<2, true>},
+    {"torch.nn.ConvTranspose3d", back, make<3, true>, "input, output_size=None", forward<3, true>},
+    {"torch.nn.LazyConv1d", lazy, make<1, false>, "input", forward_lazy<1, false>},
+    {"torch.nn.LazyConv2d", lazy, make<2, false>, "input", forward_lazy<2, false>},
+    {"torch.nn.LazyConv3d", lazy, make<3, false>, "input", forward_lazy<3, false>},
+    {"torch.nn.LazyConvTranspose1d", lazy_back, make<1, true>, "input, output_size=None", forward_lazy<1, true>},
+    {"torch.nn.LazyConvTranspose2d", lazy_back, make<2, true>, "input, output_size=None", forward_lazy<2, true>},
+    {"torch.nn.LazyConvTranspose3d", lazy_back, make<3, true>, "input, output_size=None", forward_lazy<3, true>},
+};
+
+constexpr std::string_view arguments = "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1";
+constexpr std::string_view arguments_back = "input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1";
+
+constexpr Operator operators[] = {
+    {"conv1d", arguments, "torch F", functional<1, false>, Type::input},
+    {"conv2d", arguments, "torch F", functional<2, false>, Type::input},
+    {"conv3d", arguments, "torch F", functional<3, false>, Type::input},
+    {"conv_transpose1d", arguments_back, "torch F", functional<1, true>, Type::input},
+    {"conv_transpose2d", arguments_back, "torch F", functional<2, true>, Type::input},
+    {"conv_transpose3d", arguments_back, "torch F", functional<3, true>, Type::input},
+};
+
+} // namespace
+
+std::vector<Row> convolution_rows() { return rows_of(layers, operators); }
+
+} // namespace stepzero::libraries

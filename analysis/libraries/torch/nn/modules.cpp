@@ -1,0 +1,632 @@
+// nn.Module itself: its tree of parts, its parameters, modes and hooks, and what wraps modules unseen (torch.compile,
+// TorchScript). Semantics as in the documentation of torch.nn.Module.
+#include "libraries/torch/nn/modules.hpp"
+
+#include "interpreter/calls/noted_at.hpp"
+#include "interpreter/classes/lacking_attributes.hpp"
+#include "libraries/torch/nn/states.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+namespace stepzero::libraries {
+
+using interpreter::Arguments;
+
+namespace {
+
+// `DropPath(rate) if rate > 0 else nn.Identity()`: the module on one side; absent if it is none, or not known.
+Value side_of(Interpreter& run, Value value, bool yes) {
+  if (!value.is(Kind::choice)) return {};
+  const Value side = run.resolve(yes ? value.as<values::Choice>()->yes : value.as<values::Choice>()->no);
+  return run.is_a(side, module_class) ? side : Value{};
+}
+
+enum class KnownParts { all, one_of_each_choice, some };
+
+// Calls `each` with the name and the value of every part, and with each of two modules of which one is the part.
+template <class Each> KnownParts each_part(Interpreter& run, const Instance& module, Each each) {
+  static const Name items_name(values::ContainerState::items), names_name(values::ContainerState::names), dict_name(values::ContainerState::dict);
+  const auto held = [&](Name name) {
+    const values::Slot* slot = module.attributes.find(name);
+    return slot ? run.resolve(slot->value) : Value{};
+  };
+  bool complete = !module.symbolic && !module.of_many && !(module.cls && module.open), chosen = false;
+  for (const auto& [name, slot] : module.attributes.entries()) {
+    if (!slot->value || name.text().starts_with('$') || name.text().starts_with("__")) continue;
+    const Value value = run.resolve(slot->value);
+    if (run.is_a(value, module_class)) each(name.text(), value);
+    else if (const Value yes = side_of(run, value, true), no = side_of(run, value, false); yes && no) {
+      each(name.text(), yes);
+      each(name.text(), no);
+      chosen = true;
+    } else if (value.is(Kind::choice) || (value.is(Kind::unknown) && value.as<values::Unknown>()->external)) complete = false;
+    else if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open) complete = false;  // what it derives from may be a module
+  }
+  if (const Value list = held(items_name); list.is(Kind::list)) {
+    const auto* items = values::Heap::list_state(list);
+    complete = complete && !items->open;
+    const Value names = held(names_name);
+    const auto known = names && !names.is(Kind::none) ? run.elements(names, {}) : std::nullopt;
+    for (std::size_t i = 0; i < items->items.size(); ++i) {
+      const Value item = run.resolve(items->items[i]);
+      const Value name = known && i < known->size() ? run.resolve((*known)[i]) : Value{};
+      char number[24];
+      const std::string_view index(number, static_cast<std::size_t>(std::to_chars(std::begin(number), std::end(number), i).ptr - number));
+      if (run.is_a(item, module_class)) each(name.is(Kind::string) ? name.text() : index, item);
+      else if (!item.is(Kind::none) && !item.is(Kind::tensor)) complete = false;
+    }
+  }
+  if (const Value dict = held(dict_name); dict.is(Kind::dict)) {
+    const auto* items = values::Heap::dict_state(dict);
+    complete = complete && !items->open;
+    for (const auto& [key, value] : items->items) {
+      const Value item = run.resolve(value);
+      if (key.is(Kind::string) && run.is_a(item, module_class)) each(key.text(), item);
+      else if (!key.is(Kind::string) || !item.is(Kind::tensor)) complete = false;
+    }
+  }
+  if (!complete) return KnownParts::some;
+  return chosen ? KnownParts::one_of_each_choice : KnownParts::all;
+}
+
+} // namespace
+
+Parts parts_of(Interpreter& run, const Instance& module) {
+  Parts parts;
+  const KnownParts known = each_part(run, module, [&](std::string_view name, Value part) { parts.list.push_back({std::string(name), part}); });
+  parts.complete = known == KnownParts::all;
+  parts.or_others = known == KnownParts::some;
+  return parts;
+}
+
+namespace {
+
+constexpr std::size_t max_modules = 4096;  // of one tree that is walked
+constexpr std::size_t max_applied = 512;
+
+// ---------------------------------------------------------------- the tree
+
+struct Tree {
+  std::vector<Part> list;  // itself first, each module once
+  bool complete = true;
+  std::unordered_set<const values::Object*> seen;
+};
+void walk(Interpreter& run, Value module, const std::string& prefix, Tree& tree) {
+  if (tree.list.size() >= max_modules) {
+    tree.complete = false;
+    return;
+  }
+  if (!tree.seen.insert(module.object()).second) return;
+  tree.list.push_back({prefix, module});
+  const Parts parts = parts_of(run, *module.as<Instance>());
+  // Whoever does something to all modules does it to both of two of which one is there.
+  tree.complete = tree.complete && !parts.or_others;
+  for (const Part& part : parts.list) walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
+}
+
+// The same without names.
+void gather(Interpreter& run, Value module, std::vector<Value>& modules, std::unordered_set<const values::Object*>& seen) {
+  if (modules.size() >= max_modules || !seen.insert(module.object()).second) return;
+  modules.push_back(module);
+  each_part(run, *module.as<Instance>(), [&](std::string_view, Value part) { gather(run, part, modules, seen); });
+}
+
+// One value per part, or a list of which nothing is known.
+template <class Each> Value listed(Call& call, const std::vector<Part>& list, bool complete, Each each) {
+  values::Heap& heap = call.run.heap();
+  if (!complete) return heap.open_list(heap.external("", call.place));
+  std::vector<Value> items;
+  for (const Part& part : list) items.push_back(each(part));
+  return heap.list(std::move(items));
+}
+Value named(Call& call, const Part& part) { return call.run.heap().tuple({call.run.heap().string(part.name), part.module}); }
+
+template <bool with_names> Value children(Call& call) {
+  Parts parts = parts_of(call.run, object(call));
+  std::unordered_set<const values::Object*> seen;
+  std::erase_if(parts.list, [&](const Part& part) { return !seen.insert(part.module.object()).second; });
+  if (!parts.complete) lose_dtypes(call.run, call.self);
+  return listed(call, parts.list, parts.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+}
+template <bool with_names> Value modules(Call& call) {
+  Tree tree;
+  const Value prefix = with_names ? call.run.resolve(call.at(1)) : Value{};
+  walk(call.run, call.self, prefix.is(Kind::string) ? std::string(prefix.text()) : "", tree);
+  if (!tree.complete) lose_dtypes(call.run, call.self);
+  return listed(call, tree.list, tree.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+}
+Value parts_dict(Call& call) {
+  lose_dtypes(call.run, call.self);  // other parts may be put into it
+  const Parts parts = parts_of(call.run, object(call));
+  std::vector<std::pair<Value, Value>> items;
+  for (const Part& part : parts.list) items.push_back({call.run.heap().string(part.name), part.module});
+  return call.run.heap().dict(std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().external(""));
+}
+Value submodule(Call& call) {
+  const Value path = call.run.resolve(call.at(0));
+  if (!path.is(Kind::string)) return call.run.heap().external("", call.place);
+  std::string_view rest = path.text();
+  Value at = call.self;
+  while (!rest.empty()) {
+    const auto dot = rest.find('.');
+    at = call.run.attribute(at, Name(rest.substr(0, dot)), call.place);
+    rest = dot == std::string_view::npos ? std::string_view{} : rest.substr(dot + 1);
+  }
+  return at;
+}
+Value apply(Call& call) {
+  Tree tree;
+  walk(call.run, call.self, "", tree);
+  // Parts first, as PyTorch does; of a large tree one round stands for all.
+  if (tree.complete && tree.list.size() <= max_applied)
+    for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part) call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
+  else {
+    // It hardly ever converts them, but nobody knows.
+    if (!call.run.record().conditions.contains("$counted")) lose_dtypes(call.run, call.self);
+    call.run.call(call.at(0), {{call.run.heap().external("", call.place)}, {}, false}, call.place);
+  }
+  return call.self;
+}
+
+// ---------------------------------------------------------------- parameters
+
+// parameters(): what an optimizer is given; `$of` tells whose they are.
+Value parameters(Call& call) {
+  Instance* list = call.run.make_native("$parameters", call.place);
+  keep(call.run, *list, values::OptimizerState::of, call.self);
+  return Value::of(Kind::instance, list);
+}
+struct Tensors {
+  std::vector<Part> list;
+  bool complete = true;
+};
+// The tensors of a tree that are parameters, or those registered as buffers. A layer of PyTorch's that holds none may hold
+// some that are not known: `$complete` says that it does not.
+Tensors tensors_of(Interpreter& run, Value module, bool buffers) {
+  Tree tree;
+  walk(run, module, "", tree);
+  Tensors found;
+  found.complete = tree.complete;
+  std::unordered_set<const values::Object*> seen;
+  bool holds_unknown = false;
+  for (const Part& part : tree.list) {
+    const Instance& holder = *part.module.as<Instance>();
+    bool any = false;
+    for (const auto& [name, slot] : holder.attributes.entries()) {
+      if (!slot->value || name.text().starts_with('$')) continue;
+      const Value value = run.resolve(slot->value);
+      holds_unknown = holds_unknown || value.is(Kind::unknown);
+      if (!value.is(Kind::tensor)) continue;
+      const auto role = value.as<Tensor>()->role;
+      any = any || role != values::TensorRole::plain;
+      if (role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
+        found.list.push_back({part.name.empty() ? std::string(name.text()) : part.name + "." + std::string(name.text()), value});
+    }
+    const auto take = [&](std::string_view name, Value item) {
+      const Value value = run.resolve(item);
+      if (value.is(Kind::tensor) && value.as<Tensor>()->role == (buffers ? values::TensorRole::buffer : values::TensorRole::parameter) && seen.insert(value.object()).second)
+        found.list.push_back({(part.name.empty() ? "" : part.name + ".") + std::string(name), value});
+    };
+    if (const Value list = kept(run, holder, values::ContainerState::items); list.is(Kind::list))
+      for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i) take(std::to_string(i), values::Heap::list_state(list)->items[i]);
+    if (const Value dict = kept(run, holder, values::ContainerState::dict); dict.is(Kind::dict))
+      for (const auto& [key, item] : std::vector(values::Heap::dict_state(dict)->items))
+        if (key.is(Kind::string)) take(key.text(), item);
+    const bool container = holder.cls || kept(run, holder, values::ContainerState::items) || kept(run, holder, values::ContainerState::dict) || kept(run, holder, values::ContainerState::complete);
+    found.complete = found.complete && (container || any);
+  }
+  // An unknown attribute is seldom a module, but one that has none besides would train nothing.
+  found.complete = found.complete && !(found.list.empty() && holds_unknown);
+  return found;
+}
+Value parameters_list(Call& call) {
+  const Value of = kept(call, values::OptimizerState::of);
+  if (!call.run.is_a(of, module_class)) return call.run.heap().open_list(call.run.heap().external("", call.place));
+  const Tensors found = tensors_of(call.run, of, false);
+  return listed(call, found.list, found.complete, [&](const Part& part) { return part.module; });
+}
+template <bool buffers, bool with_names> Value tensors(Call& call) {
+  const Tensors found = tensors_of(call.run, call.self, buffers);
+  return listed(call, found.list, found.complete, [&](const Part& part) { return with_names ? named(call, part) : part.module; });
+}
+// Of a module of which not all is known, what is known is set.
+Value set_trained(Call& call) {
+  const Answer wanted = call.run.symbols().decide(call.run.truth(call.at(0)));
+  const Known known = wanted == Answer::yes ? Known::yes : wanted == Answer::no ? Known::no : Known::unknown;
+  for (const Part& part : tensors_of(call.run, call.self, false).list) require_grad(call.run, part.module, known);
+  return call.self;
+}
+Value parameter(Call& call) {
+  if (const Value data = call.run.resolve(call.at(0)); data.is(Kind::choice))
+    return call.run.over_choices(
+        data,
+        [&](Value side) {
+          Call one = call;
+          one.arguments[0] = side;
+          return parameter(one);
+        },
+        call.place);
+  TensorState state = computed(call.run, {call.at(0)});
+  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
+  const Value wanted = call.run.resolve(call.at(1));
+  state.requires_grad = !wanted ? Known::yes : call.run.to_constant(wanted) == 1 ? Known::yes : call.run.to_constant(wanted) == 0 ? Known::no : Known::unknown;
+  if (state.requires_grad == Known::yes) state.grad_writes = trained_for_certain;
+  // Of a class that nobody constructs here, somebody else may move the module.
+  if (call.run.of_any_use()) state.device = nullptr;
+  const Value made = result(call, state);
+  made.as<Tensor>()->role = values::TensorRole::parameter;
+  TensorState with_source = state;
+  with_source.graph = {made.object()};
+  with_source.graph_complete = true;
+  set_state(call.run, made, with_source);
+  return made;
+}
+Value buffer(Call& call) {
+  TensorState state = computed(call.run, {call.at(0)});
+  if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
+  if (call.run.of_any_use()) state.device = nullptr;
+  if (call.run.symbols().decide(call.run.truth(call.at(1))) != Answer::yes) call.run.named_condition(interpreter::noted_at(transient_buffer, call.place), Sharing::uniform);
+  const Value made = result(call, state);
+  made.as<Tensor>()->role = values::TensorRole::buffer;
+  return made;
+}
+Value register_buffer(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  const Value value = call.run.resolve(call.at(1));
+  if (name.is(Kind::string)) call.run.set_attribute(call.self, Name(name.text()), call.at(1));
+  if (value.is(Kind::tensor)) value.as<Tensor>()->role = values::TensorRole::buffer;
+  if (const TensorState* state = call.run.of_any_use() ? tensor_state(call.run, value) : nullptr; state && state->device) {
+    TensorState moved = *state;
+    moved.device = nullptr;
+    set_state(call.run, value, moved);
+  }
+  keep(call, "$has_buffers", call.run.heap().boolean(true));
+  // What is not saved with the module.
+  if (name.is(Kind::string) && call.at(2) && call.run.symbols().decide(call.run.truth(call.at(2))) != Answer::yes) {
+    Value transient = kept(call, values::ModuleState::transient);
+    if (!transient.is(Kind::list)) keep(call, values::ModuleState::transient, transient = call.run.heap().list({}));
+    values::ListState state = *values::Heap::list_state(transient);
+    state.items.push_back(name);
+    call.run.heap().set_list(transient, std::move(state));
+  }
+  return Value::none();
+}
+Value register_module(Call& call) {
+  const Value name = call.run.resolve(call.at(0));
+  if (name.is(Kind::string)) {
+    call.run.set_attribute(call.self, Name(name.text()), call.at(1));
+  } else if (const Value dict = kept(call, values::ContainerState::dict); dict.is(Kind::dict)) {
+    call.run.dict_set(dict, name, call.at(1));
+  } else if (const Value list = kept(call, values::ContainerState::items); list.is(Kind::list)) {
+    // Of a list of modules it may be any one.
+    values::ListState state = *values::Heap::list_state(list);
+    state.open = true;
+    state.length = nullptr;
+    state.rest = call.run.heap().merge(state.rest, call.at(1), Sharing::uniform);
+    call.run.heap().set_list(list, std::move(state));
+  } else {
+    object(call).open = true;
+  }
+  return Value::none();
+}
+// ---------------------------------------------------------------- modes
+
+// A module that the program has made trains until it is told otherwise; one that stands for any use of its class may do either.
+Value training(Call& call) {
+  const Instance& module = object(call);
+  const Value mode = kept(call, values::ModuleState::training);
+  if (!call.run.of_any_use() && !module.symbolic && !mode.is(Kind::unknown)) return mode ? mode : call.run.heap().boolean(true);
+  return Value::of(call.run.named_condition("training", Sharing::uniform));
+}
+Value set_mode(Call& call, Value mode) {
+  static const Name name(values::ModuleState::training);
+  std::vector<Value> modules;
+  std::unordered_set<const values::Object*> seen;
+  gather(call.run, call.self, modules, seen);
+  for (const Value& module : modules) {
+    values::Slot& slot = call.run.heap().slot_of(module.as<Instance>()->attributes, name);
+    if (!(slot.value == mode)) call.run.heap().set(slot, mode);
+  }
+  return call.self;
+}
+Value train(Call& call) { return set_mode(call, Value::of(call.run.truth(call.at(0)))); }
+Value eval(Call& call) { return set_mode(call, call.run.heap().boolean(false)); }
+
+// The same of an object of which nothing is known: what it says of its mode is what was set.
+Value train_unseen(Call& call) {
+  call.run.set_attribute(call.self, Name("training"), Value::of(call.run.truth(call.at(0))));
+  return Value::none();
+}
+Value eval_unseen(Call& call) {
+  call.run.set_attribute(call.self, Name("training"), call.run.heap().boolean(false));
+  return Value::none();
+}
+
+// What torch.compile makes of a module: one that runs it, and has it within under this name. A function is seen through.
+constexpr std::string_view compiled_class = "torch._dynamo.OptimizedModule", within = "_orig_mod";
+// `@torch.compile(mode=…)` and `torch.compile(model)` alike.
+Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
+// A module of TorchScript does what the one did that it was made of, and has attributes besides.
+Value scripted(Call& call) {
+  if (const Value model = call.run.resolve(call.at(0)); model.is(Kind::instance) && call.run.is_a(model, module_class)) keep(call.run, *model.as<Instance>(), interpreter::scripted.text(), call.run.heap().boolean(true));
+  return seen_through(call);
+}
+
+Value compiled(Call& call) {
+  const Value model = call.run.resolve(call.at(0));
+  if (!model.is(Kind::instance) || !call.run.is_a(model, module_class)) return seen_through(call);
+  Instance* made = call.run.make_native(compiled_class, call.place);
+  made->symbolic = model.as<Instance>()->symbolic;
+  call.run.set_attribute(Value::of(Kind::instance, made), Name(within), model);
+  keep(call.run, *made, values::ContainerState::complete, call.run.heap().boolean(true));
+  keep(call.run, *made, "$prefix", call.run.heap().string(std::string(within) + "."));
+  return Value::of(Kind::instance, made);
+}
+Value compiled_forward(Call& call) {
+  Arguments arguments{call.rest, call.options, call.spread};
+  arguments.behind = call.behind;
+  return call.run.call(kept(call, within), std::move(arguments), call.place, call.expr);
+}
+// What it is asked for, and given, the module within is.
+Value compiled_attribute(Call& call) {
+  const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
+  if (!name.is(Kind::string) || !model) return call.run.heap().external("", call.place);
+  return call.run.attribute(model, Name(name.text()), call.place);
+}
+Value give_compiled(Call& call) {
+  const Value name = call.run.resolve(call.at(0)), model = kept(call, within);
+  if (!name.is(Kind::string) || !model || name.text() == within || name.text() == values::ModuleState::training) return {};
+  call.run.set_attribute(model, Name(name.text()), call.at(1), call.place);
+  return call.run.heap().boolean(true);
+}
+
+// A function that runs on the local shards of what it is given. Shown are the sizes of what is not sharded.
+Value on_shards(Call& call) { return call.run.policy().operands_fit ? seen_through(call) : call.run.heap().external("", call.place); }
+
+// ---------------------------------------------------------------- calls and hooks
+
+template <bool before> Value register_hook(Call& call) { return add_hook(call, before ? values::ModuleState::pre_hooks : values::ModuleState::hooks); }
+Value remove_hook(Call& call) {
+  const Value hooks = kept(call, values::ModuleState::hooks), hook = kept(call, "$hook");
+  if (!hooks.is(Kind::list)) return Value::none();
+  values::ListState state = *values::Heap::list_state(hooks);
+  std::erase_if(state.items, [&](const Value& item) { return call.run.resolve(item) == hook; });
+  call.run.heap().set_list(hooks, std::move(state));
+  return Value::none();
+}
+
+// A module whose classes are all seen, and none of which computes anything.
+bool has_no_forward(const Call& call) {
+  if (!call.self.is(Kind::instance)) return false;
+  const Instance& module = *call.self.as<Instance>();
+  const values::LibrarySymbol* native = module.native ? module.native : module.cls ? module.cls->native : nullptr;
+  const bool computes_nothing = native && (native->path == module_class || native->path == "torch.nn.ModuleList" || native->path == "torch.nn.ModuleDict");
+  if (!computes_nothing || module.symbolic || module.of_many || module.attributes.find(Name("$in_hands"))) return false;
+  if (!module.cls) return true;
+  return !module.open && !module.cls->hooks_attributes && std::ranges::none_of(module.cls->order, [](const values::Class* each) { return each->open || !each->stmt || !each->stmt->decorators.empty() || !each->stmt->keywords.empty(); });
+}
+
+Value module_call(Call& call) {
+  Arguments arguments;
+  for (const Value& argument : call.arguments)
+    if (argument) arguments.positional.push_back(argument);
+  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
+  arguments.keywords = call.options;
+  arguments.spread = call.spread;
+  arguments.behind = call.behind;
+  values::Heap& heap = call.run.heap();
+  if (const Value hooks = kept(call, values::ModuleState::pre_hooks); hooks.is(Kind::list))
+    for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
+      const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
+      if (changed.is(Kind::none)) continue;
+      arguments.behind = 0;
+      if (changed.is(Kind::tuple)) arguments.positional = changed.as<values::Tuple>()->items;
+      else if (changed.is(Kind::tensor)) arguments.positional = {changed};
+      else
+        for (Value& argument : arguments.positional) argument = heap.external("", call.place);
+    }
+  const std::vector<Value> given = arguments.positional;
+  const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
+  if (!forward) {
+    if (has_no_forward(call)) call.run.problem(values::ProblemKind::argument, call)->text = "This module has no `forward`: calling it raises NotImplementedError";
+    return heap.external("", call.place);
+  }
+  Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
+  if (const Value hooks = kept(call, values::ModuleState::hooks); hooks.is(Kind::list))
+    for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
+      const Value changed = call.run.resolve(call.run.call(hook, {{call.self, heap.tuple(given), result_value}, {}, false}, call.place));
+      if (!changed.is(Kind::none)) result_value = changed;
+    }
+  return result_value;
+}
+
+} // namespace
+
+namespace {
+// What modules have besides, in any version of PyTorch: a name that is none of these, and was not given by the program, is missing.
+constexpr std::string_view other_names[] = {
+    "torch.nn.Module._backward_hooks", "torch.nn.Module._backward_pre_hooks", "torch.nn.Module._call_impl",
+    "torch.nn.Module._compiled_call_impl", "torch.nn.Module._forward_hooks", "torch.nn.Module._forward_hooks_always_called",
+    "torch.nn.Module._forward_hooks_with_kwargs", "torch.nn.Module._forward_pre_hooks", "torch.nn.Module._forward_pre_hooks_with_kwargs",
+    "torch.nn.Module._get_abs_string_index", "torch.nn.Module._get_backward_hooks", "torch.nn.Module._get_backward_pre_hooks",
+    "torch.nn.Module._get_item_by_idx", "torch.nn.Module._get_name", "torch.nn.Module._is_full_backward_hook",
+    "torch.nn.Module._load_from_state_dict", "torch.nn.Module._maybe_warn_non_full_backward_hook", "torch.nn.Module._named_members",
+    "torch.nn.Module._non_persistent_buffers_set", "torch.nn.Module._replicate_for_data_parallel", "torch.nn.Module._save_to_state_dict",
+    "torch.nn.Module._slow_forward", "torch.nn.Module._version", "torch.nn.Module._wrapped_call_impl", "torch.nn.Module.T_destination",
+    "torch.nn.Module.call_super_init", "torch.nn.Module.compile", "torch.nn.Module.dump_patches", "torch.nn.Module.extra_repr",
+    "torch.nn.Module.get_extra_state", "torch.nn.Module.ipu", "torch.nn.Module.mtia", "torch.nn.Module.register_full_backward_pre_hook",
+    "torch.nn.Module.set_extra_state", "torch.nn.Module.set_submodule", "torch.nn.Module.xpu",
+};
+// What layers of the library have, one or the other, in any version: a layer has none of the names that no layer has.
+constexpr std::string_view names_of_layers[] = {
+    "torch.nn.$any.activation", "torch.nn.$any.activation_relu_or_gelu", "torch.nn.$any.add_zero_attn", "torch.nn.$any.affine",
+    "torch.nn.$any.align_corners", "torch.nn.$any.all_weights", "torch.nn.$any.alpha", "torch.nn.$any.append", "torch.nn.$any.approximate",
+    "torch.nn.$any.batch_first", "torch.nn.$any.beta", "torch.nn.$any.bias", "torch.nn.$any.bias_hh", "torch.nn.$any.bias_ih",
+    "torch.nn.$any.bias_k", "torch.nn.$any.bias_v", "torch.nn.$any.bidirectional", "torch.nn.$any.blank", "torch.nn.$any.ceil_mode",
+    "torch.nn.$any.check_forward_args", "torch.nn.$any.check_hidden_size", "torch.nn.$any.check_input", "torch.nn.$any.clear",
+    "torch.nn.$any.convert_sync_batchnorm", "torch.nn.$any.copy", "torch.nn.$any.count_include_pad", "torch.nn.$any.cutoffs",
+    "torch.nn.$any.d_model", "torch.nn.$any.decoder", "torch.nn.$any.delta", "torch.nn.$any.device", "torch.nn.$any.device_ids",
+    "torch.nn.$any.device_type", "torch.nn.$any.dilation", "torch.nn.$any.dim", "torch.nn.$any.distance_function",
+    "torch.nn.$any.div_value", "torch.nn.$any.divisor_override", "torch.nn.$any.downscale_factor", "torch.nn.$any.dropout",
+    "torch.nn.$any.dropout1", "torch.nn.$any.dropout2", "torch.nn.$any.dropout3", "torch.nn.$any.dtype",
+    "torch.nn.$any.elementwise_affine", "torch.nn.$any.embed_dim", "torch.nn.$any.embedding_dim", "torch.nn.$any.enable_nested_tensor",
+    "torch.nn.$any.encoder", "torch.nn.$any.end_dim", "torch.nn.$any.eps", "torch.nn.$any.extend", "torch.nn.$any.extra_repr",
+    "torch.nn.$any.find_unused_parameters", "torch.nn.$any.flatten_parameters", "torch.nn.$any.fold", "torch.nn.$any.forward",
+    "torch.nn.$any.from_pretrained", "torch.nn.$any.fromkeys", "torch.nn.$any.full", "torch.nn.$any.gather",
+    "torch.nn.$any.generate_square_subsequent_mask", "torch.nn.$any.get", "torch.nn.$any.get_expected_cell_size",
+    "torch.nn.$any.get_expected_hidden_size", "torch.nn.$any.gradient_as_bucket_view", "torch.nn.$any.groups",
+    "torch.nn.$any.has_uninitialized_params", "torch.nn.$any.head", "torch.nn.$any.head_bias", "torch.nn.$any.head_dim",
+    "torch.nn.$any.head_size", "torch.nn.$any.hidden_size", "torch.nn.$any.ignore_index", "torch.nn.$any.in1_features",
+    "torch.nn.$any.in2_features", "torch.nn.$any.in_channels", "torch.nn.$any.in_features", "torch.nn.$any.in_proj_bias",
+    "torch.nn.$any.in_proj_weight", "torch.nn.$any.include_last_offset", "torch.nn.$any.inf", "torch.nn.$any.initialize_parameters",
+    "torch.nn.$any.inplace", "torch.nn.$any.input_size", "torch.nn.$any.insert", "torch.nn.$any.interpolation", "torch.nn.$any.items",
+    "torch.nn.$any.join", "torch.nn.$any.k", "torch.nn.$any.k_proj_weight", "torch.nn.$any.kdim", "torch.nn.$any.keepdim",
+    "torch.nn.$any.kernel_size", "torch.nn.$any.keys", "torch.nn.$any.label_smoothing", "torch.nn.$any.lambd", "torch.nn.$any.layers",
+    "torch.nn.$any.linear1", "torch.nn.$any.linear2", "torch.nn.$any.log_input", "torch.nn.$any.log_prob", "torch.nn.$any.log_target",
+    "torch.nn.$any.lower", "torch.nn.$any.margin", "torch.nn.$any.mask_check", "torch.nn.$any.max_norm", "torch.nn.$any.max_val",
+    "torch.nn.$any.merge_masks", "torch.nn.$any.min_val", "torch.nn.$any.mode", "torch.nn.$any.module", "torch.nn.$any.momentum",
+    "torch.nn.$any.multihead_attn", "torch.nn.$any.n_classes", "torch.nn.$any.n_clusters", "torch.nn.$any.name", "torch.nn.$any.nhead",
+    "torch.nn.$any.no_sync", "torch.nn.$any.nonlinearity", "torch.nn.$any.norm", "torch.nn.$any.norm1", "torch.nn.$any.norm2",
+    "torch.nn.$any.norm3", "torch.nn.$any.norm_first", "torch.nn.$any.norm_type", "torch.nn.$any.normalized_shape",
+    "torch.nn.$any.num_batches_tracked", "torch.nn.$any.num_channels", "torch.nn.$any.num_embeddings", "torch.nn.$any.num_features",
+    "torch.nn.$any.num_groups", "torch.nn.$any.num_heads", "torch.nn.$any.num_layers", "torch.nn.$any.num_parameters",
+    "torch.nn.$any.out_channels", "torch.nn.$any.out_features", "torch.nn.$any.out_proj", "torch.nn.$any.output_device",
+    "torch.nn.$any.output_padding", "torch.nn.$any.output_ratio", "torch.nn.$any.output_size", "torch.nn.$any.p", "torch.nn.$any.padding",
+    "torch.nn.$any.padding_idx", "torch.nn.$any.padding_mode", "torch.nn.$any.parametrizations", "torch.nn.$any.permute_hidden",
+    "torch.nn.$any.pop", "torch.nn.$any.popitem", "torch.nn.$any.pos_weight", "torch.nn.$any.predict", "torch.nn.$any.process_group",
+    "torch.nn.$any.proj_size", "torch.nn.$any.q_proj_weight", "torch.nn.$any.recompute_scale_factor", "torch.nn.$any.reduction",
+    "torch.nn.$any.register_comm_hook", "torch.nn.$any.replicate", "torch.nn.$any.require_backward_grad_sync",
+    "torch.nn.$any.require_forward_param_sync", "torch.nn.$any.reset_parameters", "torch.nn.$any.reset_running_stats",
+    "torch.nn.$any.return_indices", "torch.nn.$any.running_mean", "torch.nn.$any.running_var", "torch.nn.$any.scale_factor",
+    "torch.nn.$any.scale_grad_by_freq", "torch.nn.$any.scatter", "torch.nn.$any.self_attn", "torch.nn.$any.setdefault",
+    "torch.nn.$any.shortlist_size", "torch.nn.$any.size", "torch.nn.$any.sparse", "torch.nn.$any.src_device_obj",
+    "torch.nn.$any.start_dim", "torch.nn.$any.static_graph", "torch.nn.$any.stride", "torch.nn.$any.swap", "torch.nn.$any.tail",
+    "torch.nn.$any.threshold", "torch.nn.$any.track_running_stats", "torch.nn.$any.transposed", "torch.nn.$any.unflatten",
+    "torch.nn.$any.unflattened_size", "torch.nn.$any.update", "torch.nn.$any.upper", "torch.nn.$any.upscale_factor",
+    "torch.nn.$any.v_proj_weight", "torch.nn.$any.value", "torch.nn.$any.values", "torch.nn.$any.vdim", "torch.nn.$any.weight",
+    "torch.nn.$any.weight_g", "torch.nn.$any.weight_hh", "torch.nn.$any.weight_ih", "torch.nn.$any.weight_orig", "torch.nn.$any.weight_u",
+    "torch.nn.$any.weight_v", "torch.nn.$any.will_sync_module_buffers", "torch.nn.$any.with_module", "torch.nn.$any.zero_infinity",
+};
+// f(tensor) of each of its tensors: where they lie then is not known.
+Value apply_to_tensors(Call& call) {
+  lose_dtypes(call.run, call.self);
+  return call.self;
+}
+Value hidden(Call& call) { return call.run.heap().external("", call.place); }
+} // namespace
+
+Value add_hook(Call& call, std::string_view which) {
+  Value hooks = kept(call, which);
+  if (!hooks.is(Kind::list)) keep(call, which, hooks = call.run.heap().list({}));
+  values::ListState state = *values::Heap::list_state(hooks);
+  state.items.push_back(call.at(0));
+  call.run.heap().set_list(hooks, std::move(state));
+  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
+  keep(call.run, *handle, values::ModuleState::hooks, hooks);
+  keep(call.run, *handle, "$hook", call.at(0));
+  return Value::of(Kind::instance, handle);
+}
+
+Value within_compiled(Call& call) {
+  return call.expr ? call.run.raise_builtin("AttributeError", call.place) : Value{};
+}
+
+// Whoever asks for the module's own tables may put other tensors and parts into them.
+namespace {
+Value own_table(Call& call) {
+  keep(call, values::ModuleState::own_state, call.run.heap().boolean(true));
+  lose_dtypes(call.run, call.self);
+  return hidden(call);
+}
+} // namespace
+
+std::vector<Row> module_rows() {
+  using enum RowKind;
+  std::vector<Row> rows = {
+      row("torch.nn.Module", class_, "*arguments, **options", nullptr),
+      row("torch.nn.Module.__init__", method, "*arguments, **options", itself),
+      row("torch.nn.Module.__call__", method, "*arguments, **options", module_call, {}, Operation::forward),
+      row("torch.nn.Module.training", property, "", training),
+      // Of objects of which nothing is known but that the program asks this of them.
+      row("$unseen.train", method, "mode=True", train_unseen, {}, Operation::train_mode),
+      row("$unseen.eval", method, "", eval_unseen, {}, Operation::eval_mode),
+      row("$unseen.__call__", method, "", nullptr, {}, Operation::forward),
+      row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
+      row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
+      row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),
+      row("torch.nn.Module.parameters", method, "recurse=True", parameters),
+      row("torch.nn.Module.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True", tensors<false, true>),
+      row("torch.nn.Module.buffers", method, "recurse=True", tensors<true, false>),
+      row("torch.nn.Module.named_buffers", method, "prefix='', recurse=True, remove_duplicate=True", tensors<true, true>),
+      row("torch.nn.Module.children", method, "", children<false>),
+      row("torch.nn.Module.named_children", method, "", children<true>),
+      row("torch.nn.Module.modules", method, "", modules<false>),
+      row("torch.nn.Module.named_modules", method, "memo=None, prefix='', remove_duplicate=True", modules<true>),
+      row("torch.nn.Module._modules", property, "", parts_dict),
+      row("torch.nn.Module.get_submodule", method, "target", submodule),
+      row("torch.nn.Module.get_parameter", method, "target", submodule),
+      row("torch.nn.Module.get_buffer", method, "target", submodule),
+      row("torch.nn.Module.apply", method, "fn", apply),
+      row("torch.nn.Module.register_buffer", method, "name, tensor, persistent=True", register_buffer),
+      row("torch.nn.Module.register_parameter", method, "name, param", register_module),
+      row("torch.nn.Module.add_module", method, "name, module", register_module),
+      row("torch.nn.Module.register_module", method, "name, module", register_module),
+      row("torch.nn.Module.register_forward_hook", method, "hook, **options", register_hook<false>),
+      row("torch.nn.Module.register_forward_pre_hook", method, "hook, **options", register_hook<true>),
+      row("torch.nn.Module.register_full_backward_hook", method, "hook, **options", nothing),
+      row("torch.nn.Module.register_backward_hook", method, "hook, **options", nothing),
+      row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
+      row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
+      row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
+      row("torch.nn.Module.load_state_dict", method, "state_dict, strict=True, assign=False, *, own=None, nothing=None", load_state),
+      row("torch.nn.Module._apply", method, "fn, recurse=True", apply_to_tensors),
+      row("torch.nn.Module.zero_grad", method, "set_to_none=True", nothing, {}, Operation::zero_grad),
+
+      row("$same", function, "x", first_argument),
+      row("torch.compile", function, "model=None, **options", compiled),
+      row(compiled_class, class_, "mod, *more, **options", nullptr, module_class),
+      row("torch._dynamo.OptimizedModule.forward", method, "*arguments, **options", compiled_forward),
+      row("torch._dynamo.OptimizedModule.__getattr__", method, "name", compiled_attribute),
+      row("torch._dynamo.OptimizedModule.__setattr__", method, "name, value", give_compiled),
+      row("torch.nn.Module.__getattr__", method, "name", within_compiled),
+      row("torch.distributed.tensor.experimental.local_map", function, "func=None, *arguments, **options", on_shards),
+      row("torch.jit.script", function, "obj=None, **options", scripted),
+      row("torch.jit.trace", function, "func, **options", scripted),
+      row("torch.jit.ignore", function, "fn=None, **options", seen_through),
+      row("torch.jit.unused", function, "fn", first_argument),
+      row("torch.jit.export", function, "fn", first_argument),
+      row("torch.jit.interface", function, "fn", first_argument),
+      row("torch.jit.script_method", function, "fn", first_argument),
+      row("torch.jit.script_if_tracing", function, "fn", first_argument),
+      row("torch.jit.is_scripting", function, "", never),
+      row("torch.jit.is_tracing", function, "", never),
+      row("torch.compiler.disable", function, "fn=None, **options", seen_through),
+      row("torch.compiler.is_compiling", function, "", never),
+      row("torch._dynamo.disable", function, "fn=None, **options", seen_through),
+      row("torch._dynamo.is_compiling", function, "", never),
+      row("torch.fx.wrap", function, "fn", first_argument),
+      row("torch.fx._symbolic_trace.is_fx_tracing", function, "", never),
+      row("torch._assert", function, "condition, message", nothing),
+      row("torch._C._log_api_usage_once", function, "name", nothing),
+      row("torch._C._get_tracing_state", function, "", nothing),
+
+      row("torch.nn.Buffer", function, "data=None, *, persistent=True", buffer),
+      row("torch.nn.Parameter", function, "data=None, requires_grad=True", parameter),
+      row("torch.nn.parameter.Parameter", function, "data=None, requires_grad=True", parameter),
+      row("$parameters", class_, "", nullptr),
+      row("$parameters.__iter__", method, "", parameters_list),
+  };
+  rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
+  for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"}) rows.push_back(row(name, property, "", own_table));
+  for (const std::string_view name : {"torch.nn.Module._load_state_dict_post_hooks", "torch.nn.Module._load_state_dict_pre_hooks", "torch.nn.Module._register_load_state_dict_pre_hook", "torch.nn.Module._register_state_dict_hook", "torch.nn.Module._state_dict_hooks", "torch.nn.Module._state_dict_pre_hooks", "torch.nn.Module.register_load_state_dict_post_hook", "torch.nn.Module.register_load_state_dict_pre_hook", "torch.nn.Module.register_state_dict_post_hook", "torch.nn.Module.register_state_dict_pre_hook"})
+    rows.push_back(row(name, property, "", takes_part_in_state));
+  for (const std::string_view name : other_names) rows.push_back(row(name, property, "", hidden));
+  for (const std::string_view name : names_of_layers) rows.push_back(row(name, property, "", hidden));
+  rows.front().whole = true;
+  return rows;
+}
+
+} // namespace stepzero::libraries

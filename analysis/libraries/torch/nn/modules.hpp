@@ -1,0 +1,43 @@
+// The parts of a module. Native state lies in attributes that start with '$': `$items` holds the parts of a Sequential or
+// ModuleList in order, `$names` their names where they have any, `$dict` the parts of a ModuleDict. Every other attribute that
+// holds a module is a part under the attribute's name.
+#pragma once
+
+#include "libraries/table/native.hpp"
+
+namespace stepzero::libraries {
+
+constexpr std::string_view module_class = "torch.nn.Module";
+
+struct Part {
+  std::string name;
+  Value module;
+};
+struct Parts {
+  std::vector<Part> list;  // of two modules of which one is the part, both
+  bool complete = true;    // each is a part, and there is no other
+  bool or_others = false;  // parts may be there that are not in the list
+};
+Parts parts_of(Interpreter& run, const Instance& module);
+
+// `grad_writes` of a parameter that requires a gradient: as long as no unseen code had its module.
+constexpr std::uint64_t trained_for_certain = ~std::uint64_t{0};
+// What code that is not seen has, or what is done to some part that is not known, may have been converted: the dtypes of its weights
+// are not known any more. Of a module that was converted in sight they are kept.
+// Keeps the call's first argument among the hooks of that key, and gives the handle that removes it.
+Value add_hook(Call& call, std::string_view which);
+// Somebody may have converted and moved the module.
+void lose_dtypes(Interpreter& run, Value module);
+// Methods of a module: unseen code is handed it; who has it may freeze what it holds.
+Value out_of_sight(Call& call);
+Value may_be_frozen(Call& call);
+// Somebody has moved it, and it is not known where to.
+void lose_devices(Interpreter& run, Value module);
+
+// The last answer of a module: its `__getattr__`. Absent, or AttributeError where the program calls it by its name.
+Value within_compiled(Call& call);
+
+// ParameterList and ParameterDict.
+std::vector<Row> parameter_container_rows();
+
+} // namespace stepzero::libraries

@@ -1,0 +1,477 @@
+// torch.func: functions made of functions (vmap, grad), and modules that are called with other parameters. Parameters as one vector.
+#include "libraries/table/names.hpp"
+#include "libraries/table/native.hpp"
+#include "libraries/table/op.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace stepzero::libraries {
+
+using interpreter::Arguments;
+using values::Kind;
+
+namespace {
+
+// A function that calls `path` with these arguments in front of its own.
+Value before(Call& call, std::string_view path, std::vector<Value> arguments) {
+  if (call.spread) return unknown_of(call);
+  auto* made = call.run.heap().make<values::Partial>();
+  made->function = call.run.library_symbol(path);
+  made->arguments = std::move(arguments);
+  return Value::of(Kind::partial, made);
+}
+Value vmap(Call& call) { return before(call, "torch.func.$mapped", {call.at(0), call.at(1), call.at(2)}); }
+template <char which> Value transformed(Call& call) {
+  constexpr std::string_view path = which == 'g' ? "torch.func.$gradient" : which == 'v' ? "torch.func.$gradient_and_value" : which == 'j' ? "torch.func.$jacobian" : "torch.func.$hessian";
+  const Value aux = which == 'h' ? call.run.heap().boolean(false) : call.at(2);
+  return before(call, path, {call.at(0), call.at(1), aux});
+}
+
+// What a function computes is the same without its writes.
+Value functionalized(Call& call) { return call.at(0); }
+
+// A tensor as `of`, but for its shape. It is no view.
+Value another(Call& call, const TensorState& of, Shape shape) {
+  TensorState made = of;
+  made.shape = std::move(shape);
+  made.shape_value = {};
+  made.content = nullptr;
+  made.mean = nullptr;
+  made.strides.clear();
+  return result(call, std::move(made));
+}
+
+// ---------------------------------------------------------------- trees of tensors
+
+using Leaf = std::function<Value(Value)>;  // absent: not known
+// The same tuples, lists and dicts with other leaves; absent if one is not known.
+Value mapped_tree(Call& call, Value of, const Leaf& leaf) {
+  of = call.run.resolve(of);
+  if (of.is(Kind::tuple) || of.is(Kind::list)) {
+    if (of.is(Kind::list) && values::Heap::list_state(of)->open) return {};
+    std::vector<Value> made;
+    for (const Value& item : of.is(Kind::tuple) ? of.as<values::Tuple>()->items : std::vector<Value>(values::Heap::list_state(of)->items)) {
+      made.push_back(mapped_tree(call, item, leaf));
+      if (!made.back()) return {};
+    }
+    return of.is(Kind::tuple) ? call.run.heap().tuple(std::move(made)) : call.run.heap().list(std::move(made));
+  }
+  if (of.is(Kind::dict)) {
+    if (values::Heap::dict_state(of)->open) return {};
+    std::vector<std::pair<Value, Value>> made;
+    for (const auto& [key, value] : std::vector(values::Heap::dict_state(of)->items)) {
+      made.push_back({key, mapped_tree(call, value, leaf)});
+      if (!made.back().second) return {};
+    }
+    return call.run.heap().dict(std::move(made));
+  }
+  return leaf(of);
+}
+Value or_unknown(Call& call, Value value) { return value ? value : unknown_of(call); }
+
+// ---------------------------------------------------------------- vmap
+
+// What one call of a mapped function sees, and of how many they are.
+struct Mapped {
+  Dim size;
+  Value first;  // the tensor that says so
+};
+// One of each along `dims`, an integer or None for all of it, or the same tree of them; absent: not known, or told to be wrong.
+Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
+  of = call.run.resolve(of);
+  dims = call.run.resolve(dims);
+  if (dims.is(Kind::none)) return of;
+  if ((dims.is(Kind::tuple) || dims.is(Kind::list)) && (of.is(Kind::tuple) || of.is(Kind::list))) {
+    const auto own = call.run.elements(of, call.place), each = call.run.elements(dims, call.place);
+    if (!own || !each || own->size() != each->size()) return {};
+    std::vector<Value> made;
+    for (std::size_t i = 0; i < own->size(); ++i) {
+      made.push_back(one_of_each(call, (*own)[i], (*each)[i], mapped));
+      if (!made.back()) return {};
+    }
+    return of.is(Kind::tuple) ? call.run.heap().tuple(std::move(made)) : call.run.heap().list(std::move(made));
+  }
+  const auto at = call.run.to_constant(dims);
+  if (!at) return {};
+  return mapped_tree(call, of, [&](Value leaf) -> Value {
+    const TensorState* state = tensor_state(call.run, leaf);
+    const auto rank = state && state->shape.rank_known ? static_cast<std::int64_t>(state->shape.dims.size()) : 0;
+    const std::int64_t dim = *at < 0 ? *at + rank : *at;
+    if (dim < 0 || dim >= rank) return {};
+    Shape shape = state->shape;
+    const Dim size = shape.dims[static_cast<std::size_t>(dim)];
+    if (mapped.size.size && size.size && differ(call.run, mapped.size, size)) {
+      auto& s = call.run.symbols();
+      call.run.problem(ProblemKind::layer_input, call)->text = "`vmap` runs over " + s.text(mapped.size.size) + " of one tensor and " + s.text(size.size) + " of another: all that it maps over have to be equally many";
+      return {};
+    }
+    if (!mapped.size.size) mapped.size = size;
+    shape.dims.erase(shape.dims.begin() + dim);
+    return another(call, *state, std::move(shape));
+  });
+}
+// vmap(function, in_dims, out_dims)(x, …): the function sees one of each, and its results are stacked. Arguments by name are mapped over
+// their first dimension.
+Value mapped(Call& call) {
+  const auto out = call.run.to_constant(call.run.resolve(call.at(2)));
+  if (call.spread || !out) return unknown_of(call);
+  const Value dims = call.run.resolve(call.at(1));
+  const bool one_for_all = !dims.is(Kind::tuple) && !dims.is(Kind::list);
+  const auto each = one_for_all ? std::nullopt : call.run.elements(dims, call.place);
+  if (!one_for_all && (!each || each->size() != call.rest.size())) return unknown_of(call);
+  Arguments one;
+  Mapped found;
+  for (std::size_t i = 0; i < call.rest.size(); ++i) {
+    one.positional.push_back(one_of_each(call, call.rest[i], one_for_all ? dims : (*each)[i], found));
+    if (!one.positional.back()) return unknown_of(call);
+  }
+  for (const auto& [name, value] : call.options) {
+    one.keywords.push_back({name, one_of_each(call, value, call.run.heap().integer(0), found)});
+    if (!one.keywords.back().second) return unknown_of(call);
+  }
+  const Value made = call.run.call(call.at(0), std::move(one), call.place);
+  return or_unknown(call, mapped_tree(call, made, [&](Value leaf) -> Value {
+                      const TensorState* state = tensor_state(call.run, leaf);
+                      if (!state || !state->shape.rank_known) return {};
+                      Shape shape = state->shape;
+                      const auto rank = static_cast<std::int64_t>(shape.dims.size());
+                      const std::int64_t at = *out < 0 ? *out + rank + 1 : *out;
+                      if (at < 0 || at > rank) return {};
+                      shape.dims.insert(shape.dims.begin() + at, found.size);
+                      return another(call, *state, std::move(shape));
+                    }));
+}
+
+// ---------------------------------------------------------------- gradients
+
+// What comes of the function, and what it gives besides; both absent where that is not known.
+struct Outcome {
+  Value value, aux;
+  bool known = false;
+};
+Outcome outcome_of(Call& call, Value value, Value has_aux) {
+  value = call.run.resolve(value);
+  const symbolic::Answer aux = call.run.symbols().decide(call.run.truth(has_aux));
+  if (aux == symbolic::Answer::no) return {value, {}, true};
+  if (aux == symbolic::Answer::unknown || !value.is(Kind::tuple) || value.as<values::Tuple>()->items.size() != 2) return {};
+  return {call.run.resolve(value.as<values::Tuple>()->items[0]), value.as<values::Tuple>()->items[1], true};
+}
+// The arguments that the function is differentiated by, as `each` makes something of them: one, or a tuple of them.
+Value by_arguments(Call& call, const std::function<Value(Value)>& each) {
+  const Value which = call.run.resolve(call.at(1));
+  const auto one = [&](Value at) -> Value {
+    const auto known = call.run.to_constant(call.run.resolve(at));
+    if (call.spread || !known || *known < 0 || static_cast<std::size_t>(*known) >= call.rest.size()) return {};
+    return each(call.rest[static_cast<std::size_t>(*known)]);
+  };
+  if (!which.is(Kind::tuple)) return one(which);
+  std::vector<Value> made;
+  for (const Value& at : which.as<values::Tuple>()->items) {
+    made.push_back(one(at));
+    if (!made.back()) return {};
+  }
+  return call.run.heap().tuple(std::move(made));
+}
+// Tensors of the same sizes.
+Value alike(Call& call, Value of) {
+  return mapped_tree(call, of, [&](Value leaf) -> Value {
+    const TensorState* state = tensor_state(call.run, leaf);
+    return state ? another(call, *state, state->shape) : Value{};
+  });
+}
+Value run_function(Call& call) { return call.run.call(call.at(0), {call.rest, call.options, call.spread}, call.place); }
+
+// grad(function, argnums, has_aux)(x, …): a gradient of the shape of x. The function gives one number, in a tensor without dimensions.
+template <bool with_value> Value gradient(Call& call) {
+  const Value value = call.run.resolve(run_function(call));
+  const Outcome found = outcome_of(call, value, call.at(2));
+  if (const TensorState* loss = found.known ? tensor_state(call.run, found.value) : nullptr; loss && !loss->blamed && loss->shape.rank_known && !loss->shape.dims.empty()) {
+    call.run.problem(ProblemKind::argument, call)->text =
+        "`grad` differentiates a function that gives a scalar, but this one gives a tensor of " + count_of(loss->shape.dims.size(), "dimension") + ": reduce it with `sum()` or `mean()`, or use `jacrev`";
+    return unknown_of(call);
+  }
+  const Value made = or_unknown(call, by_arguments(call, [&](Value argument) { return alike(call, argument); }));
+  if (with_value) return call.run.heap().tuple({made, value});
+  if (!found.known) return unknown_of(call);
+  return found.aux ? call.run.heap().tuple({made, found.aux}) : made;
+}
+// jacrev, jacfwd (once) and hessian (twice): of each number of the result by each of the argument.
+template <int times> Value jacobian(Call& call) {
+  const Outcome found = outcome_of(call, run_function(call), call.at(2));
+  if (!found.known) return unknown_of(call);
+  const Value made = mapped_tree(call, found.value, [&](Value result) -> Value {
+    const TensorState* out = tensor_state(call.run, result);
+    if (!out || !out->shape.rank_known) return {};
+    return by_arguments(call, [&](Value argument) {
+      return mapped_tree(call, argument, [&](Value leaf) -> Value {
+        const TensorState* in = tensor_state(call.run, leaf);
+        if (!in || !in->shape.rank_known || (times > 1 && !call.run.resolve(call.at(1)).is(Kind::integer))) return {};
+        Shape shape = out->shape;
+        for (int i = 0; i < times; ++i) shape.dims.insert(shape.dims.end(), in->shape.dims.begin(), in->shape.dims.end());
+        TensorState state = *out;
+        if (in->dtype != out->dtype) state.dtype = Dtype::unknown;
+        return another(call, state, std::move(shape));
+      });
+    });
+  });
+  return !made ? unknown_of(call) : found.aux ? call.run.heap().tuple({made, found.aux}) : made;
+}
+// vjp(function, *primals): the result, and a function from what is like it to what is like them. linearize: the other way round.
+Value likenesses(Call& call) { return call.spread ? unknown_of(call) : or_unknown(call, alike(call, call.at(0))); }
+template <bool back> Value with_function(Call& call, Value has_aux) {
+  const Outcome found = outcome_of(call, run_function(call), has_aux);
+  if (!found.known || call.spread) return unknown_of(call);
+  const Value function = before(call, "torch.func.$like", {back ? call.run.heap().tuple(call.rest) : found.value});
+  if (found.aux) return call.run.heap().tuple({found.value, function, found.aux});
+  return call.run.heap().tuple({found.value, function});
+}
+Value pulled_back(Call& call) { return with_function<true>(call, call.at(1)); }
+Value linearized(Call& call) { return with_function<false>(call, call.run.heap().boolean(false)); }
+// Tangents are as many as the primals and of their sizes. False after a problem was told.
+bool tangents_fit(Call& call, const std::vector<Value>& primals) {
+  const Value given = call.run.resolve(call.at(2));
+  const auto tangents = given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
+  if (!tangents) return true;
+  const auto refuse = [&](std::string text) {
+    call.run.problem(ProblemKind::layer_input, call)->text = std::move(text);
+    return false;
+  };
+  if (tangents->size() != primals.size()) return refuse("`jvp` takes a tangent for each primal, but is given " + count_of(primals.size(), "primal") + " and " + count_of(tangents->size(), "tangent"));
+  for (std::size_t i = 0; i < primals.size(); ++i) {
+    const TensorState *primal = tensor_state(call.run, call.run.resolve(primals[i])), *tangent = tensor_state(call.run, call.run.resolve((*tangents)[i]));
+    if (!primal || !tangent || !primal->shape.rank_known || !tangent->shape.rank_known) continue;
+    const auto &own = primal->shape.dims, &other = tangent->shape.dims;
+    bool fits = own.size() == other.size();
+    for (std::size_t d = 0; fits && d < own.size(); ++d) fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
+    if (!fits) return refuse("Tangent " + std::to_string(i) + " has shape " + values::shape_text(call.run.symbols(), tangent->shape) + ", but its primal has shape " + values::shape_text(call.run.symbols(), primal->shape));
+  }
+  return true;
+}
+// jvp(function, primals, tangents): the result, and what is like it.
+Value tangent(Call& call) {
+  const auto primals = call.run.elements(call.at(1), call.place);
+  if (!primals || call.spread || !tangents_fit(call, *primals)) return unknown_of(call);
+  const Outcome found = outcome_of(call, call.run.call(call.at(0), {*primals, {}, false}, call.place), call.at(4));
+  if (!found.known) return unknown_of(call);
+  const Value made = or_unknown(call, alike(call, found.value));
+  return found.aux ? call.run.heap().tuple({found.value, made, found.aux}) : call.run.heap().tuple({found.value, made});
+}
+
+// stack_module_state(models): their parameters and buffers by name, those of all models along a new first dimension.
+Value stacked_states(Call& call) {
+  const auto models = call.run.elements(call.at(0), call.place);
+  if (!models || models->empty()) return unknown_of(call);
+  const Dim count = known_dim(call.run, call.run.symbols().constant(static_cast<std::int64_t>(models->size())), call.place, call.row.path);
+  std::vector<Value> both;
+  for (const char* kind : {"named_parameters", "named_buffers"}) {
+    const Value method = call.run.attribute_or_none(models->front(), syntax::Name(kind), call.place);
+    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place) : std::nullopt;
+    if (!all) return unknown_of(call);
+    std::vector<std::pair<Value, Value>> items;
+    for (const Value pair : *all) {
+      const auto parts = call.run.elements(pair, call.place);
+      const TensorState* state = parts && parts->size() == 2 ? tensor_state(call.run, (*parts)[1]) : nullptr;
+      if (!state || !state->shape.rank_known) return unknown_of(call);
+      Shape shape = state->shape;
+      shape.dims.insert(shape.dims.begin(), count);
+      items.push_back({(*parts)[0], another(call, *state, std::move(shape))});
+    }
+    both.push_back(call.run.heap().dict(std::move(items)));
+  }
+  return call.run.heap().tuple(std::move(both));
+}
+
+// ---------------------------------------------------------------- modules with other parameters
+
+// All names of one dict, or of several of which each has its own; absent if that is not known.
+Value as_one_dict(Call& call, Value given) {
+  given = call.run.resolve(given);
+  if (!given.is(Kind::tuple) && !given.is(Kind::list)) return given;
+  const auto parts = call.run.elements(given, call.place);
+  if (!parts) return {};
+  std::vector<std::pair<Value, Value>> items;
+  for (const Value& raw : *parts) {
+    const Value part = call.run.resolve(raw);
+    if (!part.is(Kind::dict) || values::Heap::dict_state(part)->open) return {};
+    items.insert(items.end(), values::Heap::dict_state(part)->items.begin(), values::Heap::dict_state(part)->items.end());
+  }
+  return call.run.heap().dict(std::move(items));
+}
+// A part of a module, by its name among the others: "fc", or "2" of a Sequential. Absent if there is none.
+Value part_named(Call& call, Value module, std::string_view name) {
+  const values::Slot* slot = module.as<Instance>()->attributes.find(syntax::Name(values::ContainerState::items));
+  const Value items = slot ? call.run.resolve(slot->value) : Value{};
+  if (items.is(Kind::list)) {
+    const auto& all = values::Heap::list_state(items)->items;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (std::to_string(i) == name) return call.run.resolve(all[i]);
+  }
+  const Value part = call.run.attribute_or_none(module, syntax::Name(name), call.place);
+  return part ? call.run.resolve(part) : Value{};
+}
+// Is the name that of a parameter of a linear layer, whose sizes are those of its weight?
+bool computes_by_weight(Call& call, Value module, std::string_view name) {
+  for (auto dot = name.find('.'); dot != std::string_view::npos && module.is(Kind::instance); dot = name.find('.')) {
+    module = part_named(call, module, name.substr(0, dot));
+    name.remove_prefix(dot + 1);
+  }
+  return module.is(Kind::instance) && !module.as<Instance>()->cls && call.run.is_a(module, "torch.nn.Linear");
+}
+// Are the named tensors as large as the module's own of those names? With others it is another module. A name that is missing keeps its own.
+bool fits(Call& call, Value module, Value given) {
+  given = as_one_dict(call, given);
+  if (!given.is(Kind::dict) || values::Heap::dict_state(given)->open) return false;
+  std::map<std::string, Value, std::less<>> own;
+  for (const char* kind : {"named_parameters", "named_buffers"}) {
+    const Value method = call.run.attribute_or_none(module, syntax::Name(kind), call.place);
+    const auto all = method ? call.run.elements(call.run.call(method, {}, call.place), call.place) : std::nullopt;
+    if (!all) return false;
+    for (const Value pair : *all) {
+      const auto parts = call.run.elements(pair, call.place);
+      if (!parts || parts->size() != 2 || !(*parts)[0].is(Kind::string)) return false;
+      own.emplace((*parts)[0].text(), (*parts)[1]);
+    }
+  }
+  for (const auto& [key, value] : values::Heap::dict_state(given)->items) {
+    if (!key.is(Kind::string)) return false;
+    const auto found = own.find(key.text());
+    const TensorState* mine = found == own.end() ? nullptr : tensor_state(call.run, found->second);
+    const TensorState* theirs = tensor_state(call.run, value);
+    if (!mine || !theirs || !mine->shape.rank_known || !theirs->shape.rank_known) return false;
+    // A layer that computes by its weight takes another for what it is.
+    const bool same = std::ranges::equal(mine->shape.dims, theirs->shape.dims, [](const Dim& a, const Dim& b) { return a.size && a.size == b.size; });
+    if (!same && (mine->shape.dims.size() != theirs->shape.dims.size() || !computes_by_weight(call, module, key.text()))) return false;
+  }
+  return true;
+}
+
+// The named tensors stand in the places of the module's own, while this lives.
+class Replaced {
+public:
+  Replaced(Call& call, Value module, Value given) : heap_(call.run.heap()) {
+    module = call.run.resolve(module);
+    if (!given.is(Kind::dict) || !module.is(Kind::instance)) return;
+    for (const auto& [key, value] : std::vector(values::Heap::dict_state(given)->items)) {
+      if (!key.is(Kind::string)) continue;
+      std::string_view rest = key.text();
+      Value holder = module;
+      for (auto dot = rest.find('.'); dot != std::string_view::npos && holder.is(Kind::instance); dot = rest.find('.')) {
+        holder = part_named(call, holder, rest.substr(0, dot));
+        rest.remove_prefix(dot + 1);
+      }
+      if (!holder.is(Kind::instance) || !holder.as<Instance>()->attributes.find(syntax::Name(rest))) continue;
+      values::Slot& slot = heap_.slot_of(holder.as<Instance>()->attributes, syntax::Name(rest));
+      before_.push_back({&slot, slot.value});
+      heap_.set(slot, value);
+    }
+  }
+  Replaced(const Replaced&) = delete;
+  Replaced& operator=(const Replaced&) = delete;
+  ~Replaced() {
+    for (auto each = before_.rbegin(); each != before_.rend(); ++each) heap_.set(*each->first, each->second);
+  }
+
+private:
+  values::Heap& heap_;
+  std::vector<std::pair<values::Slot*, Value>> before_;
+};
+
+// functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it is only shown what its own give, but for linear layers.
+Value functional_call(Call& call) {
+  if (!call.run.policy().operands_fit && !fits(call, call.at(0), call.at(1))) return unknown_of(call);
+  Arguments arguments;
+  arguments.spread = call.spread;
+  const Value given = call.run.resolve(call.at(2)), options = call.run.resolve(call.at(3));
+  if (given.is(Kind::tuple)) arguments.positional = given.as<values::Tuple>()->items;
+  else if (given.is(Kind::unknown)) return unknown_of(call);  // one, or a tuple of them
+  else if (given && !given.is(Kind::none)) arguments.positional.push_back(given);
+  if (options.is(Kind::dict) && !values::Heap::dict_state(options)->open) {
+    for (const auto& [key, value] : values::Heap::dict_state(options)->items) {
+      if (!key.is(Kind::string)) return unknown_of(call);
+      arguments.keywords.push_back({syntax::Name(key.text()), value});
+    }
+  } else if (options && !options.is(Kind::none)) {
+    return unknown_of(call);
+  }
+  const Replaced replaced(call, call.at(0), as_one_dict(call, call.at(1)));
+  return call.run.call(call.at(0), std::move(arguments), call.place);
+}
+
+// All of the parameters, one behind the other.
+Value to_vector(Call& call) {
+  const Value given = call.run.resolve(call.at(0));
+  const auto all = call.run.elements(given, call.place);
+  auto& s = call.run.symbols();
+  Int total = all ? s.constant(0) : nullptr;
+  TensorState made = all ? computed(call.run, std::span<const Value>(*all)) : TensorState{};
+  if (!all) {
+    made.external = true;
+    made.graph_complete = false;
+  }
+  for (std::size_t i = 0; all && i < all->size(); ++i) {
+    const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
+    made.dtype = part && (i == 0 || made.dtype == part->dtype) ? part->dtype : Dtype::unknown;
+    Int size = part && part->shape.rank_known && total ? s.constant(1) : nullptr;
+    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d) size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
+    total = size ? s.add(total, size) : nullptr;
+  }
+  made.shape = {true, {total ? known_dim(call.run, total, call.place, call.row.path) : Dim{}}};
+  return result(call, std::move(made));
+}
+// How many numbers a list of parameters holds; null: not known.
+Int numbers_of(Call& call, Value given) {
+  given = call.run.resolve(given);
+  const auto all = call.run.elements(given, call.place);
+  auto& s = call.run.symbols();
+  Int total = all ? s.constant(0) : nullptr;
+  for (std::size_t i = 0; total && i < all->size(); ++i) {
+    const TensorState* part = tensor_state(call.run, call.run.resolve((*all)[i]));
+    Int size = part && part->shape.rank_known ? s.constant(1) : nullptr;
+    for (std::size_t d = 0; size && d < part->shape.dims.size(); ++d) size = part->shape.dims[d].size ? s.mul(size, part->shape.dims[d].size) : nullptr;
+    total = size ? s.add(total, size) : nullptr;
+  }
+  return total;
+}
+// They are views of the vector from here on.
+Value from_vector(Call& call) {
+  call.run.heap().note_write(nullptr);
+  auto& s = call.run.symbols();
+  const TensorState* vector = tensor_state(call.run, call.run.resolve(call.at(0)));
+  const Int asked = numbers_of(call, call.at(1)), given = vector && vector->shape.rank_known && vector->shape.dims.size() == 1 ? vector->shape.dims[0].size : nullptr;
+  if (asked && given && s.compare(Compare::gt, asked, given) == Answer::yes)
+    call.run.problem(ProblemKind::reshape, call)->text = "The parameters have " + s.text(asked) + " numbers, and the vector holds " + s.text(given) + ": `vector_to_parameters` raises \"shape is invalid for input of size\". Make the vector from parameters of the same sizes";
+  return Value::none();
+}
+
+} // namespace
+
+std::vector<Row> transform_rows() {
+  using enum RowKind;
+  return {
+      row("torch.func.vmap", function, "func, in_dims=0, out_dims=0, randomness='error', *, chunk_size=None", vmap),
+      row("torch.func.$mapped", function, "func, in_dims, out_dims, *arguments, **options", mapped),
+      row("torch.func.grad", function, "func, argnums=0, has_aux=False", transformed<'g'>),
+      row("torch.func.grad_and_value", function, "func, argnums=0, has_aux=False", transformed<'v'>),
+      row("torch.func.jacrev", function, "func, argnums=0, has_aux=False, *, chunk_size=None", transformed<'j'>),
+      row("torch.func.jacfwd", function, "func, argnums=0, has_aux=False, *, randomness='error'", transformed<'j'>),
+      row("torch.func.hessian", function, "func, argnums=0", transformed<'h'>),
+      row("torch.func.$gradient", function, "func, argnums, has_aux, *arguments, **options", gradient<false>),
+      row("torch.func.$gradient_and_value", function, "func, argnums, has_aux, *arguments, **options", gradient<true>),
+      row("torch.func.$jacobian", function, "func, argnums, has_aux, *arguments, **options", jacobian<1>),
+      row("torch.func.$hessian", function, "func, argnums, has_aux, *arguments, **options", jacobian<2>),
+      row("torch.func.$like", function, "of, *arguments, **options", likenesses),
+      row("torch.func.vjp", function, "func, *primals, has_aux=False", pulled_back),
+      row("torch.func.linearize", function, "func, *primals", linearized),
+      row("torch.func.functionalize", function, "func, *, remove='mutations'", functionalized),
+      row("torch.func.jvp", function, "func, primals, tangents, *, strict=False, has_aux=False", tangent),
+      row("torch.func.stack_module_state", function, "models", stacked_states),
+      row("torch.func.functional_call", function, "module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False", functional_call),
+      row("torch.nn.utils.parameters_to_vector", function, "parameters", to_vector),
+      row("torch.nn.utils.vector_to_parameters", function, "vec, parameters", from_vector),
+  };
+}
+
+} // namespace stepzero::libraries

@@ -1,0 +1,339 @@
+// Products over several dimensions, of several tensors, or of all pairs of points: tensordot, einsum, kron, chains, cdist.
+#include "libraries/torch/ops/products.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace stepzero::libraries {
+
+namespace {
+
+// ---------------------------------------------------------------- several dimensions
+
+// tensordot(a, b, 2): the last two of a with the first two of b. tensordot(a, b, ([0], [1])): these.
+Value tensordot(Op& op) {
+  for (const std::string_view name : {"input", "b"})
+    if (!op.must_be_tensor(name)) return op.unknown();
+  const TensorState *a = op.expect("input"), *b = op.expect("b");
+  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return op.unknown();
+  const Shape x = a->shape, y = b->shape;
+  const Dtype dtype = product_dtype(op, op.argument("input"), op.argument("b"));
+  std::vector<std::size_t> over_a, over_b;
+  if (const auto count = op.integer("dims")) {
+    if (*count < 0) return op.fail(ProblemKind::product, "`tensordot` sums over " + std::to_string(*count) + " dimensions");
+    const auto n = static_cast<std::size_t>(*count);
+    if (n > x.dims.size() || n > y.dims.size())
+      return op.fail(ProblemKind::product,
+                     "`tensordot` sums over " + std::to_string(n) + " dimensions; it is given " + op.words(x) + " and " + op.words(y));
+    for (std::size_t i = 0; i < n; ++i) {
+      over_a.push_back(x.dims.size() - n + i);
+      over_b.push_back(i);
+    }
+  } else {
+    const auto pair = op.sequence("dims");
+    if (!pair || pair->size() != 2) return op.result({}, dtype);
+    for (std::size_t side = 0; side < 2; ++side) {
+      std::vector<Value> items{(*pair)[side]};
+      if (const Value list = op.run.resolve((*pair)[side]); list.is(Kind::list) || list.is(Kind::tuple)) {
+        const auto each = op.run.elements(list, op.call.place);
+        if (!each) return op.result({}, dtype);
+        items = *each;
+      }
+      for (const Value& item : items) {
+        const auto at = op.run.to_constant(item);
+        const auto axis = at ? op.axis(*at, (side ? y : x).dims.size()) : std::nullopt;
+        if (op.failed()) return op.unknown();
+        if (!axis) return op.result({}, dtype);
+        (side ? over_b : over_a).push_back(*axis);
+      }
+    }
+    if (over_a.size() != over_b.size())
+      return op.fail(ProblemKind::product, "`tensordot` pairs " + std::to_string(over_a.size()) + " dimensions with " + std::to_string(over_b.size()));
+  }
+  for (std::size_t i = 0; i < over_a.size(); ++i) {
+    const Dim left = dim_at(x, over_a[i]), right = dim_at(y, over_b[i]);
+    if (op.equal(left, right) == Answer::no && op.equal(left, 1) == Answer::no && op.equal(right, 1) == Answer::no) {
+      refuse_inner(op, op.argument("input"), op.argument("b"), left, right);
+      return op.unknown();
+    }
+  }
+  Shape shape{true, {}};
+  for (std::size_t i = 0; i < x.dims.size(); ++i)
+    if (std::find(over_a.begin(), over_a.end(), i) == over_a.end()) shape.dims.push_back(x.dims[i]);
+  for (std::size_t i = 0; i < y.dims.size(); ++i)
+    if (std::find(over_b.begin(), over_b.end(), i) == over_b.end()) shape.dims.push_back(y.dims[i]);
+  return op.result(shape, dtype);
+}
+Value kron(Op& op) {
+  for (const std::string_view name : {"input", "other"})
+    if (!op.must_be_tensor(name)) return op.unknown();
+  const TensorState *a = op.expect("input"), *b = op.expect("other");
+  if (!a || !b || !a->shape.rank_known || !b->shape.rank_known) return op.unknown();
+  Shape shape{true, {}};
+  for (std::size_t i = std::max(a->shape.dims.size(), b->shape.dims.size()); i-- > 0;) {
+    const Int left = i < a->shape.dims.size() ? from_right(a->shape, i).size : op.s.constant(1);
+    const Int right = i < b->shape.dims.size() ? from_right(b->shape, i).size : op.s.constant(1);
+    shape.dims.push_back(op.made(op.mul(left, right)));
+  }
+  return op.result(shape);
+}
+// One product after the other; vectors may stand at the ends.
+Value chain(Op& op) {
+  std::vector<Value> parts = op.call.rest;
+  if (const auto list = op.sequence("tensors")) parts = *list;
+  else if (op.argument("tensors")) return op.unknown();
+  if (parts.empty()) return op.unknown();
+  const bool vectors = op.title() == "multi_dot";
+  if (vectors && parts.size() < 2) return op.fail(ProblemKind::product, "`multi_dot` takes two tensors at least, but is given one");
+  Dim rows{}, last{};
+  bool first_is_vector = false, last_is_vector = false;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const TensorState* state = require_tensor(op.run, parts[i]);
+    if (!state || !state->shape.rank_known) return op.unknown();
+    const auto& dims = state->shape.dims;
+    const bool end = vectors && (i == 0 || i + 1 == parts.size());
+    if (dims.size() != 2 && !(end && dims.size() == 1))
+      return op.fail(ProblemKind::product,
+                     code(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " + op.words(state->shape));
+    const Dim inner_dim = dims[0];
+    if (i == 0) {
+      first_is_vector = dims.size() == 1;
+      rows = dims[0];
+    } else if (!op.must_equal(last, inner_dim)) {
+      refuse_inner(op, parts[i - 1], parts[i], last, inner_dim);
+      return op.unknown();
+    }
+    last = dims.back();
+    last_is_vector = i > 0 && dims.size() == 1;
+  }
+  Shape shape{true, {}};
+  if (!first_is_vector) shape.dims.push_back(rows);
+  if (!last_is_vector) shape.dims.push_back(last);
+  const TensorState* first = op.tensor(parts[0]);
+  return op.result(shape, first->dtype);
+}
+// Distances between the rows of both.
+Value cdist(Op& op) {
+  for (const std::string_view name : {"input", "other"})
+    if (!op.must_be_tensor(name)) return op.unknown();
+  const TensorState *a = op.expect("input"), *b = op.expect("other");
+  if (!a || !b) return op.unknown();
+  for (const std::string_view name : {"input", "other"})
+    if (const Shape& shape = op.shape(name); shape.rank_known && shape.dims.size() < 2)
+      return op.fail(ProblemKind::product, "`cdist` takes rows of points, two dimensions at least, but " + op.name(name) + " has shape " + op.words(shape));
+  if (const auto p = op.real("p"); p && *p < 0) return op.fail(ProblemKind::argument, "`cdist` takes a p of at least 0");
+  const Shape x = a->shape, y = b->shape;
+  const Dim left = from_right(x, 0), right = from_right(y, 0);
+  if (!op.must_equal(left, right))
+    return op.fail(ProblemKind::product,
+                   "`cdist` compares points of as many coordinates: " + op.name("input") + " has shape " + op.words(x) + " and " + op.name("other") + " has shape " + op.words(y) + ", so " + op.words(left) + " would meet " + op.words(right),
+                   {left, right});
+  if (!x.rank_known || !y.rank_known) return op.unknown();
+  const auto batch = op.broadcast({true, {x.dims.begin(), x.dims.end() - 2}}, {true, {y.dims.begin(), y.dims.end() - 2}});
+  if (!batch) return op.unknown();
+  Shape shape = *batch;
+  shape.dims.push_back(from_right(x, 1));
+  shape.dims.push_back(from_right(y, 1));
+  return op.result(shape);
+}
+Value pdist(Op& op) {
+  if (!must_have_rank(op, "input", 2, "a matrix of points")) return op.unknown();
+  const Dim rows = dim_at(op.shape("input"), 0);
+  const Int pairs = rows.size ? op.s.floordiv(op.s.mul(rows.size, op.s.sub(rows.size, op.s.constant(1))), op.s.constant(2)) : nullptr;
+  return op.result({true, {op.made(pairs)}});
+}
+Value bilinear(Op& op) {
+  const TensorState *a = op.expect("input1"), *b = op.expect("input2");
+  if (!a || !b || !must_have_rank(op, "weight", 3, "a weight of three dimensions")) return op.unknown();
+  const Shape w = op.shape("weight");
+  const std::pair<std::string_view, std::size_t> sides[] = {{"input1", 1}, {"input2", 2}};
+  for (const auto& [name, at] : sides) {
+    const Dim have = from_right(op.shape(name), 0), want = dim_at(w, at);
+    if (!op.must_equal(have, want))
+      return op.fail(ProblemKind::product,
+                     "`bilinear` has a weight of " + op.words(w) + ", and " + op.name(name) + " " + op.words(op.shape(name)) + " brings " +
+                         op.words(have) + " features where " + op.words(want) + " are expected",
+                     {have, want});
+  }
+  Shape shape = op.shape("input1");
+  if (shape.dims.empty()) return op.result(shape.rank_known ? Shape{} : Shape{false, {dim_at(w, 0)}});
+  shape.dims.back() = dim_at(w, 0);
+  return op.result(shape, a->dtype);
+}
+
+// ---------------------------------------------------------------- einsum
+
+struct Term {
+  std::string before, after;  // letters in front of the ellipsis and behind it
+  bool ellipsis = false;
+  std::size_t letters() const { return before.size() + after.size(); }
+};
+std::optional<Term> read_term(std::string_view text) {
+  Term term;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '.') {
+      if (term.ellipsis || text.substr(i, 3) != "...") return std::nullopt;
+      term.ellipsis = true;
+      i += 2;
+    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+      (term.ellipsis ? term.after : term.before) += c;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return term;
+}
+Value einsum(Op& op) {
+  const auto equation = op.text("equation");
+  std::vector<Value> operands = op.call.rest;
+  if (operands.size() == 1)
+    if (const Value only = op.run.resolve(operands[0]); only.is(Kind::list) || only.is(Kind::tuple)) {
+      const auto items = op.run.elements(only, op.call.place);
+      if (!items) return op.unknown();
+      operands = *items;
+    }
+  if (!equation) return op.unknown();
+  std::string text(*equation);
+  std::erase(text, ' ');
+  const auto arrow = text.find("->");
+  std::vector<Term> terms;
+  std::string_view left = std::string_view(text).substr(0, arrow);
+  while (true) {
+    const auto comma = left.find(',');
+    const auto term = read_term(left.substr(0, comma));
+    if (!term) return op.fail(ProblemKind::product, "`einsum` cannot read '" + std::string(*equation) + "'");
+    terms.push_back(*term);
+    if (comma == std::string_view::npos) break;
+    left = left.substr(comma + 1);
+  }
+  if (terms.size() != operands.size())
+    return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' is about " + count_of(terms.size(), "operand") + ", and einsum is given " +
+                                             std::to_string(operands.size()));
+
+  struct Met {
+    Dim dim;
+    std::size_t operand;
+  };
+  std::map<char, Met> sizes;
+  std::map<char, int> times;
+  Shape ellipsis{true, {}};
+  bool any_ellipsis = false;
+  Dtype dtype = Dtype::unknown;
+  // False after refusing: the letter already stands for another size.
+  const auto meet = [&](char letter, const Dim& dim, std::size_t operand) {
+    auto [it, inserted] = sizes.try_emplace(letter, Met{dim, operand});
+    if (inserted || !dim.size) return true;
+    Dim& known = it->second.dim;
+    if (!known.size || (is_one(op, known) && it->second.operand != operand)) {
+      it->second = {dim, operand};
+      return true;
+    }
+    if (is_one(op, dim) && it->second.operand != operand) return true;
+    if (op.equal(known, dim) == Answer::no &&
+        (it->second.operand == operand || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
+      const auto described = [&](std::size_t i, const Dim& size) {
+        const TensorState* state = op.tensor(operands[i]);
+        return "operand " + std::to_string(i) + " is " + (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
+      };
+      (void)op.fail(ProblemKind::product, "In '" + std::string(*equation) + "' the sizes of '" + letter + "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim),
+                    {known, dim});
+      return false;
+    }
+    known = op.better(known, dim);
+    return true;
+  };
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const Term& term = terms[i];
+    for (const std::string& part : {term.before, term.after})
+      for (const char c : part) ++times[c];
+    const TensorState* state = require_tensor(op.run, operands[i]);
+    if (!state) {
+      any_ellipsis = any_ellipsis || term.ellipsis;
+      if (term.ellipsis) ellipsis = {};
+      dtype = Dtype::unknown;
+      continue;
+    }
+    dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
+    Shape shape = state->shape;
+    if (shape.dims.size() > term.letters() ? !term.ellipsis : shape.rank_known && shape.dims.size() < term.letters())
+      return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' names " + count_of(term.letters(), "dimension") + " of operand " +
+                                               std::to_string(i) + ", which is " + op.words(shape));
+    if (!shape.rank_known && !term.ellipsis) {
+      // It has as many dimensions as the equation has letters for it.
+      Shape whole{true, std::vector<Dim>(term.letters())};
+      std::copy(shape.dims.begin(), shape.dims.end(), whole.dims.end() - static_cast<std::ptrdiff_t>(shape.dims.size()));
+      if (!op.run.guarded()) {
+        TensorState learned = *state;
+        learned.shape = whole;
+        learned.shape_value = {};
+        set_state(op.run, operands[i], learned);
+      }
+      shape = whole;
+    }
+    for (std::size_t k = 0; k < term.before.size(); ++k)
+      if (!meet(term.before[k], dim_at(shape, k), i)) return op.unknown();
+    for (std::size_t k = 0; k < term.after.size(); ++k)
+      if (!meet(term.after[term.after.size() - 1 - k], from_right(shape, k), i)) return op.unknown();
+    if (term.ellipsis) {
+      any_ellipsis = true;
+      if (!shape.rank_known || !ellipsis.rank_known) {
+        ellipsis = {};
+      } else {
+        Shape rest{true,
+                   {shape.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()),
+                    shape.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
+        const auto both = op.broadcast(ellipsis, rest);
+        if (!both) return op.unknown();
+        ellipsis = *both;
+      }
+    }
+  }
+  Term out;
+  if (arrow == std::string::npos) {
+    out.ellipsis = any_ellipsis;
+    for (const auto& [letter, count] : times)
+      if (count == 1) out.after += letter;
+    if (!out.ellipsis) std::swap(out.before, out.after);
+  } else {
+    const auto term = read_term(std::string_view(text).substr(arrow + 2));
+    if (!term) return op.fail(ProblemKind::product, "`einsum` cannot read '" + std::string(*equation) + "'");
+    out = *term;
+  }
+  Shape shape{true, {}};
+  std::map<char, int> seen;
+  const auto put = [&](const std::string& letters) {
+    for (const char c : letters) {
+      if (!times.contains(c) || ++seen[c] > 1) {
+        op.fail(ProblemKind::product, std::string("'") + std::string(*equation) + "' puts '" + c +
+                                          (times.contains(c) ? "' into the result twice" : "' into the result, which no operand has"));
+        return;
+      }
+      const auto it = sizes.find(c);
+      shape.dims.push_back(it == sizes.end() ? Dim{} : it->second.dim);
+    }
+  };
+  put(out.before);
+  if (op.failed()) return op.unknown();
+  if (out.ellipsis && !ellipsis.rank_known) shape = {};
+  else if (out.ellipsis) shape.dims.insert(shape.dims.end(), ellipsis.dims.begin(), ellipsis.dims.end());
+  put(out.after);
+  return op.failed() ? op.unknown() : op.result(shape, dtype);
+}
+
+constexpr Operator operators[] = {
+    {"einsum", "equation, *operands", "torch torch.functional.einsum", einsum, Type::own},
+    {"tensordot", "input, b, dims=2, out=None", "torch torch.functional.tensordot", tensordot, Type::own},
+    {"kron", "input, other, *, out=None", "torch method", kron},
+    {"chain_matmul", "*matrices, out=None", "torch torch.functional.chain_matmul", chain, Type::own},
+    {"multi_dot", "tensors, *, out=None", "linalg", chain, Type::own},
+    {"cdist", "input, other, p=2.0, compute_mode='use_mm_for_euclid_dist_if_necessary'", "torch torch.functional.cdist", cdist},
+    {"pdist", "input, p=2.0", "torch F", pdist},
+    {"bilinear", "input1, input2, weight, bias=None", "F torch", bilinear, Type::input},
+};
+
+} // namespace
+
+std::vector<Row> contraction_rows() { return operator_rows(operators); }
+
+} // namespace stepzero::libraries

@@ -1,0 +1,696 @@
+// Operators that make tensors: from sizes, from numbers, like another tensor, at random.
+#include "libraries/numpy/arrays.hpp"
+#include "libraries/python/generators.hpp"
+#include "libraries/torch/ops/operators.hpp"
+#include "values/devices.hpp"
+#include "values/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stepzero::libraries {
+
+namespace {
+
+std::string text(std::int64_t number) { return std::to_string(number); }
+
+// ---------------------------------------------------------------- sizes
+
+// What has a name is mostly one size: `dim`, `hidden_size`.
+bool shown_as_one_size(Op& op, const values::Unknown& unknown) {
+  if (!op.run.policy().usual_ndim || !op.run.in_roots() || unknown.of_many || unknown.is_real || unknown.state.value) return false;
+  const std::string_view last = unknown.name.substr(unknown.name.rfind('.') + 1);
+  constexpr std::string_view any[] = {"size", "sizes", "dims", "args", "kwargs"};
+  return !last.empty() && last.find("shape") == std::string_view::npos && std::find(std::begin(any), std::end(any), last) == std::end(any);
+}
+
+// The shape asked for as `2, 3`, `(2, 3)` or `x.shape`; nullopt where not even the rank is known.
+std::optional<Shape> shape_asked(Op& op, std::string_view name) {
+  const Value value = op.argument(name);
+  if (value.is(Kind::unknown) && op.call.rest.empty()) {
+    const auto* unknown = value.as<values::Unknown>();
+    if (unknown->shape_of) {
+      const TensorState* like = op.tensor(unknown->shape_of);
+      return like ? std::optional(like->shape) : std::nullopt;
+    }
+    // It may be one size or a tuple of them, unless it was already used as a number.
+    if ((!unknown->integer || unknown->only_compared) && !shown_as_one_size(op, *unknown)) return std::nullopt;
+  }
+  if (!value && !op.given(name)) return Shape{true, {}};
+  const auto sizes = op.sizes(name);
+  if (!sizes) return std::nullopt;
+  Shape shape{true, {}};
+  for (const Int size : *sizes) {
+    if (op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes) {
+      op.fail(ProblemKind::argument, code(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
+      return std::nullopt;
+    }
+    shape.dims.push_back(op.made(size));
+  }
+  return shape;
+}
+
+Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random = false) {
+  // What is written into a tensor takes its type.
+  if (const TensorState* out = op.argument("out") ? op.tensor("out") : nullptr) dtype = out->dtype;
+  return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
+}
+
+Value floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype()); }
+Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype(), true); }
+
+// The dtype that a Python number or a tensor gives.
+Dtype dtype_of(Op& op, Value value) {
+  value = op.run.resolve(value);
+  if (const TensorState* state = op.tensor(value)) return state->dtype;
+  switch (value.kind) {
+  case Kind::boolean: return Dtype::boolean;
+  case Kind::integer: return Dtype::int64;
+  case Kind::real: return op.run.default_dtype();
+  case Kind::unknown: return value.as<values::Unknown>()->is_real ? op.run.default_dtype() : Dtype::unknown;
+  default: return Dtype::unknown;
+  }
+}
+Value full(Op& op) {
+  const Value made_value = made(op, shape_asked(op, "size"), dtype_of(op, op.argument("fill_value")));
+  TensorState state = *op.tensor(made_value);
+  state.sharing = symbolic::mix(state.sharing, op.run.heap().sharing(op.argument("fill_value")));
+  set_state(op.run, made_value, state);
+  return made_value;
+}
+// randint(high, size) or randint(low, high, size)
+Value randint(Op& op) {
+  // Without a third argument the second is the size, known or not.
+  const bool two = !op.given("size") && op.call.given[1];
+  return made(op, shape_asked(op, two ? "high" : "size"), Dtype::int64, true);
+}
+Value one_size(Op& op) {
+  const Int size = op.size("n");
+  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
+  return made(op, Shape{true, {op.made(size)}}, op.title() == "randperm" ? Dtype::int64 : op.run.default_dtype(), op.title() == "randperm");
+}
+Value eye(Op& op) {
+  const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
+  for (const Int size : {rows, columns})
+    if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
+      return op.fail(ProblemKind::argument, "`eye` is asked for a dimension of size " + op.words(op.dim(size)));
+  return made(op, Shape{true, {op.made(rows), op.made(columns)}}, op.run.default_dtype());
+}
+
+// ---------------------------------------------------------------- sequences of numbers
+
+// As many as fit between the ends: rounded up.
+Int steps_between(Op& op, Int start, Int end, std::int64_t step) {
+  auto& s = op.s;
+  const Int length = step > 0 ? s.sub(end, start) : s.sub(start, end), by = s.constant(std::abs(step));
+  return std::abs(step) == 1 ? length : s.floordiv(s.add(length, s.sub(by, s.constant(1))), by);
+}
+Value arange(Op& op) {
+  const bool only_end = !op.argument("end");
+  const Value start = only_end ? op.run.heap().integer(0) : op.argument("start"), end = only_end ? op.argument("start") : op.argument("end");
+  const Value step = op.argument("step");
+  const auto whole = [](Value value) {
+    return value.is(Kind::integer) || value.is(Kind::boolean) || (value.is(Kind::unknown) && !value.as<values::Unknown>()->is_real);
+  };
+  Dim length;
+  if (whole(start) && whole(end) && whole(step)) {
+    const Int from = op.run.to_int(start), to = op.run.to_int(end);
+    const auto by = op.run.to_constant(step);
+    if (from && to && by && *by != 0) {
+      const Int count = steps_between(op, from, to, *by);
+      if (op.s.compare(*by > 0 ? Compare::lt : Compare::gt, to, from) == Answer::yes)
+        return op.fail(ProblemKind::argument,
+                       "`arange` from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " + text(*by) + " never arrives");
+      length = op.made(count);
+    } else if (by == 0) {
+      return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
+    }
+    return made(op, Shape{true, {length}}, Dtype::int64);
+  }
+  const auto number = [&](Value value) -> std::optional<double> {
+    if (value.is(Kind::real)) return value.real();
+    const auto constant = value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt;
+    return constant ? std::optional(static_cast<double>(*constant)) : std::nullopt;
+  };
+  const auto from = number(start), to = number(end), by = number(step);
+  bool known = true;
+  for (const Value& value : {start, end, step})
+    known = known && (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) ||
+                      (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
+  if ((from && std::isinf(*from)) || (to && std::isinf(*to))) return op.fail(ProblemKind::argument, "`arange` from or to infinity never ends");
+  if (from && to && by && *by != 0) {
+    // Of integers the bounds are cut off first.
+    const Dtype asked = op.dtype("dtype", Dtype::float32);
+    const bool cut = asked == Dtype::unknown || is_integral(asked);
+    const double count = cut ? std::ceil((std::trunc(*to) - std::trunc(*from)) / std::trunc(*by)) : std::ceil((*to - *from) / *by);
+    if (cut && (std::trunc(*by) == 0 || count != std::ceil((*to - *from) / *by)) && asked == Dtype::unknown) return made(op, Shape{true, {Dim{}}}, Dtype::unknown);
+    if (cut && std::trunc(*by) == 0) return op.fail(ProblemKind::argument, "`arange` makes steps of 0: its step is cut off to an integer");
+    if (count < 0) return op.fail(ProblemKind::argument, "`arange` never arrives: its end lies on the other side of its start");
+    if (count < 1e15) length = op.made(op.s.constant(static_cast<std::int64_t>(count)));
+  } else if (by == 0.0) {
+    return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
+  }
+  return made(op, Shape{true, {length}}, known ? op.run.default_dtype() : Dtype::unknown);
+}
+Value linspace(Op& op) {
+  if (op.argument("steps").is(Kind::real)) return op.fail(ProblemKind::argument, code(op.title()) + " takes a whole number of steps");
+  const Int steps = op.size("steps");
+  if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, code(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
+  for (const std::string_view bound : {"start", "end"})
+    if (const Shape& shape = op.shape(bound); shape.rank_known && !shape.dims.empty())
+      return op.fail(ProblemKind::argument, code(op.title()) + " takes numbers or tensors without a dimension, but " + op.name(bound) + " has shape " + op.words(shape));
+  return made(op, Shape{true, {op.made(steps)}}, op.run.default_dtype());
+}
+// Deprecated: both ends are included.
+Value range(Op& op) {
+  const auto start = op.real("start"), end = op.real("end"), step = op.real("step");
+  Dim length;
+  if (start && end && step && *step != 0 && (*end - *start) / *step >= 0)
+    length = op.made(op.s.constant(static_cast<std::int64_t>((*end - *start) / *step) + 1));
+  return made(op, Shape{true, {length}}, op.run.default_dtype());
+}
+// torch.signal.windows: as long as asked for.
+Value signal_window(Op& op) {
+  const std::string title(op.title());
+  const Int size = op.size("M");
+  if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
+  const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
+  if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
+    return op.fail(ProblemKind::dtype, title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
+  for (const std::string_view positive : {"tau", "std"})
+    if (const auto value = op.real(positive); value && *value <= 0) return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
+  if (const auto beta = op.real("beta"); beta && *beta < 0) return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
+  if (op.argument("center") && op.flag("sym") == Known::yes) return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
+  if (const auto items = op.sequence("a"); items && items->empty()) return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
+  return op.fresh({true, {size ? op.made(size) : Dim{}}}, dtype);
+}
+Value empty_permuted(Op& op) {
+  const auto shape = shape_asked(op, "size");
+  if (op.failed()) return op.unknown();
+  if (shape && shape->rank_known)
+    if (const auto layout = op.integers("physical_layout")) {
+      std::vector<bool> seen(shape->dims.size());
+      bool fits = layout->size() == shape->dims.size();
+      for (const std::int64_t at : *layout) {
+        fits = fits && at >= 0 && at < static_cast<std::int64_t>(seen.size()) && !seen[static_cast<std::size_t>(at)];
+        if (fits) seen[static_cast<std::size_t>(at)] = true;
+      }
+      if (!fits) return op.fail(ProblemKind::argument, "`empty_permuted` takes the order of " + std::to_string(seen.size()) + " dimensions, each of them once");
+    }
+  return made(op, shape, op.run.default_dtype());
+}
+Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_length"))}}, op.run.default_dtype()); }
+
+// ---------------------------------------------------------------- data
+
+// Nested lists have the shape of their nesting. Where not all of it is known, nullopt.
+struct Nested {
+  Dtype dtype = Dtype::unknown;
+  bool shape_known = true, dtype_known = true, ragged = false;
+  bool deeper = false;  // some items may be lists or arrays themselves: the sizes are those of the first dimensions,
+  bool flat = false;    // but for others that are numbers
+  bool arrays = false;  // tensors or arrays are among them
+  std::vector<Int> sizes;
+};
+void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget) {
+  data = op.run.resolve(data);
+  if (--budget < 0 || depth > 16) {
+    found.shape_known = found.dtype_known = false;
+    return;
+  }
+  const auto at_end = [&](Dtype dtype) {
+    if (dtype == Dtype::unknown) found.dtype_known = false;
+    else found.dtype = found.dtype == Dtype::unknown ? dtype : promote(found.dtype, dtype);
+  };
+  // Rows side by side have one length: what is not known of one of them is not known of all.
+  const auto at_depth = [&](Int size) {
+    if (found.sizes.size() == depth) return found.sizes.push_back(size);
+    const Int other = found.sizes[depth];
+    const Answer same = size && other ? op.s.compare(symbolic::Compare::eq, other, size) : Answer::unknown;
+    if (same == Answer::no) found.ragged = true;
+    else if (same == Answer::unknown) found.sizes[depth] = nullptr;
+  };
+  if (data.is(Kind::list) || data.is(Kind::tuple)) {
+    const auto items = op.run.elements(data, op.call.place);
+    if (!items) {
+      // So many, of which one stands for all.
+      const auto* list = data.is(Kind::list) ? values::Heap::list_state(data) : nullptr;
+      at_depth(list ? list->length : nullptr);
+      look_into(op, op.run.element(data, op.call.place), found, depth + 1, budget);
+      return;
+    }
+    at_depth(op.s.constant(static_cast<std::int64_t>(items->size())));
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      // Long data: one row stands for the others.
+      if (i >= 64 && budget < 2000) break;
+      look_into(op, (*items)[i], found, depth + 1, budget);
+    }
+    return;
+  }
+  if (data.is(Kind::choice) && depth > 0) {
+    // Either number: they stand in one place.
+    const auto number = [&](Value side) {
+      side = op.run.resolve(side);
+      return values::is_number(side) ? side : Value{};
+    };
+    if (const Value yes = number(data.as<values::Choice>()->yes), no = number(data.as<values::Choice>()->no); yes && no) {
+      look_into(op, yes, found, depth, budget);
+      return look_into(op, no, found, depth, budget);
+    }
+  }
+  if (data.is(Kind::unknown) && !op.tensor(data)) {
+    // An observation of a game stands in a list as a number does: only what is known to be one is.
+    const auto* item = data.as<values::Unknown>();
+    const bool number = item->is_number || item->is_real;
+    (number ? found.flat : found.deeper) = true;
+    if (depth == 0 && !item->is_number) found.shape_known = false;
+    at_end(item->is_real ? op.run.default_dtype() : Dtype::unknown);
+    return;
+  }
+  if (const TensorState* state = array_state(op.run, data)) {
+    at_end(state->dtype);
+    found.arrays = true;
+    for (const Dim& dim : state->shape.dims) {
+      if (found.sizes.size() == depth) found.sizes.push_back(dim.size);
+      else if (op.equal(op.dim(found.sizes[depth]), dim) != Answer::yes) found.shape_known = false;
+      ++depth;
+    }
+    return;
+  }
+  if (const TensorState* state = op.tensor(data)) {
+    at_end(state->dtype);
+    found.arrays = true;
+    if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty())) found.shape_known = false;
+    else if (depth == 0)
+      for (const Dim& dim : state->shape.dims) found.sizes.push_back(dim.size);
+    return;
+  }
+  if (data.is(Kind::range) && depth == found.sizes.size()) {
+    const auto* range = data.as<values::Range>();
+    const auto step = op.s.value(range->step);
+    found.sizes.push_back(step && *step != 0 ? steps_between(op, range->start, range->stop, *step) : nullptr);
+    at_end(Dtype::int64);
+    return;
+  }
+  at_end(dtype_of(op, data));
+  found.flat = true;
+  if (!data.is(Kind::integer) && !data.is(Kind::real) && !data.is(Kind::boolean)) found.shape_known = false;
+}
+} // namespace
+
+std::optional<NestedData> nested_data(Op& op, Value data) {
+  Nested nested;
+  int budget = 4000;
+  look_into(op, data, nested, 0, budget);
+  if (!nested.shape_known || (nested.deeper && !nested.flat) || nested.ragged) return std::nullopt;
+  NestedData found;
+  found.shape.rank_known = true;
+  for (const Int size : nested.sizes) found.shape.dims.push_back(size ? op.made(size) : Dim{});
+  found.dtype = nested.dtype_known ? nested.dtype : Dtype::unknown;
+  found.of_numbers = !nested.arrays;
+  return found;
+}
+
+namespace {
+
+// Of a list of tensors each becomes one number.
+bool holds_numbers(Op& op, Value data) {
+  data = op.run.resolve(data);
+  const auto items = data.is(Kind::list) || data.is(Kind::tuple) ? op.run.elements(data, op.call.place) : std::nullopt;
+  if (!items) return true;
+  for (const Value& item : *items) {
+    const TensorState* state = op.tensor(op.run.resolve(item));
+    if (!state || state->maybe_array || !state->shape.rank_known) continue;
+    if (std::ranges::none_of(state->shape.dims, [&](const Dim& dim) { return op.equal(dim, 1) == Answer::no; })) continue;
+    op.fail(ProblemKind::argument, code(op.title()) + " is given a list of tensors, and one of them has shape " + op.words(state->shape) +
+                                       ": \"only one element tensors can be converted to Python scalars\". Use `torch.stack`");
+    return false;
+  }
+  return true;
+}
+
+Value tensor_of(Op& op, Value data, Dtype otherwise) {
+  if (!holds_numbers(op, data)) return op.unknown();
+  Nested nested;
+  int budget = 4000;
+  look_into(op, data, nested, 0, budget);
+  if (nested.ragged && nested.shape_known) {
+    std::string what = std::string(op.title()) + " is given nested lists of different lengths";
+    return op.fail(ProblemKind::argument, std::move(what));
+  }
+  Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? op.run.default_dtype() : nested.dtype : Dtype::unknown;
+  if (otherwise != Dtype::unknown) dtype = otherwise;
+  Shape shape;
+  const bool whole = nested.shape_known && (!nested.deeper || nested.flat);
+  if (whole) {
+    shape.rank_known = true;
+    for (const Int size : nested.sizes) shape.dims.push_back(op.made(size));
+  }
+  TensorState state = *op.tensor(op.fresh(shape, op.dtype("dtype", dtype)));
+  if (nested.shape_known && !whole)
+    for (const Int size : nested.sizes) state.first.push_back(op.made(size));
+  const TensorState* array = array_state(op.run, data);
+  state.sharing = array ? array->sharing : op.run.heap().sharing(data);
+  state.external = array ? array->external : op.run.heap().is_external(data);
+  return result(op.call, std::move(state));
+}
+// A number among the data that was read from a tensor.
+const values::Unknown* read_number(Op& op, Value data, int depth = 0) {
+  data = op.run.resolve(data);
+  if (data.is(Kind::unknown)) return data.as<values::Unknown>()->is_number ? data.as<values::Unknown>() : nullptr;
+  if (depth > 3 || (!data.is(Kind::list) && !data.is(Kind::tuple))) return nullptr;
+  const auto& items = data.is(Kind::list) ? values::Heap::list_state(data)->items : data.as<values::Tuple>()->items;
+  for (std::size_t i = 0; i < items.size() && i < 64; ++i)
+    if (const auto* found = read_number(op, items[i], depth + 1)) return found;
+  return data.is(Kind::list) && values::Heap::list_state(data)->rest ? read_number(op, values::Heap::list_state(data)->rest, depth + 1) : nullptr;
+}
+// What was read from tensors has lost its history, whatever the new tensor requires: the number itself is all that is in its graph.
+Value tensor(Op& op) {
+  const Value made = tensor_of(op, op.argument("data"), Dtype::unknown);
+  const TensorState* now = op.tensor(made);
+  const values::Unknown* number = now ? read_number(op, op.argument("data")) : nullptr;
+  if (!number) return made;
+  TensorState state = *now;
+  auto* origin = op.run.heap().make<values::Origin>();
+  // What was computed from several numbers stands nowhere.
+  origin->place = number->born.span.begin < number->born.span.end ? number->born : op.call.place;
+  origin->what = "item()";
+  state.cut = origin;
+  if (state.requires_grad != Known::no) state.graph = {number};
+  set_state(op.run, made, state);
+  return made;
+}
+// The tensor itself, where it is one.
+Value as_tensor(Op& op) {
+  const Value data = op.argument("data");
+  const TensorState* state = op.tensor(data);
+  if (!state) {
+    // NumPy arrays keep their dtype, and are nothing that is known.
+    if (data.is(Kind::unknown)) {
+      const Value made = op.fresh({}, op.dtype("dtype", Dtype::unknown));
+      TensorState given = *op.tensor(made);
+      given.requires_grad = Known::unknown;
+      given.graph_complete = false;
+      set_state(op.run, made, given);
+      return made;
+    }
+    return tensor_of(op, data, Dtype::unknown);
+  }
+  TensorState same_state = *state;
+  same_state.dtype = op.dtype("dtype", state->dtype);
+  const Value device = op.argument("device");
+  if (device) same_state.device = values::device_named(op.run.heap(), device);
+  return result(op.call, std::move(same_state));
+}
+Value from_array(Op& op) {
+  const Value data = op.argument("ndarray");
+  const TensorState* array = array_state(op.run, data);
+  TensorState state = *op.tensor(op.fresh(array ? array->shape : Shape{}, array ? array->dtype : Dtype::unknown));
+  state.sharing = array ? array->sharing : op.run.heap().sharing(data);
+  state.external = array ? array->external : op.run.heap().is_external(data);
+  return result(op.call, std::move(state));
+}
+// torch.Tensor(2, 3) and torch.FloatTensor([1, 2]): sizes, or data.
+// A tensor keeps its dtype in torch.Tensor, and has to be of the type that another constructor names.
+Value old_constructor(Op& op, Dtype dtype) {
+  const bool on_gpu = op.call.row.path.starts_with("torch.cuda.");
+  const auto made = [&](const Shape& shape) {
+    const Value value = op.fresh(shape, dtype);
+    if (!on_gpu) return value;
+    TensorState state = *op.tensor(value);
+    state.device = op.run.heap().device("cuda").as<values::Device>();
+    return result(op.call, std::move(state));
+  };
+  if (op.given("storage")) return made(Shape{true, {Dim{}}});
+  // With their names, sizes are not data.
+  if (op.given("size")) {
+    const auto shape = shape_asked(op, "size");
+    return op.failed() ? op.unknown() : made(shape.value_or(Shape{}));
+  }
+  // Of a tensor it is an alias, which has its history.
+  const Value data = op.argument(op.given("other") ? "other" : "data");
+  if (const TensorState* state = op.call.rest.empty() ? op.tensor(data) : nullptr; state && !state->maybe_array) {
+    TensorState alias = *state;
+    if (op.title() != "Tensor") alias.dtype = dtype;
+    return result(op.call, std::move(alias));
+  }
+  if (op.given("other") || !op.call.options.empty()) return op.result({}, Dtype::unknown);
+  if (!op.given("data")) return made({true, {op.dim(std::int64_t{0})}});
+  // Shapes are kept as tuples: only what is written as one is data.
+  if (data.is(Kind::tuple) && !(op.call.expr && op.call.expr->arguments.size() == 1 && op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple)) return made({});
+  if (!on_gpu && (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data))) return tensor_of(op, data, dtype);
+  // Arrays are computed with as numbers are.
+  if (on_gpu ? !data.is(Kind::integer) : data.is(Kind::unknown) && op.call.rest.empty()) {
+    TensorState any = *op.tensor(made({}));
+    if (op.title() == "Tensor") any.dtype = Dtype::unknown;
+    any.requires_grad = Known::unknown;
+    any.graph_complete = false;
+    return result(op.call, std::move(any));
+  }
+  const auto shape = shape_asked(op, "data");
+  return op.failed() ? op.unknown() : made(shape.value_or(Shape{}));
+}
+template <Dtype dtype> Value old(Op& op) { return old_constructor(op, dtype); }
+Value old_default(Op& op) { return old_constructor(op, op.run.default_dtype()); }
+Value scalar_tensor(Op& op) { return made(op, Shape{true, {}}, op.run.default_dtype()); }
+
+// ---------------------------------------------------------------- like another tensor
+
+Value alike(Op& op, bool random) {
+  if (!op.must_be_tensor("input")) return op.unknown();
+  const TensorState* input = op.expect("input");
+  const Shape shape = input ? input->shape : Shape{};
+  const Dtype own = op.dtype("dtype", input ? input->dtype : Dtype::unknown);
+  const Value device = op.argument("device");
+  const Value made_value = op.fresh(shape, own, random);
+  TensorState state = *op.tensor(made_value);
+  if (!device) state.device = input ? input->device : nullptr;
+  for (const Dim& dim : shape.dims)
+    if (!dim.size) state.sharing = input->sharing;
+  if (!shape.rank_known) state.sharing = random ? drawn_with(op.run, op.argument("generator")) : input ? input->sharing : Sharing::local;
+  set_state(op.run, made_value, state);
+  return made_value;
+}
+Value like(Op& op) { return alike(op, false); }
+Value random_like(Op& op) { return alike(op, true); }
+
+// x.new_zeros(2, 3): of x's dtype and device.
+Value new_sized(Op& op) {
+  const TensorState* input = op.expect("input");
+  auto shape = shape_asked(op, "size");
+  if (op.failed()) return op.unknown();
+  TensorState state = *op.tensor(op.fresh(shape.value_or(Shape{}), op.dtype("dtype", input ? input->dtype : Dtype::unknown)));
+  if (!op.argument("device")) state.device = input ? input->device : nullptr;
+  return result(op.call, std::move(state));
+}
+// new(2, 3) makes sizes, new() nothing; what else it takes is left open.
+Value new_old(Op& op) {
+  const TensorState* input = op.expect("input");
+  // Wherever the tensor lies that is asked for it.
+  const auto beside = [&](Shape shape) {
+    TensorState state = *op.tensor(op.fresh(std::move(shape), input ? input->dtype : Dtype::unknown));
+    state.device = input ? input->device : nullptr;
+    return result(op.call, std::move(state));
+  };
+  if (!op.given("size")) return beside({true, {op.dim(std::int64_t{0})}});
+  const auto is_size = [&](const Value& value) { return op.run.resolve(value).is(Kind::integer); };
+  if (!is_size(op.argument("size")) || !std::ranges::all_of(op.call.rest, is_size)) return beside({});
+  return new_sized(op);
+}
+Value new_tensor(Op& op) {
+  const TensorState* input = op.expect("input");
+  const Value made_value = tensor_of(op, op.argument("data"), input ? input->dtype : Dtype::unknown);
+  if (op.failed()) return made_value;
+  TensorState state = *op.tensor(made_value);
+  state.dtype = op.dtype("dtype", input ? input->dtype : Dtype::unknown);
+  if (!op.argument("device")) state.device = input ? input->device : nullptr;
+  set_state(op.run, made_value, state);
+  return made_value;
+}
+
+// ---------------------------------------------------------------- at random
+
+// normal(mean, std) of tensors, or normal(0, 1, size).
+Value normal(Op& op) {
+  if (op.given("size")) return made(op, shape_asked(op, "size"), op.run.default_dtype(), true);
+  std::optional<Shape> shape;
+  Dtype dtype = Dtype::unknown;
+  for (const std::string_view name : {"mean", "std"}) {
+    const TensorState* state = op.tensor(name);
+    if (!state) {
+      if (op.argument(name) && !op.is_number(name)) return op.unknown();
+      continue;
+    }
+    if (state->shape.rank_known && shape && !(shape = op.broadcast(*shape, state->shape))) return op.unknown();
+    if (!shape) shape = state->shape, dtype = state->dtype;
+  }
+  if (!shape) return op.unknown();
+  TensorState state = *op.tensor(op.result(*shape, dtype));
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
+  return result(op.call, std::move(state));
+}
+Value at_random(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  TensorState state = *op.tensor(op.result(input->shape, input->dtype));
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
+  state.requires_grad = Known::no;
+  return result(op.call, std::move(state));
+}
+Value multinomial(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.rank_known && (shape.dims.empty() || shape.dims.size() > 2))
+    return op.fail(ProblemKind::argument,
+                   "`multinomial` takes a vector of weights or a matrix of them, but " + op.name("input") + " has shape " + op.words(shape));
+  const Int samples = op.size("num_samples");
+  if (samples && op.s.compare(Compare::le, samples, op.s.constant(0)) == Answer::yes)
+    return op.fail(ProblemKind::argument, "`multinomial` is asked for " + op.words(op.dim(samples)) + " samples");
+  if (!shape.dims.empty() && op.flag("replacement") == Known::no && samples && shape.dims.back().size &&
+      op.s.compare(Compare::gt, samples, shape.dims.back().size) == Answer::yes)
+    return op.fail(ProblemKind::argument,
+                   "`multinomial` without replacement is asked for " + op.words(op.dim(samples)) + " samples of " + op.words(shape.dims.back()), {shape.dims.back()});
+  if (!shape.dims.empty()) shape.dims.back() = op.made(samples);
+  TensorState state = *op.tensor(op.result(shape, Dtype::int64));
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
+  state.requires_grad = Known::no;
+  return result(op.call, std::move(state));
+}
+
+// Where the elements of a triangle stand.
+Value triangle_indices(Op& op) {
+  const auto row = op.integer("row"), column = op.integer("col"), offset = op.integer("offset");
+  Dim count;
+  if ((row && *row < 0) || (column && *column < 0)) return op.fail(ProblemKind::argument, code(op.title()) + " takes sizes of at least 0");
+  if (row && column && offset && *row < 100'000) {
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < *row; ++i) {
+      const std::int64_t below = std::clamp<std::int64_t>(i + *offset + (op.title() == "tril_indices" ? 1 : 0), 0, *column);
+      total += op.title() == "tril_indices" ? below : *column - below;
+    }
+    count = op.made(op.s.constant(total));
+  }
+  return made(op, Shape{true, {op.dim(2), count}}, Dtype::int64);
+}
+
+// ---------------------------------------------------------------- the operators
+
+#define SIZED "size, *more, out=None, names=None, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
+#define OPTIONS "dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False"
+#define LIKE "dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None"
+
+constexpr Operator operators[] = {
+    {"zeros", SIZED, "torch", floats, Type::own},
+    {"ones", SIZED, "torch", floats, Type::own},
+    {"empty", SIZED ", memory_format=None", "torch", floats, Type::own},
+    {"rand", SIZED ", generator=None", "torch", random_floats, Type::own},
+    {"randn", SIZED ", generator=None", "torch", random_floats, Type::own},
+    {"full", "size, fill_value, *, out=None, names=None, " OPTIONS, "torch", full, Type::own},
+    {"empty_strided", "size, stride, *, " OPTIONS, "torch", floats, Type::own},
+    {"randint", "low=0, high=None, size=None, *, generator=None, out=None, " OPTIONS, "torch", randint, Type::own},
+    {"randperm", "n, *, generator=None, out=None, " OPTIONS, "torch", one_size, Type::own},
+    {"eye", "n, m=None, *, out=None, " OPTIONS, "torch", eye, Type::own},
+    {"arange", "start=0, end=None, step=1, *, out=None, " OPTIONS, "torch", arange, Type::own},
+    {"range", "start=0, end=None, step=1, *, out=None, " OPTIONS, "torch", range, Type::own},
+    {"linspace", "start, end, steps=100, *, out=None, " OPTIONS, "torch", linspace, Type::own},
+    {"logspace", "start, end, steps=100, base=10.0, *, out=None, " OPTIONS, "torch", linspace, Type::own},
+    {"empty_permuted", "size, physical_layout, *, " OPTIONS, "torch", empty_permuted, Type::own},
+    {"bartlett", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"blackman", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"cosine", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hamming", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hann", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"nuttall", "M, *, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"general_hamming", "M, *, alpha=0.54, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"general_cosine", "M, *, a, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"gaussian", "M, *, std=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"exponential", "M, *, center=None, tau=1.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"kaiser", "M, *, beta=12.0, sym=True, " OPTIONS, "signal.windows", signal_window, Type::own},
+    {"hann_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"hamming_window", "window_length, periodic=True, alpha=0.54, beta=0.46, *, " OPTIONS, "torch", window, Type::own},
+    {"bartlett_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"blackman_window", "window_length, periodic=True, *, " OPTIONS, "torch", window, Type::own},
+    {"kaiser_window", "window_length, periodic=True, beta=12.0, *, " OPTIONS, "torch", window, Type::own},
+    {"tensor", "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", "torch", tensor, Type::own},
+    {"as_tensor", "data, dtype=None, device=None", "torch", as_tensor, Type::own},
+    {"asarray", "data, *, dtype=None, device=None, copy=None, requires_grad=False", "torch", as_tensor, Type::own},
+    {"scalar_tensor", "s, *, " OPTIONS, "torch", scalar_tensor, Type::own},
+    {"from_numpy", "ndarray", "torch", from_array, Type::own},
+    {"from_dlpack", "ndarray", "torch torch.utils.dlpack.from_dlpack", from_array, Type::own},
+    {"frombuffer", "ndarray, *, dtype, count=-1, offset=0, requires_grad=False", "torch", from_array, Type::own},
+
+    {"FloatTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
+    {"DoubleTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
+    {"HalfTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
+    {"BFloat16Tensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
+    {"LongTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
+    {"IntTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
+    {"ShortTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
+    {"CharTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
+    {"ByteTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
+    {"BoolTensor", "data=None, *more, size=None, other=None, storage=None, device=None", "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
+    {"Tensor", "data=None, *more, size=None, other=None, storage=None, device=None, **options", "torch", old_default, Type::own},
+
+    {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
+    {"ones_like", "input, *, " LIKE, "torch", like, Type::own},
+    {"empty_like", "input, *, " LIKE, "torch", like, Type::own},
+    {"full_like", "input, fill_value, *, " LIKE, "torch", like, Type::own},
+    {"rand_like", "input, *, generator=None, " LIKE, "torch", random_like, Type::own},
+    {"randn_like", "input, *, generator=None, " LIKE, "torch", random_like, Type::own},
+    {"randint_like", "input, low=0, high=None, *, generator=None, " LIKE, "torch", random_like, Type::own},
+    {"new_zeros", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new_ones", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new", "input, size=None, *more, device=None", "method", new_old, Type::own},
+    {"new_empty", "input, size, *more, " OPTIONS, "method", new_sized, Type::own},
+    {"new_full", "input, size, fill_value, *, " OPTIONS, "method", new_sized, Type::own},
+    {"new_empty_strided", "input, size, stride, *, " OPTIONS, "method", new_sized, Type::own},
+    {"new_tensor", "input, data, *, dtype=None, device=None, requires_grad=False", "method", new_tensor, Type::own},
+
+    {"normal", "mean, std=1.0, size=None, *, generator=None, out=None, " OPTIONS, "torch", normal, Type::input},
+    {"bernoulli", "input, p=0.5, *, generator=None, out=None", "torch method", at_random, Type::input},
+    {"poisson", "input, generator=None", "torch", at_random, Type::input},
+    {"multinomial", "input, num_samples, replacement=False, *, generator=None, out=None", "torch method", multinomial, Type::int64},
+
+    {"tril_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
+    {"triu_indices", "row, col, offset=0, *, " OPTIONS, "torch", triangle_indices, Type::own},
+};
+
+Value set_default_device(Call& call) {
+  call.run.set_default_device();
+  return Value::none();
+}
+// torch.DoubleTensor, or its name: a dtype and a device.
+Value set_default_tensor_type(Call& call) {
+  call.run.set_default_device();
+  const Value type = call.run.resolve(call.at(0));
+  const std::string_view name = type.is(Kind::string) ? type.text() : type.is(Kind::library) ? type.as<values::LibrarySymbol>()->path : std::string_view{};
+  const std::string_view last = name.substr(name.rfind('.') + 1);
+  Dtype dtype = to_dtype(type);
+  for (const auto& [called, meant] : {std::pair<std::string_view, Dtype>{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64}, {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16}})
+    if (last == called) dtype = meant;
+  call.run.set_default_dtype(dtype == Dtype::unknown ? call.run.heap().external("") : Value::of(dtype));
+  return Value::none();
+}
+Value set_default_dtype(Call& call) {
+  const Value dtype = call.run.resolve(call.at(0));
+  call.run.set_default_dtype(dtype.is(Kind::dtype) ? dtype : call.run.heap().external(""));
+  return Value::none();
+}
+
+} // namespace
+
+std::vector<Row> creation_rows() {
+  std::vector<Row> rows = operator_rows(operators);
+  for (Row& row : rows)
+    if (row.path == "torch.Tensor") row.kind = RowKind::class_;
+  rows.push_back(libraries::row("torch.set_default_device", RowKind::function, "device", set_default_device));
+  rows.push_back(libraries::row("torch.set_default_tensor_type", RowKind::function, "t", set_default_tensor_type));
+  rows.push_back(libraries::row("torch.set_default_dtype", RowKind::function, "d", set_default_dtype));
+  return rows;
+}
+
+} // namespace stepzero::libraries

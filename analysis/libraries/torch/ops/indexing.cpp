@@ -1,0 +1,506 @@
+// Subscripts: numbers, slices, None, ..., lists, tensors of indices and masks.
+#include "libraries/numpy/arrays.hpp"
+#include "libraries/python/fixed.hpp"
+#include "libraries/torch/meaning/contents.hpp"
+#include "libraries/torch/ops/operators.hpp"
+#include "libraries/torch/ops/views.hpp"
+
+#include <algorithm>
+
+namespace stepzero::libraries {
+
+namespace {
+
+// ---------------------------------------------------------------- slices
+
+// A tensor that holds one integer, as that integer where it is known; other values as they are.
+Value as_index(Op& op, Value value) {
+  value = op.run.resolve(value);
+  const TensorState* state = op.tensor(value);
+  if (!state || !is_integral(state->dtype) || state->dtype == Dtype::boolean) return value;
+  const values::Content* content = op.content(value);
+  if (!content || content->numbers.size() != 1) return value;
+  const Value number = op.run.heap().number(*content, 0);
+  return number ? number : value;
+}
+
+// What a bound of a slice means for a dimension of that size; null if it is not known. `absent` where it is left out.
+Int bound_at(Op& op, Value bound, Int size, Int absent) {
+  if (!bound || bound.is(Kind::none)) return absent;
+  if (!bound.is(Kind::integer)) return nullptr;
+  const Int at = bound.integer(), zero = op.s.constant(0);
+  if (op.s.value(at) == 0) return zero;
+  const auto low = op.s.lower(at), high = op.s.upper(at);
+  if (low && *low >= 0) return smaller(op, at, size);
+  if (high && *high < 0) return larger(op, op.add(size, at), zero);
+  return nullptr;
+}
+
+bool is_literal(const syntax::Expr* expr) {
+  if (!expr) return false;
+  if (expr->kind == syntax::ExprKind::unary) return is_literal(syntax::as<syntax::UnaryExpr>(*expr).operand);
+  return expr->kind == syntax::ExprKind::integer;
+}
+
+// A dimension after x[lower:upper:step]. `written` is the slice in the text, if it stands there.
+Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const syntax::Expr* written) {
+  const Int zero = op.s.constant(0);
+  const Value lower = as_index(op, slice.lower), upper = as_index(op, slice.upper), step = as_index(op, slice.step);
+  const auto left_out = [](const Value& value) { return !value || value.is(Kind::none); };
+  Int stride = op.s.constant(1);
+  if (!left_out(step)) {
+    if (!step.is(Kind::integer)) return {};
+    stride = step.integer();
+    if (op.s.compare(Compare::le, stride, zero) == Answer::yes) {
+      op.fail(ProblemKind::index, "The step of a slice of a tensor has to be positive, and " + op.words(op.dim(stride)) + " is not: flip turns a tensor around");
+      return {};
+    }
+  }
+  const bool single = op.s.value(stride) == 1;
+  if (left_out(lower) && left_out(upper) && single) return dim;
+
+  const auto number = [&](Value value) { return value.is(Kind::integer) ? op.s.value(value.integer()) : std::nullopt; };
+  const auto known = op.value(dim);
+  if (known && *known > 0 && written && written->kind == syntax::ExprKind::slice && !op.run.guarded()) {
+    const auto& text = syntax::as<syntax::SliceExpr>(*written);
+    const auto from = number(lower), to = number(upper);
+    // What lies behind a limit may be nothing; what lies so far behind what was computed from constants is hardly meant.
+    const bool computed = from && *from > *known && !text.upper && text.lower && text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
+    // x[n:] of n is the rest, of which there is none.
+    const bool rest = from && *from == *known && !text.upper;
+    const bool behind = computed || (from && *from >= *known && !rest && is_literal(text.lower) && (!text.upper || is_literal(text.upper)) && !(to && *to == *from));
+    const bool before = to && *to < -*known && is_literal(text.upper) && (!text.lower || is_literal(text.lower));
+    if (behind || before)
+      op.warn(ProblemKind::empty_slice, "The slice takes nothing: the dimension has the size " + op.words(dim) + ", and it " +
+                                            (behind ? "begins at " + std::to_string(*from) : "ends at " + std::to_string(*to)), {dim});
+  }
+
+  const Int low = bound_at(op, lower, dim.size, zero), high = bound_at(op, upper, dim.size, dim.size);
+  Int length = nullptr;
+  if (left_out(upper) && lower.is(Kind::integer) && dim.size) {
+    const Int from = lower.integer();
+    const auto least = op.s.lower(from), most = op.s.upper(from);
+    // The last n: min(n, size). All of them are all, though -0 is 0.
+    if (most && *most < 0) length = smaller(op, op.s.negate(from), dim.size);
+    else if (op.s.negate(from) == dim.size) length = dim.size;
+    else if (least && *least >= 0) length = larger(op, op.s.sub(dim.size, from), zero);
+  }
+  if (!length && low && high) {
+    length = op.s.compare(Compare::ge, high, low) == Answer::yes ? op.s.sub(high, low) : larger(op, op.s.sub(high, low), zero);
+  }
+  if (!length) return {};
+  if (!single) {
+    const auto constant = op.s.value(stride);
+    if (!constant) return {};
+    length = op.s.floordiv(op.s.add(length, op.s.constant(*constant - 1)), stride);
+  }
+  if (length == dim.size) return dim;
+  return op.made(length, "slice");
+}
+
+} // namespace
+
+Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice) { return sliced(op, dim, slice, nullptr); }
+
+namespace {
+
+// ---------------------------------------------------------------- subscripts
+
+// One part of x[…], as far as it is known.
+struct Part {
+  enum class What : std::uint8_t { integer, slice, fresh, flag, indices, mask, ellipsis } what;
+  Value value;
+  Shape shape = {};                          // of indices and masks; what they select, for flags and lists
+  std::vector<std::int64_t> numbers = {};    // of a list of numbers that are all known
+  const syntax::Expr* text = nullptr;
+};
+
+// A list as an index: numbers, or truths for a mask. Nullopt if that is not known, or if it stands for a tuple.
+std::optional<Part> list_part(Op& op, Value list) {
+  const auto items = op.run.elements(list, op.call.place);
+  if (!items) return std::nullopt;
+  Part part{Part::What::indices, list};
+  std::size_t truths = 0, chosen = 0;
+  bool decided = true;
+  for (const Value& item : *items) {
+    const Value value = op.run.resolve(item);
+    if (value.is(Kind::boolean)) {
+      ++truths;
+      const Answer answer = op.s.decide(value.condition());
+      decided = decided && answer != Answer::unknown;
+      chosen += answer == Answer::yes;
+    } else if (value.is(Kind::integer)) {
+      if (const auto number = op.s.value(value.integer())) part.numbers.push_back(*number);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (truths && truths != items->size()) return std::nullopt;
+  const Dim count = op.dim(static_cast<std::int64_t>(items->size()));
+  part.shape = {true, {count}};
+  if (truths) part.what = Part::What::mask;
+  if (truths && decided) part.numbers = {static_cast<std::int64_t>(chosen)};
+  return part;
+}
+
+std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
+  value = op.run.resolve(value);
+  if (const Value held = held_by_array(op.run, value)) value = held;
+  using What = Part::What;
+  Part part{What::slice, value};
+  part.text = text;
+  switch (value.kind) {
+  case Kind::none: part.what = What::fresh; return part;
+  case Kind::ellipsis: part.what = What::ellipsis; return part;
+  case Kind::slice: return part;
+  case Kind::integer: part.what = What::integer; return part;
+  case Kind::boolean: {
+    const Answer answer = op.s.decide(value.condition());
+    part.what = What::flag;
+    part.shape = {true, {answer == Answer::unknown ? Dim{} : op.dim(std::int64_t{answer == Answer::yes})}};
+    return part;
+  }
+  case Kind::list: return list_part(op, value);
+  case Kind::range: {
+    const auto items = op.run.elements(value, op.call.place);
+    if (!items) return std::nullopt;
+    part.what = What::indices;
+    part.shape = {true, {op.dim(static_cast<std::int64_t>(items->size()))}};
+    return part;
+  }
+  default: break;
+  }
+  const TensorState* state = op.tensor(value);
+  if (!state) return std::nullopt;
+  part.shape = state->shape;
+  if (is_inexact(state->dtype)) {
+    op.fail(ProblemKind::dtype, "A tensor of " + code(values::name(state->dtype)) + " cannot be an index: integers and bool can");
+    return std::nullopt;
+  }
+  if (!state->shape.rank_known) {
+    if (state->dtype == Dtype::unknown || is_mask(state->dtype)) return std::nullopt;
+    part.what = What::indices;
+    return part;
+  }
+  if (is_mask(state->dtype)) {
+    part.what = state->shape.dims.empty() ? What::flag : What::mask;
+    if (part.what == What::flag) part.shape = {true, {Dim{}}};
+    return part;
+  }
+  if (state->dtype == Dtype::unknown) {
+    // Numbers or truths: a vector takes one dimension either way, and how many it selects is known of numbers only.
+    if (state->shape.dims.size() != 1) return std::nullopt;
+    part.shape = {true, {Dim{}}};
+  }
+  part.what = state->shape.dims.empty() ? What::integer : What::indices;
+  return part;
+}
+
+// x[:]
+bool is_whole(const Op& op, const Part& part) {
+  const auto* slice = part.value.as<values::SliceObject>();
+  for (const Value& bound : {slice->lower, slice->upper, slice->step})
+    if (const Value value = op.run.resolve(bound); value && !value.is(Kind::none)) return false;
+  return true;
+}
+
+std::size_t consumed(const Part& part) {
+  switch (part.what) {
+  case Part::What::integer:
+  case Part::What::slice:
+  case Part::What::indices: return 1;
+  case Part::What::mask: return part.shape.dims.size();
+  default: return 0;
+  }
+}
+
+// The shape of from[parts]. Nullopt if it is not known or, after fail(), impossible.
+std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts) {
+  using What = Part::What;
+  std::size_t ellipsis = parts.size(), taken = 0, taken_behind = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].what == What::ellipsis) {
+      if (ellipsis != parts.size()) {
+        // PyTorch takes further ones for `:` in some versions and refuses them in others.
+        return std::nullopt;
+      }
+      ellipsis = i;
+    }
+    taken += consumed(parts[i]);
+    if (ellipsis != parts.size()) taken_behind += consumed(parts[i]);
+  }
+  // PyTorch lets a mask of several dimensions move on by one only for what stands behind it.
+  bool behind_mask = false;
+  for (const Part& part : parts) {
+    const bool moves = part.what == What::integer || part.what == What::fresh || (part.what == What::slice && !is_whole(op, part));
+    if (behind_mask && moves) return std::nullopt;
+    behind_mask = behind_mask || (part.what == What::mask && part.shape.dims.size() > 1);
+  }
+  const std::string name = op.name("input");
+  if (from.rank_known && taken > from.dims.size()) {
+    op.fail(ProblemKind::index, name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") + ", but is indexed in " +
+                                    std::to_string(taken));
+    return std::nullopt;
+  }
+  // Of a tensor whose rank is not known, only what stands last can be followed.
+  Shape out{from.rank_known, {}};
+  std::size_t at = 0;
+  const std::size_t rank = from.dims.size();
+  if (!from.rank_known) {
+    bool selects_before = false;
+    if (ellipsis == parts.size()) {
+      if (rank <= taken) return Shape{};
+      out.dims.assign(from.dims.begin() + static_cast<std::ptrdiff_t>(taken), from.dims.end());
+      return out;
+    }
+    for (std::size_t i = 0; i < ellipsis; ++i)
+      if (parts[i].what == What::indices || parts[i].what == What::mask || parts[i].what == What::flag) selects_before = true;
+    Shape padded = from;
+    if (padded.dims.size() < taken_behind) padded.dims.insert(padded.dims.begin(), taken_behind - padded.dims.size(), Dim{});
+    // With indices on both sides what they select goes to the front.
+    bool selects_behind = false;
+    for (std::size_t i = ellipsis + 1; i < parts.size(); ++i) selects_behind = selects_behind || parts[i].what == What::indices || parts[i].what == What::mask || parts[i].what == What::flag;
+    if (selects_before && selects_behind) return std::nullopt;
+    const std::size_t kept = padded.dims.size() - taken_behind;
+    const std::size_t before = taken - taken_behind;
+    // Dimensions that the parts in front of the ellipsis took may be among those that are known.
+    const std::size_t lost = std::min(kept, before);
+    Shape rest{true, {padded.dims.begin() + static_cast<std::ptrdiff_t>(kept), padded.dims.end()}};
+    const auto tail = indexed(op, rest, {parts.begin() + static_cast<std::ptrdiff_t>(ellipsis) + 1, parts.end()});
+    if (!tail) return std::nullopt;
+    out.dims.assign(padded.dims.begin() + static_cast<std::ptrdiff_t>(lost), padded.dims.begin() + static_cast<std::ptrdiff_t>(kept));
+    // Indices that do not stand together put their dimensions in front of all.
+    bool apart = false, seen = false, gap = false;
+    for (std::size_t i = ellipsis + 1; i < parts.size(); ++i) {
+      const bool selects = parts[i].what == What::indices || parts[i].what == What::mask || parts[i].what == What::flag;
+      if (selects && seen && gap) apart = true;
+      if (selects) {
+        seen = true;
+        gap = false;
+      } else if (parts[i].what != What::integer) {
+        gap = true;
+      }
+    }
+    if (apart) return std::nullopt;
+    out.dims.insert(out.dims.end(), tail->dims.begin(), tail->dims.end());
+    return out;
+  }
+
+  std::optional<Shape> selected;            // by all indices together
+  std::size_t selected_at = 0;              // in `out`
+  bool adjacent = true, between = false;
+  std::vector<std::pair<const Part*, std::size_t>> lists;  // of numbers, and what they index
+  std::vector<std::pair<const Part*, std::size_t>> indices;  // tensors
+  const auto select = [&](const Shape& by) {
+    if (!selected) {
+      selected = by;
+      selected_at = out.dims.size();
+    } else {
+      if (between) adjacent = false;
+      bool impossible = false;
+      const auto both = broadcast(op.run, *selected, by, &impossible);
+      if (impossible) {
+        op.fail(ProblemKind::index, "The indices select together, and their shapes " + op.words(*selected) + " and " + op.words(by) + " do not broadcast");
+        return false;
+      }
+      selected = both ? *both : Shape{};
+    }
+    between = false;
+    return true;
+  };
+  const auto outside = [&](const std::string& index, std::size_t axis, const Dim& d) {
+    const auto size = op.value(d);
+    // What is empty on one way stands for nothing: there is nothing to go through there.
+    if (size == 0 && op.run.assumption()) return;
+    op.fail(ProblemKind::index, "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " +
+                                    (size ? count_of(*size, "element") : op.words(d) + " elements") +
+                                    (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1) : ""), {d});
+  };
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Part& part = parts[i];
+    switch (part.what) {
+    case What::ellipsis: {
+      const std::size_t until = rank - taken_behind;
+      if (until > at && selected) between = true;
+      // Even an ellipsis that stands for nothing is no dimension: indices around it stay together.
+      for (; at < until; ++at) out.dims.push_back(from.dims[at]);
+      break;
+    }
+    case What::fresh:
+      out.dims.push_back(op.dim(1));
+      between = between || selected;
+      break;
+    case What::integer: {
+      const Dim& d = from.dims[at];
+      if (const Value number = as_index(op, part.value); number.is(Kind::integer) && d.size) {
+        const Int index = number.integer();
+        if (op.s.compare(Compare::ge, index, d.size) == Answer::yes || op.s.compare(Compare::lt, index, op.s.negate(d.size)) == Answer::yes) {
+          outside(op.words(op.dim(index)), at, d);
+          return std::nullopt;
+        }
+      }
+      ++at;
+      break;
+    }
+    case What::slice:
+      out.dims.push_back(sliced(op, from.dims[at], *part.value.as<values::SliceObject>(), part.text));
+      if (op.failed()) return std::nullopt;
+      between = between || selected;
+      ++at;
+      break;
+    case What::flag:
+      if (!select(part.shape)) return std::nullopt;
+      break;
+    case What::indices:
+      if (!part.numbers.empty()) lists.push_back({&part, at});
+      else if (op.tensor(part.value)) indices.push_back({&part, at});
+      if (!select(part.shape)) return std::nullopt;
+      ++at;
+      break;
+    case What::mask: {
+      for (std::size_t k = 0; k < part.shape.dims.size(); ++k)
+        if (op.equal(part.shape.dims[k], from.dims[at + k]) == Answer::no) {
+          op.fail(ProblemKind::index, "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " + op.words(part.shape.dims[k]) +
+                                          " would choose among the " + op.words(from.dims[at + k]) + " of dimension " + std::to_string(at + k),
+                  {part.shape.dims[k], from.dims[at + k]});
+          return std::nullopt;
+        }
+      const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty() ? op.dim(part.numbers[0]) : count_of_nonzero(op, part.value, part.text);
+      if (!select({true, {chosen}})) return std::nullopt;
+      at += part.shape.dims.size();
+      break;
+    }
+    }
+  }
+  for (; at < rank; ++at) out.dims.push_back(from.dims[at]);
+  if (!lists.empty() || !indices.empty()) {
+    // PyTorch looks at the numbers only if anything is selected by them.
+    bool some = selected && selected->rank_known;
+    for (const Dim& d : out.dims) some = some && op.equal(d, 0) == Answer::no;
+    for (std::size_t i = 0; some && i < selected->dims.size(); ++i) some = op.equal(selected->dims[i], 0) == Answer::no;
+    for (const auto& [part, axis] : lists) {
+      const auto size = op.value(from.dims[axis]);
+      for (const std::int64_t number : part->numbers)
+        if (some && size && (number >= *size || number < -*size)) {
+          outside(std::to_string(number), axis, from.dims[axis]);
+          return std::nullopt;
+        }
+    }
+    for (const auto& [part, axis] : indices) {
+      const Dim& d = from.dims[axis];
+      const Int beyond = some && d.size ? number_outside(op, part->value, op.s.negate(d.size), d.size) : nullptr;
+      if (!beyond) continue;
+      outside(op.words(op.dim(beyond)), axis, d);
+      return std::nullopt;
+    }
+  }
+  if (selected) {
+    const std::size_t place = adjacent ? selected_at : 0;
+    if (!selected->rank_known) {
+      // What follows the selected dimensions is known.
+      out.rank_known = false;
+      out.dims.erase(out.dims.begin(), out.dims.begin() + static_cast<std::ptrdiff_t>(place));
+      return out;
+    }
+    out.dims.insert(out.dims.begin() + static_cast<std::ptrdiff_t>(place), selected->dims.begin(), selected->dims.end());
+  }
+  return out;
+}
+
+const syntax::Expr* index_text(const Op& op) {
+  const syntax::Expr* node = op.call.node;
+  return node && node->kind == syntax::ExprKind::subscript ? syntax::as<syntax::SubscriptExpr>(*node).index : nullptr;
+}
+
+// What is picked lies where the tensor does: the indices may lie on the CPU, wherever that is.
+Value picked_from(Op& op, const TensorState& input, const Shape& shape) {
+  const Value made = op.result(shape, input.dtype);
+  if (const TensorState* state = op.tensor(made); state && state->device != input.device) {
+    TensorState placed = *state;
+    placed.device = input.device;
+    set_state(op.run, made, placed);
+  }
+  return made;
+}
+
+Value get_item(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const Value index = op.run.resolve(op.call.at(1));
+  const syntax::Expr* text = index_text(op);
+  std::vector<Value> items;
+  bool is_tuple = index.is(Kind::tuple);
+  if (is_tuple) items = index.as<values::Tuple>()->items;
+  else items.push_back(index);
+  // A list that holds a slice can stand for a tuple only.
+  if (index.is(Kind::list))
+    if (const auto listed = op.run.elements(index, op.call.place))
+      for (const Value& item : *listed)
+        if (const Value part = op.run.resolve(item); part.is(Kind::slice) || part.is(Kind::none) || part.is(Kind::ellipsis)) {
+          items = *listed;
+          is_tuple = true;
+          break;
+        }
+  const auto* written = text && text->kind == syntax::ExprKind::tuple ? &syntax::as<syntax::TupleExpr>(*text) : nullptr;
+  if (written && written->elements.size() != items.size()) written = nullptr;
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto part = part_of(op, items[i], written ? written->elements[i] : is_tuple ? nullptr : text);
+    if (!part) return picked_from(op, *input, {});
+    parts.push_back(*part);
+  }
+  const auto shape = indexed(op, input->shape, std::move(parts));
+  return picked_from(op, *input, shape ? *shape : Shape{});
+}
+
+constexpr Operator operators[] = {
+    {"__getitem__", "input, index", "method", get_item, Type::own},
+};
+
+} // namespace
+
+std::vector<Row> indexing_rows() { return operator_rows(operators); }
+
+Value Table::subscript(Interpreter& run, Value object, Value index, const syntax::Expr& node, values::Place place) const {
+  index = run.resolve(index);
+  // What turns around in a slice is an array: tensors refuse it.
+  const TensorState* before = tensor_state(run, object);
+  const bool maybe_array = before && before->maybe_array;
+  if (maybe_array || (before && before->external && !before->made)) {
+    const auto turns = [&](Value part) {
+      part = run.resolve(part);
+      if (!part.is(Kind::slice)) return false;
+      const Value step = run.resolve(part.as<values::SliceObject>()->step);
+      return step.is(Kind::integer) && run.symbols().compare(Compare::lt, step.integer(), run.symbols().constant(0)) == Answer::yes;
+    };
+    const auto* parts = index.is(Kind::tuple) ? index.as<values::Tuple>() : nullptr;
+    if (parts ? std::any_of(parts->items.begin(), parts->items.end(), turns) : turns(index)) return run.heap().external("", place);
+  }
+  // What differs between paths is looked at path by path.
+  if (index.is(Kind::choice)) return run.over_choices(index, [&](Value side) { return subscript(run, object, side, node, place); }, place);
+  if (index.is(Kind::tuple)) {
+    const auto& items = index.as<values::Tuple>()->items;
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if (const Value item = run.resolve(items[i]); item.is(Kind::choice))
+        return run.over_choices(
+            item,
+            [&](Value side) {
+              std::vector<Value> one_of = items;
+              one_of[i] = side;
+              return subscript(run, object, run.heap().tuple(std::move(one_of)), node, place);
+            },
+            place);
+  }
+  const Value made = call_operator(run, "torch.Tensor.__getitem__", {object, index}, &node, place);
+  // Arrays are indexed as tensors are, and give arrays.
+  if (maybe_array)
+    for (const Value& value : {object, made})
+      if (const TensorState* state = tensor_state(run, value); state && !state->maybe_array) {
+        TensorState perhaps = *state;
+        perhaps.maybe_array = true;
+        set_state(run, value, perhaps);
+      }
+  return made;
+}
+
+} // namespace stepzero::libraries

@@ -1,0 +1,567 @@
+// Asking tensors (dtype, device and what else is not their shape), moving and converting them, filling them in place, and torch.nn.init.
+#include "libraries/numpy/arrays.hpp"
+#include "libraries/python/generators.hpp"
+#include "libraries/torch/meaning/contents.hpp"
+#include "libraries/torch/meaning/devices.hpp"
+#include "libraries/torch/meaning/history.hpp"
+#include "libraries/torch/ops/operators.hpp"
+#include "values/devices.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace stepzero::libraries {
+
+namespace {
+
+// ---------------------------------------------------------------- asking
+
+Value unknown_of(Op& op, Sharing sharing) { return op.run.heap().unknown("", sharing, op.call.place); }
+Value self(Op& op) { return op.call.at(0); }
+Sharing sharing_of(Op& op) { return op.run.heap().sharing(self(op)); }
+
+Value dtype(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return state && state->dtype != Dtype::unknown ? Value::of(state->dtype) : unknown_of(op, Sharing::uniform);
+}
+Value device(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return state && state->device ? values::device_value(op.run.heap(), *state->device) : unknown_of(op, Sharing::divergent);
+}
+Value boolean(Op& op, Known known) { return known == Known::unknown ? unknown_of(op, Sharing::uniform) : op.run.heap().boolean(known == Known::yes); }
+Value requires_grad(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return boolean(op, state ? op.run.heap().requires_grad(*state) : Known::unknown);
+}
+Value is_floating_point(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return boolean(op, !state || state->dtype == Dtype::unknown ? Known::unknown : values::is_floating(state->dtype) ? Known::yes : Known::no);
+}
+Value is_complex_tensor(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return boolean(op, !state || state->dtype == Dtype::unknown ? Known::unknown : is_complex(state->dtype) ? Known::yes : Known::no);
+}
+Value is_tensor(Op& op) {
+  const Value value = op.argument("obj");
+  if (op.tensor(value)) return op.run.heap().boolean(true);
+  return !value || value.is(Kind::unknown) || value.is(Kind::choice) || value.is(Kind::instance) ? unknown_of(op, Sharing::uniform)
+                                                                                                 : op.run.heap().boolean(false);
+}
+Value element_size(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  return state && state->dtype != Dtype::unknown ? op.run.heap().integer(values::width(state->dtype)) : unknown_of(op, Sharing::uniform);
+}
+Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
+Value item(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  if (state && state->shape.rank_known) {
+    const Int count = op.product(state->shape.dims);
+    if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
+      return op.fail(ProblemKind::argument, "`item` takes a tensor of one element, but " + op.name("input") + " has shape " + op.words(state->shape));
+  }
+  if (const values::Content* content = op.content(self(op)); content && content->numbers.size() == 1)
+    if (const Value number = op.run.heap().number(*content, 0)) return number;
+  Value made = unknown_of(op, sharing_of(op));
+  made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
+  made.as<values::Unknown>()->is_real = state && values::is_floating(state->dtype);
+  made.as<values::Unknown>()->is_number = true;
+  return made;
+}
+// A number, or (nested) lists of them.
+Value to_list(Op& op) {
+  const TensorState* state = op.tensor(self(op));
+  if (!state || !state->shape.rank_known || state->shape.dims.size() > 1) return something(op);
+  const values::Extent* extent = extent_among(op, self(op));
+  const auto unknown_number = [&]() -> Value {
+    // An integer between the bounds that all of them keep.
+    if (extent && !op.run.heap().is_external(self(op))) {
+      symbolic::AtomInfo info;
+      info.lower = op.s.lower(extent->low);
+      info.upper = op.s.upper(extent->high);
+      info.sharing = sharing_of(op);
+      return Value::of(op.s.fresh(info));
+    }
+    Value made = unknown_of(op, sharing_of(op));
+    made.as<values::Unknown>()->external = op.run.heap().is_external(self(op));
+    made.as<values::Unknown>()->is_real = values::is_floating(state->dtype);
+    made.as<values::Unknown>()->is_number = true;
+    return made;
+  };
+  const values::Content* content = op.content(self(op));
+  const auto number = [&](std::size_t i) {
+    const Value known = content ? op.run.heap().number(*content, i) : Value{};
+    return known ? known : unknown_number();
+  };
+  if (state->shape.dims.empty()) return number(0);
+  const auto size = op.value(state->shape.dims[0]);
+  if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return op.run.heap().open_list(unknown_number(), state->shape.dims[0].size);
+  std::vector<Value> items;
+  for (std::int64_t i = 0; i < *size; ++i) items.push_back(number(static_cast<std::size_t>(i)));
+  return op.run.heap().list(std::move(items));
+}
+Value common_dtype(Op& op) {
+  const Dtype both = op.promoted({"tensor1", "tensor2"});
+  return both == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(both);
+}
+Value promoted_types(Op& op) {
+  const Dtype a = to_dtype(op.argument("type1")), b = to_dtype(op.argument("type2"));
+  return a == Dtype::unknown || b == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(promote(a, b));
+}
+Value default_dtype(Op& op) {
+  const Dtype now = op.run.default_dtype();
+  return now == Dtype::unknown ? unknown_of(op, Sharing::uniform) : Value::of(now);
+}
+
+// ---------------------------------------------------------------- converting
+
+// The same tensor with something changed.
+TensorState copy_of(Op& op) {
+  const TensorState* from = op.expect("input");
+  return from ? *from : *op.tensor(op.unknown());
+}
+const values::Device* device_of(Op& op, Value value) { return values::device_named(op.run.heap(), value); }
+// A tensor of another type or device: a new one, as it is computed, or the same where nothing is changed.
+Value converted(Op& op, TensorState state) {
+  values::Heap& heap = op.run.heap();
+  const TensorState* from = op.tensor(self(op));
+  if (from && state.dtype != Dtype::unknown && state.dtype == from->dtype && state.device && from->device && state.device->text == from->device->text &&
+      op.call.options.empty() && !op.argument("memory_format"))
+    return self(op);
+  const bool no_numbers = state.dtype != Dtype::unknown && !values::is_floating(state.dtype) && !is_complex(state.dtype);
+  if (no_numbers) cut_history(op.run, state, op.call.place, values::name(state.dtype));
+  else if (op.run.records_gradients() != Known::yes && heap.requires_grad(state) == Known::yes) state.requires_grad = Known::unknown;
+  return result(op.call, std::move(state));
+}
+// Names by which programs tell devices and dtypes apart.
+bool called(Value value, std::string_view what) {
+  if (!value.is(Kind::unknown)) return false;
+  std::string_view name = value.as<values::Unknown>()->name;
+  name = name.substr(name.rfind('.') + 1);
+  return name.find(what) != std::string_view::npos;
+}
+void convert(Op& op, TensorState& state, Value value);
+// One of several devices, or of several dtypes: what they have in common.
+void convert_one_of(Op& op, TensorState& state, Value value) {
+  TensorState yes = state, no = state;
+  convert(op, yes, value.as<values::Choice>()->yes);
+  convert(op, no, value.as<values::Choice>()->no);
+  state.dtype = yes.dtype == no.dtype ? yes.dtype : Dtype::unknown;
+  state.device = values::choose_device(op.run.heap(), value.as<values::Choice>()->condition, yes.device, no.device);
+}
+void convert(Op& op, TensorState& state, Value value) {
+  value = op.run.resolve(value);
+  if (value.is(Kind::boolean) || value.is(Kind::none) || !value) return;
+  const Dtype own = to_dtype(value);
+  if (own != Dtype::unknown || value.is(Kind::dtype)) {
+    state.dtype = own;
+  } else if (value.is(Kind::device) || value.is(Kind::string) || value.is(Kind::integer)) {
+    state.device = device_of(op, value);
+  } else if (const TensorState* like = op.tensor(value)) {
+    state.dtype = like->dtype;
+    state.device = like->device;
+  } else if (value.is(Kind::choice)) {
+    convert_one_of(op, state, value);
+  } else if (const values::Device* chosen = values::device_named(op.run.heap(), value)) {
+    state.device = chosen;
+  } else if (called(value, "device") || op.run.record().conditions.contains("$counted")) {
+    state.device = nullptr;
+  } else if (called(value, "dtype")) {
+    state.dtype = Dtype::unknown;
+  } else {
+    state.device = nullptr;
+    state.dtype = Dtype::unknown;
+  }
+}
+Value to(Op& op) {
+  TensorState state = copy_of(op);
+  const bool from_meta = state.device && is_meta(*state.device);
+  for (const Value& value : op.call.rest) convert(op, state, value);
+  for (const auto& [name, value] : op.call.options) {
+    const std::string_view key = name.text();
+    const Value given = op.run.resolve(value);
+    if (key == "dtype") state.dtype = given.is(Kind::none) ? state.dtype : to_dtype(given);
+    else if (key == "device") state.device = given.is(Kind::none) ? state.device : device_of(op, given);
+    else if (key == "other" || key == "tensor") convert(op, state, given);
+    else if (key != "non_blocking" && key != "copy" && key != "memory_format")
+      return op.fail(ProblemKind::argument, "`to` has no argument '" + std::string(key) + "'");
+  }
+  if (from_meta && state.device && !is_meta(*state.device))
+    return op.fail(ProblemKind::device, op.name("input") + " is on the meta device, which holds no numbers to copy to another: make it where it is used");
+  return converted(op, std::move(state));
+}
+// x.type() is a string, x.type(dtype) a tensor. The old names of types say the device too, the names of dtypes do not.
+Value type(Op& op) {
+  const Value wanted = op.argument("dtype");
+  if (!wanted) return unknown_of(op, Sharing::uniform);
+  TensorState state = copy_of(op);
+  state.dtype = to_dtype(wanted);
+  constexpr std::pair<std::string_view, Dtype> old[] = {{"FloatTensor", Dtype::float32}, {"DoubleTensor", Dtype::float64},
+                                                        {"HalfTensor", Dtype::float16},  {"BFloat16Tensor", Dtype::bfloat16},
+                                                        {"LongTensor", Dtype::int64},    {"IntTensor", Dtype::int32},
+                                                        {"ShortTensor", Dtype::int16},   {"CharTensor", Dtype::int8},
+                                                        {"ByteTensor", Dtype::uint8},    {"BoolTensor", Dtype::boolean}};
+  const std::string_view path = wanted.is(Kind::library)  ? wanted.as<values::LibrarySymbol>()->path
+                                : wanted.is(Kind::string) ? wanted.text()
+                                                          : std::string_view{};
+  const bool on_gpu = path.starts_with("torch.cuda.");
+  for (const auto& [name, means] : old)
+    if (path.starts_with("torch.") && path.substr(on_gpu ? 11 : 6) == name) {
+      state.dtype = means;
+      const std::string_view device = on_gpu ? "cuda" : "cpu";
+      if (!state.device || !state.device->text.starts_with(device)) state.device = op.run.heap().device(device).as<values::Device>();
+    }
+  if (state.dtype == Dtype::unknown) state.device = nullptr;
+  return converted(op, std::move(state));
+}
+Value type_as(Op& op) {
+  if (!op.must_be_tensor("other")) return op.unknown();
+  TensorState state = copy_of(op);
+  const TensorState* other = op.tensor("other");
+  state.dtype = other ? other->dtype : Dtype::unknown;
+  state.device = other ? other->device : nullptr;
+  return converted(op, std::move(state));
+}
+template <Dtype wanted> Value cast(Op& op) {
+  TensorState state = copy_of(op);
+  state.dtype = wanted;
+  // What is of that type already is given back itself.
+  if (const TensorState* from = op.tensor(self(op)); from && from->dtype == wanted && !op.argument("memory_format")) return self(op);
+  return converted(op, std::move(state));
+}
+// Pairs of floats as complex numbers, and back.
+Value pairs_as_complex(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.rank_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
+    return op.fail(ProblemKind::argument,
+                   "`view_as_complex` takes pairs of floats in the last dimension, but " + op.name("input") + " has shape " + op.words(shape));
+  if (!shape.dims.empty()) shape.dims.pop_back();
+  return op.result(shape, complex_part(input->dtype));
+}
+Value complex_as_pairs(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (input->dtype != Dtype::unknown && !is_complex(input->dtype))
+    return op.fail(ProblemKind::dtype,
+                   "`view_as_real` takes complex numbers, but " + op.name("input") + " is " + code(values::name(input->dtype)));
+  Shape shape = input->shape;
+  shape.dims.push_back(op.dim(2));
+  return op.result(shape, is_complex(input->dtype) ? real_part(input->dtype) : Dtype::unknown);
+}
+Value to_cuda(Op& op) {
+  TensorState state = copy_of(op);
+  const Value wanted = op.argument("device");
+  state.device = !wanted ? op.run.heap().device("cuda").as<values::Device>() : device_of(op, wanted);
+  return converted(op, std::move(state));
+}
+Value to_cpu(Op& op) {
+  TensorState state = copy_of(op);
+  state.device = op.run.heap().device("cpu").as<values::Device>();
+  return converted(op, std::move(state));
+}
+Value detach(Op& op) {
+  TensorState state = copy_of(op);
+  cut_history(op.run, state, op.call.place, op.call.row.kind == RowKind::property ? ".data" : "detach()");
+  return result(op.call, std::move(state));
+}
+
+// Variable(data), of before tensors were variables: the same numbers without their history. `volatile` does nothing any more.
+Value variable(Op& op) {
+  const Value data = op.argument("data");
+  if (!data) return op.result({true, {Dim{}}});
+  if (data.is(Kind::list) || data.is(Kind::tuple)) return op.fail(ProblemKind::argument, "`Variable` takes a tensor, and is given a " + std::string(data.is(Kind::list) ? "list" : "tuple") + ": \"Variable data has to be a tensor\"");
+  const TensorState* from = op.expect("data");
+  if (!from) return op.unknown();
+  TensorState state = *from;
+  cut_history(op.run, state, op.call.place, "Variable()");
+  const Known trained = op.flag("requires_grad");
+  if (trained != Known::no) state.requires_grad = trained;
+  return result(op.call, std::move(state));
+}
+
+// ---------------------------------------------------------------- in place
+
+Value itself(Op& op) {
+  (void)op.expect(op.call.row.parameters[0].text());
+  return op.argument(op.call.row.parameters[0].text());
+}
+Value detach_itself(Op& op) {
+  if (const TensorState* input = op.expect("input")) {
+    TensorState state = *input;
+    cut_history(op.run, state, op.call.place, "detach_()");
+    set_state(op.run, self(op), state);
+  }
+  return op.argument("input");
+}
+Value set_requires_grad(Op& op) {
+  if (op.expect("input")) require_grad(op.run, self(op), op.flag("requires_grad"));
+  return op.argument("input");
+}
+Value filled(Op& op) {
+  const TensorState* value = op.tensor("value");
+  if (value && value->shape.rank_known && !value->shape.dims.empty())
+    return op.fail(ProblemKind::argument,
+                   code(op.title()) + " takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
+  return itself(op);
+}
+Value filled_copy(Op& op) {
+  const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
+  (void)filled(op);
+  return input && !op.failed() ? op.result(input->shape, input->dtype) : op.unknown();
+}
+Value filled_at_random(Op& op) {
+  const std::string_view first = op.call.row.parameters[0].text();
+  if (const TensorState* input = op.expect(first)) {
+    TensorState state = *input;
+    state.sharing = drawn_with(op.run, op.argument("generator"));
+    state.content = nullptr;
+    state.extent = nullptr;
+    state.outcome = nullptr;
+    state.mean = nullptr;
+    set_state(op.run, op.argument(first), state);
+  }
+  return op.argument(first);
+}
+Value normal(Op& op) {
+  if (const auto deviation = op.real("std"); deviation && *deviation < 0) return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
+  return filled_at_random(op);
+}
+Value uniform(Op& op) {
+  if (const auto from = op.real("from"), until = op.real("to"); from && until && *from > *until)
+    return op.fail(ProblemKind::argument, "`uniform_` draws between two bounds, and the lower one is above the upper one");
+  return filled_at_random(op);
+}
+Value bernoulli(Op& op) {
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) return op.fail(ProblemKind::argument, "`bernoulli_` takes a p between 0 and 1");
+  return filled_at_random(op);
+}
+// What is copied is broadcast to the tensor.
+Value copy(Op& op) {
+  const TensorState *into = op.expect("input"), *from = op.tensor("src");
+  if (!into || !from) return op.argument("input");
+  if (into->shape.rank_known && from->shape.rank_known) {
+    bool fits = from->shape.dims.size() <= into->shape.dims.size();
+    for (std::size_t i = 0; fits && i < from->shape.dims.size(); ++i) {
+      const Dim have = from_right(from->shape, i), want = from_right(into->shape, i);
+      fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
+    }
+    if (!fits)
+      return op.fail(ProblemKind::broadcast, op.name("src") + " has shape " + op.words(from->shape) + " and cannot be copied into " + op.name("input") +
+                                                 ", which is " + op.words(into->shape));
+  }
+  const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
+  TensorState state = *into;
+  state.content = nullptr;
+  state.extent = nullptr;
+  state.sharing = from->sharing;
+  state.external = state.external || from->external;
+  state.graph = both.graph;
+  state.graph_complete = both.graph_complete;
+  state.outcome = nullptr;
+  state.mean = nullptr;
+  state.is_gradient = state.is_gradient || from->is_gradient;
+  if (state.is_gradient) op.run.note_gradient_written(op.argument("input"), op.call.place);
+  note_grad_write(op.run, *into, both);
+  state.requires_grad = both.requires_grad;
+  state.grad_writes = both.grad_writes;
+  keep_history(op.run, *into, state);
+  set_state(op.run, self(op), state);
+  return op.argument("input");
+}
+
+// ---------------------------------------------------------------- torch.nn.init
+
+bool at_least(Op& op, std::size_t rank, std::string_view why) {
+  const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
+  if (!tensor || !tensor->shape.rank_known || tensor->shape.dims.size() >= rank) return !op.failed();
+  op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" + std::string(why) +
+                                     ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
+  return false;
+}
+bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
+  const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
+  if (!tensor || !tensor->shape.rank_known || (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most)) return !op.failed();
+  op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, but " + op.name("tensor") +
+                                     " has shape " + op.words(tensor->shape));
+  return false;
+}
+Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? itself(op) : op.unknown(); }
+Value init_random(Op& op) { return op.must_be_tensor("tensor") ? filled_at_random(op) : op.unknown(); }
+Value init_fans(Op& op) { return at_least(op, 2, ", to count what goes in and out") ? filled_at_random(op) : op.unknown(); }
+Value init_kaiming(Op& op) {
+  constexpr std::string_view known[] = {"linear",          "conv1d",           "conv2d",  "conv3d", "conv_transpose1d", "conv_transpose2d",
+                                        "conv_transpose3d", "sigmoid", "tanh",   "relu",             "leaky_relu",       "selu"};
+  if (const auto mode = op.text("mode"); mode && *mode != "fan_in" && *mode != "fan_out")
+    return op.fail(ProblemKind::argument, "mode of " + code(op.title()) + " is 'fan_in' or 'fan_out', not '" + std::string(*mode) + "'");
+  if (const auto function = op.text("nonlinearity"); function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
+    return op.fail(ProblemKind::argument, code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
+  return init_fans(op);
+}
+Value init_orthogonal(Op& op) { return at_least(op, 2, "") ? filled_at_random(op) : op.unknown(); }
+Value init_matrix(Op& op) { return exactly(op, 2, 2, "two") ? init_constant(op) : op.unknown(); }
+Value init_dirac(Op& op) { return exactly(op, 3, 5, "three to five") ? init_constant(op) : op.unknown(); }
+Value gain(Op& op) {
+  Value made = unknown_of(op, Sharing::uniform);
+  made.as<values::Unknown>()->is_real = true;
+  return made;
+}
+
+// ---------------------------------------------------------------- the operators
+
+#define FORMAT "input, memory_format=None"
+
+constexpr Operator operators[] = {
+    {"dtype", "input", "property", dtype, Type::own},
+    {"device", "input", "property", device, Type::own},
+    {"requires_grad", "input", "property", requires_grad, Type::own},
+    {"is_floating_point", "input", "torch method", is_floating_point, Type::own},
+    {"is_complex", "input", "torch method", is_complex_tensor, Type::own},
+    {"is_tensor", "obj", "torch", is_tensor, Type::own},
+    {"element_size", "input", "method", element_size, Type::own},
+    {"itemsize", "input", "property", element_size, Type::own},
+    {"is_contiguous", "input, memory_format=None", "method", something, Type::own},
+    {"stride", "input, dim=None", "method", something, Type::own},
+    {"storage_offset", "input", "method", something, Type::own},
+    {"data_ptr", "input", "method", something, Type::own},
+    {"tolist", "input", "method", to_list, Type::own},
+    {"item", "input", "method", item, Type::own},
+    {"numpy", "input, *, force=False", "method", array_of_tensor, Type::own},
+    {"result_type", "tensor1, tensor2", "torch", common_dtype, Type::own},
+    {"promote_types", "type1, type2", "torch", promoted_types, Type::own},
+    {"get_default_dtype", "", "torch", default_dtype, Type::own},
+
+    {"to", "input, *more, non_blocking=False, **options", "method", to, Type::own},
+    {"type", "input, dtype=None, non_blocking=False, **options", "method", type, Type::own},
+    {"type_as", "input, other", "method", type_as, Type::own},
+    {"float", FORMAT, "method", cast<Dtype::float32>, Type::own},
+    {"double", FORMAT, "method", cast<Dtype::float64>, Type::own},
+    {"half", FORMAT, "method", cast<Dtype::float16>, Type::own},
+    {"bfloat16", FORMAT, "method", cast<Dtype::bfloat16>, Type::own},
+    {"long", FORMAT, "method", cast<Dtype::int64>, Type::own},
+    {"int", FORMAT, "method", cast<Dtype::int32>, Type::own},
+    {"short", FORMAT, "method", cast<Dtype::int16>, Type::own},
+    {"char", FORMAT, "method", cast<Dtype::int8>, Type::own},
+    {"byte", FORMAT, "method", cast<Dtype::uint8>, Type::own},
+    {"bool", FORMAT, "method", cast<Dtype::boolean>, Type::own},
+    {"cfloat", FORMAT, "method", cast<Dtype::complex64>, Type::own},
+    {"cdouble", FORMAT, "method", cast<Dtype::complex128>, Type::own},
+    {"chalf", FORMAT, "method", cast<Dtype::unknown>, Type::own},
+    {"cuda", "input, device=None, non_blocking=False, memory_format=None", "method", to_cuda, Type::own},
+    {"cpu", FORMAT, "method", to_cpu, Type::own},
+    {"pin_memory", "input, device=None", "method", itself, Type::own},
+    {"detach", "input", "torch method torch.detach_copy", detach, Type::own},
+    {"view_as_complex", "input", "torch", pairs_as_complex, Type::own},
+    {"view_as_real", "input", "torch", complex_as_pairs, Type::own},
+    {"data", "input", "property", detach, Type::own},
+    {"Variable", "data=None, requires_grad=False, volatile=False, _grad_fn=None, name=None", "torch.autograd.Variable torch.autograd.variable.Variable", variable, Type::own},
+
+    {"detach_", "input", "method", detach_itself, Type::own},
+    {"requires_grad_", "input, requires_grad=True", "method", set_requires_grad, Type::own},
+    {"share_memory_", "input", "method", itself, Type::own},
+    {"zero_", "input", "torch method", itself, Type::own},
+    {"fill_", "input, value", "torch method", filled, Type::own},
+    {"fill", "input, value", "torch", filled_copy, Type::own},
+    {"copy_", "input, src, non_blocking=False", "method", copy, Type::own},
+    {"normal_", "input, mean=0, std=1, *, generator=None", "method", normal, Type::own},
+    {"uniform_", "input, from=0, to=1, *, generator=None", "method", uniform, Type::own},
+    {"random_", "input, from=0, to=None, *, generator=None", "method", filled_at_random, Type::own},
+    {"bernoulli_", "input, p=0.5, *, generator=None", "method", bernoulli, Type::own},
+    {"exponential_", "input, lambd=1, *, generator=None", "method", filled_at_random, Type::own},
+    {"cauchy_", "input, median=0, sigma=1, *, generator=None", "method", filled_at_random, Type::own},
+    {"geometric_", "input, p, *, generator=None", "method", filled_at_random, Type::own},
+    {"log_normal_", "input, mean=1, std=2, *, generator=None", "method", filled_at_random, Type::own},
+
+    {"uniform_", "tensor, a=0.0, b=1.0, generator=None", "nn.init", init_random, Type::own},
+    {"normal_", "tensor, mean=0.0, std=1.0, generator=None", "nn.init", init_random, Type::own},
+    {"trunc_normal_", "tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None", "nn.init", init_random, Type::own},
+    {"constant_", "tensor, val", "nn.init", init_constant, Type::own},
+    {"ones_", "tensor", "nn.init", init_constant, Type::own},
+    {"zeros_", "tensor", "nn.init", init_constant, Type::own},
+    {"eye_", "tensor", "nn.init", init_matrix, Type::own},
+    {"sparse_", "tensor, sparsity, std=0.01, generator=None", "nn.init", init_matrix, Type::own},
+    {"dirac_", "tensor, groups=1", "nn.init", init_dirac, Type::own},
+    {"orthogonal_", "tensor, gain=1, generator=None", "nn.init", init_orthogonal, Type::own},
+    {"xavier_uniform_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_uniform", init_fans, Type::own},
+    {"xavier_normal_", "tensor, gain=1.0, generator=None", "nn.init torch.nn.init.xavier_normal", init_fans, Type::own},
+    {"kaiming_uniform_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None", "nn.init torch.nn.init.kaiming_uniform", init_kaiming, Type::own},
+    {"kaiming_normal_", "tensor, a=0, mode='fan_in', nonlinearity='leaky_relu', generator=None", "nn.init torch.nn.init.kaiming_normal", init_kaiming, Type::own},
+    {"calculate_gain", "nonlinearity, param=None", "nn.init", gain, Type::own},
+};
+
+} // namespace
+
+namespace {
+// x.data = y: x becomes what y is, and shares its memory.
+// torch.utils.swap_tensors(a, b): each is what the other was.
+Value swap_tensors(Call& call) {
+  const Value one = call.run.resolve(call.at(0)), other = call.run.resolve(call.at(1));
+  const TensorState *first = tensor_state(call.run, one), *second = tensor_state(call.run, other);
+  if (!first || !second) {
+    call.run.heap().note_write(nullptr);
+    return Value::none();
+  }
+  const TensorState mine = *first, theirs = *second;
+  call.run.heap().note_write(first);
+  call.run.heap().note_write(second);
+  set_state(call.run, one, theirs);
+  set_state(call.run, other, mine);
+  return Value::none();
+}
+Value set_data(Call& call) {
+  const TensorState* into = tensor_state(call.run, call.self);
+  if (!into) return Value::none();
+  const Value given = call.at(0);
+  call.run.heap().note_write(into);
+  const TensorState* from = tensor_state(call.run, given);
+  TensorState state = *into;
+  state.shape = from ? from->shape : Shape{};
+  state.dtype = from ? from->dtype : Dtype::unknown;
+  state.device = from ? from->device : nullptr;
+  state.strides = from ? from->strides : std::vector<Int>{};
+  state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(given));
+  state.external = state.external || call.run.heap().is_external(given);
+  state.content = nullptr;
+  state.extent = nullptr;
+  state.outcome = nullptr;
+  state.mean = nullptr;
+  state.shape_value = {};
+  set_state(call.run, call.self, state);
+  return Value::none();
+}
+// x.grad: not known, and there or not.
+Value gradient(Call& call) {
+  const Value made = call.run.heap().unknown("", Sharing::unseen, call.place);
+  made.as<values::Unknown>()->is_gradient = true;
+  made.as<values::Unknown>()->external = true;
+  return made;
+}
+Value set_requires_grad_of(Call& call) {
+  const TensorState* into = tensor_state(call.run, call.self);
+  const Answer wanted = call.run.symbols().decide(call.run.truth(call.at(0)));
+  if (into) require_grad(call.run, call.self, wanted == Answer::yes ? Known::yes : wanted == Answer::no ? Known::no : Known::unknown);
+  return Value::none();
+}
+template <int which> Value constant(Call&) {
+  constexpr double pi = 3.141592653589793, e = 2.718281828459045, infinity = std::numeric_limits<double>::infinity();
+  return Value::of(which == 0 ? pi : which == 1 ? e : which == 2 ? infinity : std::numeric_limits<double>::quiet_NaN());
+}
+} // namespace
+
+std::vector<Row> property_rows() {
+  std::vector<Row> rows = operator_rows(operators);
+  rows.push_back(row("torch.utils.swap_tensors", RowKind::function, "t1, t2", swap_tensors));
+  rows.push_back(row("torch.Tensor.data.__set__", RowKind::method, "value", set_data));
+  rows.push_back(row("torch.Tensor.register_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.register_post_accumulate_grad_hook", RowKind::method, "hook", [](Call& call) { return call.run.heap().unknown("", Sharing::uniform, call.place); }, {}, Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.grad", RowKind::property, "", gradient));
+  rows.push_back(row("torch.Tensor.grad.__set__", RowKind::method, "value", [](Call&) { return Value::none(); }, {}, Operation::gradient_written));
+  rows.push_back(row("torch.Tensor.requires_grad.__set__", RowKind::method, "value", set_requires_grad_of, {}, Operation::trained_from_here));
+  rows.push_back(row("torch.pi", RowKind::constant, "", constant<0>));
+  rows.push_back(row("torch.e", RowKind::constant, "", constant<1>));
+  rows.push_back(row("torch.inf", RowKind::constant, "", constant<2>));
+  rows.push_back(row("torch.nan", RowKind::constant, "", constant<3>));
+  return rows;
+}
+
+} // namespace stepzero::libraries

@@ -1,0 +1,409 @@
+// Operators that give the same elements in the same order other dimensions: reshape, view, flatten. A view of elements that do
+// not lie in order is refused.
+#include "libraries/torch/ops/operators.hpp"
+#include "libraries/torch/ops/views.hpp"
+#include "symbolic/supposition.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+namespace stepzero::libraries {
+
+namespace {
+
+// The dims of the result, where they are old ones or products of neighbours, keep what is known of those: walked from the left
+// and then from the right, as far as the elements fit together.
+void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
+  const auto& old = from.dims;
+  const auto walk = [&](auto old_at, auto new_at) {
+    std::size_t i = 0, k = 0;
+    while (i < dims.size() && k < old.size()) {
+      Dim& made = dims[new_at(i)];
+      if (!made.size || !old[old_at(k)].size) return;
+      if (made.size == old[old_at(k)].size) {
+        if (old[old_at(k)].origin || old[old_at(k)].factors) made = old[old_at(k)];
+        ++i, ++k;
+        continue;
+      }
+      if (is_one(op, made)) {
+        ++i;
+        continue;
+      }
+      std::vector<Dim> group;
+      Int total = op.s.constant(1);
+      while (k < old.size() && total != made.size && group.size() < 8) {
+        if (!old[old_at(k)].size) return;
+        total = op.s.mul(total, old[old_at(k)].size);
+        group.push_back(old[old_at(k++)]);
+      }
+      if (total != made.size) return;
+      if (old_at(0) != 0) std::reverse(group.begin(), group.end());
+      if (!made.factors && group.size() > 1) made.factors = joined_dim(op, group).factors;
+      ++i;
+    }
+  };
+  walk([](std::size_t i) { return i; }, [](std::size_t i) { return i; });
+  if (old.empty() || dims.empty()) return;
+  walk([&](std::size_t i) { return old.size() - 1 - i; }, [&](std::size_t i) { return dims.size() - 1 - i; });
+}
+
+// Where shapes are shown: what -1 stands for in a view of a tensor of which not even the rank is known, by the tensor's name. Else null.
+Int all_but(Op& op, Int others) {
+  const std::string_view first = op.call.row.parameters[0].text();
+  const syntax::Expr* written = op.run.policy().names_sizes ? op.expression(first) : nullptr;
+  if (!written || (written->kind != syntax::ExprKind::name && written->kind != syntax::ExprKind::attribute)) return nullptr;
+  symbolic::AtomInfo info;
+  info.name = op.plain_name(first) + ".numel()" + (op.s.value(others) == 1 ? "" : "//" + (op.s.is_atom(others) || op.s.value(others) ? op.s.text(others) : "(" + op.s.text(others) + ")"));
+  info.lower = 0;
+  info.sharing = Sharing::local;
+  info.stand_in = true;
+  return op.s.fresh(info);
+}
+
+// The shape of `sizes`, one of which may be -1, for the elements of `from`. Nullopt after fail().
+// view(-1, 400) of images of which each has 576 elements: right for no usual batch, and where it runs rows hold parts of several.
+void mixes_samples(Op& op, const Shape& from, std::span<const Int> sizes, std::ptrdiff_t inferred, Int known) {
+  const std::int64_t width = known ? op.s.value(known).value_or(0) : 0;
+  if (inferred != 0 || sizes.size() != 2 || from.dims.size() != 4 || width < 2 || op.value(from.dims[0]) || op.run.guarded()) return;
+  const Int rest = op.product(std::span(from.dims).subspan(1));
+  const std::int64_t each = rest ? op.s.value(rest).value_or(0) : 0;
+  if (each < 2 || width % each == 0 || each % width == 0) return;
+  const std::int64_t multiple = width / std::gcd(width, each);
+  op.fail_when(op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)), ProblemKind::reshape,
+               op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) + " elements for each of " + op.words(from.dims[0]) + "; " + code(op.title()) + "(-1, " +
+                   std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) + ", and joins parts of different samples there");
+}
+
+std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
+  Shape out{wanted.complete, {}};
+  const auto fail = [&](const std::string& text) {
+    std::initializer_list<Dim> none = {};
+    op.fail(ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
+    // The first of the dimensions before the last that does not stay as it is.
+    interpreter::ProblemEvent* told = op.told();
+    for (std::size_t i = 0; told && i + 1 < from.dims.size() && i < wanted.sizes.size(); ++i) {
+      Dim asked;
+      asked.size = wanted.sizes[i];
+      if (op.equal(from.dims[i], asked) != Answer::no || op.s.value(asked.size) == -1) continue;
+      told->left = from.dims[i];
+      told->right = asked;
+      break;
+    }
+    return std::nullopt;
+  };
+  std::ptrdiff_t inferred = -1;
+  for (std::size_t i = 0; i < wanted.sizes.size(); ++i) {
+    const auto value = wanted.sizes[i] ? op.s.value(wanted.sizes[i]) : std::nullopt;
+    if (value && *value < -1) return fail("The size " + std::to_string(*value) + " is negative");
+    if (value != -1) continue;
+    if (inferred >= 0) return fail("Only one size can be -1, and " + sizes_words(op, wanted.sizes) + " has two");
+    inferred = static_cast<std::ptrdiff_t>(i);
+  }
+  const Int total = from.rank_known ? op.product(from.dims) : nullptr;
+  // Of the sizes but that at `skipped`.
+  const auto product_without = [&](std::ptrdiff_t skipped) {
+    Int product = op.s.constant(1);
+    for (std::size_t i = 0; i < wanted.sizes.size() && product; ++i)
+      if (static_cast<std::ptrdiff_t>(i) != skipped) product = op.mul(product, wanted.sizes[i]);
+    return product;
+  };
+  std::vector<Int> sizes = wanted.sizes;
+  if (total && wanted.complete) {
+    const Int known = product_without(inferred);
+    const std::string has = op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + " and has " + count_words(op, total) +
+                            (op.s.value(total) == 1 ? " element" : " elements");
+    if (known && inferred < 0 && op.s.compare(Compare::eq, total, known) == Answer::no) {
+      // A size that is not known may be -1.
+      bool certain = true;
+      for (std::size_t i = 0; i < sizes.size() && certain; ++i)
+        if (!is_size(op, sizes[i])) {
+          const Int others = product_without(static_cast<std::ptrdiff_t>(i));
+          certain = op.s.value(others) != 0 && op.s.divides(others, total) == Answer::no;
+        }
+      if (certain)
+        return fail(has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs " + count_words(op, known));
+    }
+    if (known && inferred < 0 && !op.failed()) {
+      // Without the sizes that are on both sides: it fails unless one of those is 0.
+      std::vector<Int> before, after = sizes;
+      values::Cond when = op.s.boolean(true);
+      for (const Dim& d : from.dims) {
+        const auto same = op.s.value(d.size) ? after.end() : std::find(after.begin(), after.end(), d.size);
+        if (same == after.end()) {
+          before.push_back(d.size);
+          continue;
+        }
+        after.erase(same);
+        when = op.s.logical_and(when, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
+      }
+      const auto product_of = [&](const std::vector<Int>& all) {
+        Int product = op.s.constant(1);
+        for (const Int size : all) product = op.s.mul(product, size);
+        return product;
+      };
+      const bool all_sizes = std::all_of(after.begin(), after.end(), [&](Int size) { return is_size(op, size); });
+      if (all_sizes && before.size() < from.dims.size() && op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
+        op.fail_when(when, ProblemKind::reshape, has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs " + count_words(op, known));
+      if (op.failed()) return std::nullopt;
+    }
+    if (known && inferred >= 0 && op.s.value(known) == 0) return fail(has + "; what -1 stands for beside a size of 0 is not known");
+    if (known && inferred >= 0 && op.s.value(known) != 0 && op.s.divides(known, total) == Answer::no)
+      return fail(has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs a multiple of " + count_words(op, known));
+    mixes_samples(op, from, sizes, inferred, known);
+    // What one size has to be follows from the others, whatever was written there.
+    std::ptrdiff_t open = inferred;
+    if (open < 0)
+      for (std::size_t i = 0; i < sizes.size(); ++i)
+        if (!sizes[i] || !is_size(op, sizes[i])) open = open == -1 ? static_cast<std::ptrdiff_t>(i) : -2;
+    if (open >= 0) {
+      const Int others = product_without(open);
+      Int& solved = sizes[static_cast<std::size_t>(open)];
+      if (others && open != inferred && solved) op.run.note_fit(total, op.s.mul(others, solved), false, op.call.place);
+      if (others && op.s.value(others) != 0) {
+        if (const auto exact = op.s.exact_quotient(total, others)) solved = *exact;
+        else if (open == inferred || !solved) solved = op.s.floordiv(total, others);
+      } else if (open == inferred) {
+        solved = nullptr;
+      }
+    }
+  } else if (inferred >= 0) {
+    const Int known = product_without(inferred);
+    sizes[static_cast<std::size_t>(inferred)] = wanted.complete && known ? all_but(op, known) : nullptr;
+  }
+  for (const Int size : sizes) out.dims.push_back(size ? op.made(size) : Dim{});
+  if (total && wanted.complete) trace(op, from, out.dims);
+  return out;
+}
+
+bool lies_in_order(const Op& op, const TensorState& state) { return !state.strides.empty() && state.strides == op.strides_in_order(state.shape); }
+
+// The strides of what was cut out of a tensor by slices are those of the whole; its elements are not dense.
+std::vector<Int> strides_of_cut(const Op& op, const TensorState& input) {
+  const values::Made* made = input.made;
+  if (!made || !made->row || !made->row->path.ends_with(".__getitem__") || made->states.empty() || !made->states[0] || made->arguments.size() < 2) return {};
+  const TensorState& whole = *made->states[0];
+  if (!whole.shape.rank_known || whole.strides.size() != input.shape.dims.size() || whole.shape.dims.size() != input.shape.dims.size()) return {};
+  const Value index = op.run.resolve(made->arguments[1]);
+  std::vector<Value> parts{index};
+  if (index.is(Kind::tuple)) parts = index.as<values::Tuple>()->items;
+  for (const Value& each : parts) {
+    const Value part = op.run.resolve(each);
+    if (!part.is(Kind::slice)) return {};
+    if (const Value step = op.run.resolve(part.as<values::SliceObject>()->step); step && !step.is(Kind::none)) return {};
+  }
+  return whole.strides;
+}
+
+// view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not: where two of its
+// neighbours cannot be joined, the sizes behind them have to come out as they are.
+void check_strides(Op& op, const TensorState& input, const Shape& out) {
+  const auto& dims = input.shape.dims;
+  const auto strides = input.strides.empty() ? strides_of_cut(op, input) : input.strides;
+  if (strides.size() != dims.size() || strides.empty() || !out.rank_known) return;
+  for (const Dim& d : dims)
+    if (!d.size) return;
+  for (const Dim& d : out.dims)
+    if (!d.size) return;
+  if (lies_in_order(op, input)) return;
+  symbolic::Supposition supposed(op.s);
+  values::Cond when = op.s.boolean(true);
+  bool possible = true;
+  const auto suppose = [&](values::Cond condition) {
+    const Answer known = op.s.decide(condition);
+    if (known == Answer::unknown) {
+      when = op.s.logical_and(when, condition);
+      possible = supposed.assume(condition) && possible;
+    } else {
+      possible = possible && known == Answer::yes;
+    }
+  };
+  const auto above = [&](Int size, std::int64_t least) { return op.s.compared(Compare::gt, size, op.s.constant(least)); };
+  bool fails = false;
+  for (std::size_t d = dims.size() - 1; d > 0 && !fails; --d) {
+    supposed.retract();
+    when = op.s.boolean(true);
+    possible = true;
+    const Int joined = op.s.mul(strides[d], dims[d].size);
+    if (joined == strides[d - 1]) continue;
+    suppose(above(dims[d - 1].size, 1));
+    suppose(above(dims[d].size, 1));
+    // Where the two do not follow each other: apart from equal factors.
+    if (const auto more = op.s.exact_quotient(joined, strides[d - 1])) suppose(op.s.compared(Compare::ne, *more, op.s.constant(1)));
+    else if (const auto less = op.s.exact_quotient(strides[d - 1], joined)) suppose(op.s.compared(Compare::ne, *less, op.s.constant(1)));
+    else possible = possible && op.s.compare(Compare::eq, joined, strides[d - 1]) == Answer::no;
+    for (const Dim& each : dims) suppose(above(each.size, 0));
+    if (!possible) continue;
+    const Int behind = op.product(std::span(dims).subspan(d));
+    fails = behind != nullptr;
+    Int total = op.s.constant(1);
+    for (std::size_t k = out.dims.size() + 1; k-- > 0 && fails;) {
+      if (k < out.dims.size()) total = op.s.mul(total, out.dims[k].size);
+      fails = op.s.compare(Compare::eq, total, behind) == Answer::no;
+    }
+  }
+  supposed.retract();
+  if (!fails) return;
+  op.fail_when(when, ProblemKind::reshape, "`view` cannot join dimensions whose elements do not follow each other in memory, and " + op.name("input") + ", " +
+                                               op.words(input.shape) + (input.strides.empty() ? ", was cut out of a larger tensor" : ", was transposed or permuted") + ": call reshape, or contiguous first");
+  op.cure_method("reshape");
+}
+
+Value reshape_to(Op& op, std::string_view name) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const auto wanted = wanted_sizes(op, name);
+  if (!wanted) return op.unknown();
+  const auto shape = reshaped(op, input->shape, *wanted);
+  if (!shape) return op.unknown();
+  if (op.title() == "view") check_strides(op, *input, *shape);
+  const Value made = op.failed() ? op.unknown() : op.result(*shape);
+  return lies_in_order(op, *input) ? op.in_order(made) : made;
+}
+Value reshape(Op& op) { return reshape_to(op, "shape"); }
+
+// view(dtype): the same bytes read as another type.
+Value view(Op& op) {
+  Value type = op.argument("dtype");
+  if (const Value first = op.argument("size"); first.is(Kind::dtype)) type = first;
+  if (!type) return reshape_to(op, "size");
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const Dtype wanted = to_dtype(type);
+  const int before = values::width(input->dtype), after = values::width(type.is(Kind::dtype) ? type.dtype() : wanted);
+  Shape shape = input->shape;
+  if (!before || !after) {
+    if (!shape.dims.empty()) shape.dims.back() = Dim{};
+  } else if (before != after) {
+    if (shape.dims.empty()) return op.result(Shape{}, wanted);
+    Dim& last = shape.dims.back();
+    if (last.size) {
+      const Int bytes = op.s.mul(last.size, op.s.constant(before));
+      last = op.made(op.s.floordiv(bytes, op.s.constant(after)));
+    }
+  }
+  return op.result(shape, wanted);
+}
+
+// view_as, reshape_as
+Value reshape_as(Op& op) {
+  const TensorState *input = op.expect("input"), *other = op.expect("other");
+  if (!input || !other) return op.unknown();
+  const Sizes wanted = sizes_of(other->shape);
+  const auto shape = reshaped(op, input->shape, wanted);
+  if (!shape) return op.unknown();
+  Shape out = *shape;
+  for (std::size_t i = 0; i < out.dims.size() && i < other->shape.dims.size(); ++i)
+    if (other->shape.dims[i].size == out.dims[i].size && other->shape.dims[i].origin && !out.dims[i].factors) out.dims[i] = other->shape.dims[i];
+  return op.result(out);
+}
+
+Value unflatten(Op& op);
+Value flatten(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  const auto start = op.integer("start_dim"), end = op.integer("end_dim");
+  if (!start || !end) return op.unknown();
+  Shape shape = input->shape;
+  if (shape.rank_known) {
+    const auto first = op.axis(*start, shape.dims.size());
+    const auto last = first ? op.axis(*end, shape.dims.size()) : std::nullopt;
+    if (!first || !last) return op.unknown();
+    if (shape.dims.empty()) return op.result({true, {one(op)}});
+    if (*first > *last)
+      return op.fail(ProblemKind::index, "Dimensions " + std::to_string(*start) + " to " + std::to_string(*end) + " of a tensor of " +
+                                             count_of(shape.dims.size(), "dimension") + " are none: the first lies behind the last");
+    const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first), to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
+    const Dim all = joined_dim(op, {from, to});
+    shape.dims.insert(shape.dims.erase(from, to), all);
+    return op.result(shape);
+  }
+  if (*end >= 0) return op.unknown();
+  if (*start >= 0) {
+    // Everything behind `start` up to the end becomes one dimension.
+    if (*end != -1) return op.unknown();
+    return op.result({true, std::vector<Dim>(static_cast<std::size_t>(*start) + 1)});
+  }
+  const auto first = find_dim(op, shape, *start), last = find_dim(op, shape, *end);
+  if (!first || !last || *first > *last) return op.unknown();
+  const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first), to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
+  const Dim all = joined_dim(op, {from, to});
+  shape.dims.insert(shape.dims.erase(from, to), all);
+  return op.result(shape);
+}
+
+// A view of what lies in order does so, too.
+Value flatten_in_order(Op& op) {
+  const TensorState* input = op.expect("input");
+  const bool ordered = input && lies_in_order(op, *input);
+  const Value made = op.title() == "flatten" ? flatten(op) : unflatten(op);
+  return ordered && !op.failed() ? op.in_order(made) : made;
+}
+
+Value ravel(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  if (!input->shape.rank_known) return op.result({true, {Dim{}}});
+  if (input->shape.dims.empty()) return op.result({true, {one(op)}});
+  return op.result({true, {joined_dim(op, input->shape.dims)}});
+}
+
+Value unflatten(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input) return op.unknown();
+  Shape shape = input->shape;
+  const auto at = find_dim(op, shape, "dim");
+  const auto wanted = at ? wanted_sizes(op, "sizes") : std::nullopt;
+  if (!wanted || !wanted->complete) return op.unknown();
+  const Dim whole = shape.dims.empty() ? Dim{} : shape.dims[*at];
+  std::ptrdiff_t inferred = -1;
+  Int known = op.s.constant(1);
+  for (std::size_t i = 0; i < wanted->sizes.size(); ++i) {
+    const Int size = wanted->sizes[i];
+    if (size && op.s.value(size) == -1) {
+      if (inferred >= 0) return op.fail(ProblemKind::reshape, "Only one size can be -1, and " + sizes_words(op, wanted->sizes) + " has two");
+      inferred = static_cast<std::ptrdiff_t>(i);
+    } else {
+      known = op.mul(known, size);
+    }
+  }
+  std::vector<Int> sizes = wanted->sizes;
+  if (whole.size && known) {
+    bool all_sizes = true;
+    for (const Int size : sizes) all_sizes = all_sizes && (op.s.value(size) == -1 || is_size(op, size));
+    const bool fits = inferred < 0 ? op.s.compare(Compare::eq, whole.size, known) != Answer::no
+                                   : op.s.value(known) == 0 || op.s.divides(known, whole.size) != Answer::no;
+    if (!fits && all_sizes)
+      return op.fail(ProblemKind::reshape, "Dimension " + std::to_string(*op.integer("dim")) + " of " + op.name("input") + " has the size " + op.words(whole) +
+                                               ", which " + sizes_words(op, sizes) + " cannot divide up", {whole});
+  }
+  if (inferred >= 0) {
+    Int& open = sizes[static_cast<std::size_t>(inferred)];
+    open = nullptr;
+    if (whole.size && known && op.s.value(known) != 0) {
+      const auto exact = op.s.exact_quotient(whole.size, known);
+      open = exact ? *exact : op.s.floordiv(whole.size, known);
+    }
+  }
+  std::vector<Dim> parts;
+  for (const Int size : sizes) parts.push_back(size ? op.made(size) : Dim{});
+  if (!shape.dims.empty()) shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
+  shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at), parts.begin(), parts.end());
+  return op.result(shape);
+}
+
+constexpr Operator operators[] = {
+    {"reshape", "input, shape, *more", "torch method spread", reshape, Type::input},
+    {"view", "input, size=None, *more, dtype=None", "method spread torch.view_copy", view, Type::input},
+    {"view_as", "input, other", "method", reshape_as, Type::input},
+    {"reshape_as", "input, other", "method", reshape_as, Type::input},
+    {"flatten", "input, start_dim=0, end_dim=-1, out_dim=None", "torch method", flatten_in_order, Type::input},
+    {"ravel", "input", "torch method", ravel, Type::input},
+    {"unflatten", "input, dim, sizes, *more, names=None", "torch method", flatten_in_order, Type::input},
+};
+
+} // namespace
+
+std::vector<Row> reshaping_rows() { return operator_rows(operators); }
+
+} // namespace stepzero::libraries
