@@ -32,6 +32,139 @@ bool by_what_was_gathered(const Story& story, int rank, const Act& act) {
   return false;
 }
 
+// What one rank brings to a collective, held against what the first of the ranks brings that meet there.
+class Meeting {
+public:
+  Meeting(const Story& whole, Mismatch& into, const Act& of_first, int number) : story(whole), mismatch(into), first(of_first), first_rank(number), her("rank " + std::to_string(number)) {}
+
+  enum class Verdict : std::uint8_t { fits, told, open };  // open: nothing can be said of the whole job
+  Verdict judge(int of_rank, const Act& of_act);
+
+private:
+  bool differ_in_groups() const;
+  bool root_is_no_member() const { return act->root && !is_member(*act, static_cast<int>(*act->root)); }
+  bool sizes_differ() const { return act->elements && first.elements && *act->elements != *first.elements && act->list_even && first.list_even && !act->info->own_sizes; }
+  bool types_differ() const { return act->dtype != values::Dtype::unknown && first.dtype != values::Dtype::unknown && act->dtype != first.dtype; }
+  bool is_of_root() const { return !has_root(*act->info) || act->root == rank; }  // of those with a root only that one has a list
+  Verdict tell_groups();
+  Verdict tell_no_member();
+  Verdict tell_roots();
+  Verdict tell_order();
+  Verdict tell_sizes();
+  Verdict tell_lists();
+  Verdict tell_list_length();
+  Verdict tell_one_for_all();
+  Verdict tell_joined();
+
+  Verdict told(Cause cause, std::string text) {
+    mismatch.cause = cause;
+    mismatch.text = std::move(text);
+    return Verdict::told;
+  }
+  void relate_first() {
+    if (!(first.place == act->place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
+  }
+  std::string call() const { return call_text(mismatch.name); }
+  static std::string count(std::int64_t number, const char* noun) { return std::to_string(number) + " " + noun + plural(static_cast<std::size_t>(number)); }
+
+  const Story& story;
+  Mismatch& mismatch;
+  const Act& first;
+  const int first_rank;
+  const std::string her;
+  const Act* act = nullptr;
+  int rank = 0;
+  std::string me;
+};
+
+Meeting::Verdict Meeting::judge(int of_rank, const Act& of_act) {
+  act = &of_act;
+  rank = of_rank;
+  me = "rank " + std::to_string(rank);
+  if (differ_in_groups()) return tell_groups();
+  if (root_is_no_member()) return tell_no_member();
+  if (act->root && first.root && *act->root != *first.root) return tell_roots();
+  if (sizes_differ() && same_tensors(story, rank, first_rank, act->group)) return tell_order();
+  if (sizes_differ() || types_differ()) {
+    if (by_what_was_gathered(story, rank, *act) || by_what_was_gathered(story, first_rank, first)) return Verdict::fits;
+    return tell_sizes();
+  }
+  if (act->objects && first.objects && *act->objects != *first.objects) return tell_lists();
+  if (act->list_length && is_of_root() && *act->list_length != static_cast<std::int64_t>(act->members.size())) return tell_list_length();
+  if (act->one_for_all && is_of_root()) return tell_one_for_all();
+  if (act->joined && act->elements && *act->joined != *act->elements * static_cast<std::int64_t>(act->members.size())) return tell_joined();
+  return Verdict::fits;
+}
+
+// Groups of one rank each connect nobody.
+bool Meeting::differ_in_groups() const { return act->makes_group && act->made != first.made && !act->made.empty() && !first.made.empty() && (act->made.size() > 1 || first.made.size() > 1); }
+
+Meeting::Verdict Meeting::tell_groups() {
+  story.place(mismatch, *act);
+  return told(Cause::making_groups, "All ranks must create the same groups in the same order: here " + me + " creates one of " + rank_words(act->made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) +
+                                        ". They wait for each other, or the group connects other ranks than are meant.");
+}
+
+Meeting::Verdict Meeting::tell_no_member() {
+  if (*act->root >= story.size() || *act->root < 0) return Verdict::open;
+  story.place(mismatch, *act);
+  return told(Cause::root, "Rank " + std::to_string(*act->root) + ", which " + call() + " is told to use here on " + me + ", is no member of the group of " + rank_words(act->members, 0) + ": src and dst are ranks of the whole job.");
+}
+
+Meeting::Verdict Meeting::tell_roots() {
+  story.place(mismatch, *act);
+  told(Cause::root, "The ranks disagree about the root of this " + call() + ": it is rank " + std::to_string(*act->root) + " on " + me + " and rank " + std::to_string(*first.root) + " on " + her + ".");
+  if (const std::string& where = act->root_where.empty() ? first.root_where : act->root_where; !where.empty()) {
+    mismatch.text.back() = ',';
+    mismatch.text += " where " + where + ".";
+    mismatch.certain = false;
+    mismatch.by_surprise = true;
+  }
+  relate_first();
+  return Verdict::told;
+}
+
+Meeting::Verdict Meeting::tell_order() {
+  story.place(mismatch, *act);
+  return told(Cause::order, "The ranks go through their tensors in different orders: in this " + call() + " a tensor of " + count(*act->elements, "element") + " on " + me + " meets one of " + std::to_string(*first.elements) + " on " + her + ".");
+}
+
+Meeting::Verdict Meeting::tell_sizes() {
+  story.place(mismatch, *act);
+  if (sizes_differ()) told(Cause::size, "The tensors of this " + call() + " differ in size: " + count(*act->elements, "element") + " on " + me + ", " + std::to_string(*first.elements) + " on " + her + ".");
+  else told(Cause::size, "The tensors of this " + call() + " differ in dtype: " + std::string(name(act->dtype)) + " on " + me + ", " + std::string(name(first.dtype)) + " on " + her + ".");
+  relate_first();
+  return Verdict::told;
+}
+
+Meeting::Verdict Meeting::tell_lists() {
+  story.place(mismatch, *act);
+  told(Cause::size, "The lists of this " + call() + " differ in length: " + count(*act->objects, "object") + " on " + me + ", " + count(*first.objects, "object") + " on " + her + ". Give every rank a list of the same length.");
+  relate_first();
+  return Verdict::told;
+}
+
+Meeting::Verdict Meeting::tell_list_length() {
+  story.place(mismatch, *act);
+  if (act->members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act->list_length;
+  return told(Cause::size, "The list of this " + call() + " has " + count(*act->list_length, "item") + " on " + me + ", and the group has " + std::to_string(act->members.size()) + " ranks: one for each is needed.");
+}
+
+Meeting::Verdict Meeting::tell_one_for_all() {
+  story.place(mismatch, *act);
+  mismatch.certain = false;
+  return told(Cause::size, "Every item of this list is the same tensor: `[buffer] * n` makes one buffer, in which the part of the last rank is written over those of all others. Make one for each rank, `[torch.empty_like(x) for _ in range(n)]`.");
+}
+
+Meeting::Verdict Meeting::tell_joined() {
+  story.place(mismatch, *act);
+  // A job of one rank needs no collective.
+  if (act->members.size() == static_cast<std::size_t>(story.size()) && *act->elements > 0 && *act->joined % *act->elements == 0 && *act->joined > *act->elements) mismatch.made_for = *act->joined / *act->elements;
+  const auto ranks = static_cast<std::int64_t>(act->members.size());
+  return told(Cause::size, "The tensor of this " + call() + " that has a part for each rank has " + count(*act->joined, "element") + " on " + me + ", and " + std::to_string(ranks) + " ranks with " + std::to_string(*act->elements) +
+                               " each make " + std::to_string(*act->elements * ranks) + ".");
+}
+
 } // namespace
 
 bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
@@ -39,106 +172,21 @@ bool unequal(const Story& story, Mismatch& mismatch, bool stops) {
   for (int rank = 0; rank < story.size(); ++rank) {
     std::map<std::string, std::size_t> entered;
     for (const Act& act : story.trace(rank).acts)
-      if (act.what == Act::What::collective && is_member(act, rank))
-        meetings[{act.group, entered[act.group]++}][rank] = &act;
+      if (act.what == Act::What::collective && is_member(act, rank)) meetings[{act.group, entered[act.group]++}][rank] = &act;
   }
   std::set<std::string> apart;  // groups whose ranks have parted
   for (const auto& [key, meeting] : meetings) {
     const Act& first = *meeting.begin()->second;
-    const int first_rank = meeting.begin()->first;
     if (stops) {
-      const bool together = !apart.contains(key.first) && meeting.size() == first.members.size() &&
-                            std::all_of(meeting.begin(), meeting.end(), [&](const auto& each) { return each.second->site == first.site; });
+      const bool together = !apart.contains(key.first) && meeting.size() == first.members.size() && std::ranges::all_of(meeting, [&](const auto& each) { return each.second->site == first.site; });
       if (!together) {
         apart.insert(key.first);
         continue;
       }
     }
-    for (const auto& [rank, pointer] : meeting) {
-      const Act& act = *pointer;
-      const std::string me = "rank " + std::to_string(rank), her = "rank " + std::to_string(first_rank);
-      // Groups of one rank each connect nobody.
-      if (act.makes_group && act.made != first.made && !act.made.empty() && !first.made.empty() && (act.made.size() > 1 || first.made.size() > 1)) {
-        mismatch.cause = Cause::making_groups;
-        story.place(mismatch, act);
-        mismatch.text = "All ranks must create the same groups in the same order: here " + me + " creates one of " + rank_words(act.made, 0) + ", and " + her + " at the same time one of " + rank_words(first.made, 0) + ". They wait for each other, or the group connects other ranks than are meant.";
-        return true;
-      }
-      if (act.root && !is_member(act, static_cast<int>(*act.root))) {
-        if (*act.root >= story.size() || *act.root < 0) return false;
-        mismatch.cause = Cause::root;
-        story.place(mismatch, act);
-        mismatch.text = "Rank " + std::to_string(*act.root) + ", which " + call_text(mismatch.name) + " is told to use here on " + me + ", is no member of the group of " + rank_words(act.members, 0) +
-                        ": src and dst are ranks of the whole job.";
-        return true;
-      }
-      if (act.root && first.root && *act.root != *first.root) {
-        mismatch.cause = Cause::root;
-        story.place(mismatch, act);
-        mismatch.text = "The ranks disagree about the root of this " + call_text(mismatch.name) + ": it is rank " + std::to_string(*act.root) + " on " + me + " and rank " + std::to_string(*first.root) + " on " + her + ".";
-        if (const std::string& where = act.root_where.empty() ? first.root_where : act.root_where; !where.empty()) {
-          mismatch.text.back() = ',';
-          mismatch.text += " where " + where + ".";
-          mismatch.certain = false;
-          mismatch.by_surprise = true;
-        }
-        if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
-        return true;
-      }
-      const bool sizes_differ = act.elements && first.elements && *act.elements != *first.elements && act.list_even && first.list_even && !act.info->own_sizes;
-      const bool types_differ = act.dtype != values::Dtype::unknown && first.dtype != values::Dtype::unknown && act.dtype != first.dtype;
-      if (sizes_differ && same_tensors(story, rank, first_rank, key.first)) {
-        mismatch.cause = Cause::order;
-        story.place(mismatch, act);
-        mismatch.text = "The ranks go through their tensors in different orders: in this " + call_text(mismatch.name) + " a tensor of " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me +
-                        " meets one of " + std::to_string(*first.elements) + " on " + her + ".";
-        return true;
-      }
-      if ((sizes_differ || types_differ) && (by_what_was_gathered(story, rank, act) || by_what_was_gathered(story, first_rank, first))) continue;
-      if (sizes_differ || types_differ) {
-        mismatch.cause = Cause::size;
-        story.place(mismatch, act);
-        if (sizes_differ) mismatch.text = "The tensors of this " + call_text(mismatch.name) + " differ in size: " + std::to_string(*act.elements) + " element" + plural(static_cast<std::size_t>(*act.elements)) + " on " + me + ", " + std::to_string(*first.elements) + " on " + her + ".";
-        else mismatch.text = "The tensors of this " + call_text(mismatch.name) + " differ in dtype: " + std::string(name(act.dtype)) + " on " + me + ", " + std::string(name(first.dtype)) + " on " + her + ".";
-        if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
-        return true;
-      }
-      if (act.objects && first.objects && *act.objects != *first.objects) {
-        const auto objects = [](std::int64_t count) { return std::to_string(count) + " object" + plural(static_cast<std::size_t>(count)); };
-        mismatch.cause = Cause::size;
-        story.place(mismatch, act);
-        mismatch.text = "The lists of this " + call_text(mismatch.name) + " differ in length: " + objects(*act.objects) + " on " + me + ", " + objects(*first.objects) + " on " + her + ". Give every rank a list of the same length.";
-        if (!(first.place == act.place)) mismatch.related.push_back({first.place, "where " + her + " enters it"});
-        return true;
-      }
-      // Of those with a root only that one has a list.
-      const bool needs_list = act.list_length && (!has_root(*act.info) || act.root == rank);
-      if (needs_list && *act.list_length != static_cast<std::int64_t>(act.members.size())) {
-        mismatch.cause = Cause::size;
-        story.place(mismatch, act);
-        if (act.members.size() == static_cast<std::size_t>(story.size())) mismatch.made_for = act.list_length;
-        mismatch.text = "The list of this " + call_text(mismatch.name) + " has " + std::to_string(*act.list_length) + " item" + plural(static_cast<std::size_t>(*act.list_length)) + " on " + me + ", and the group has " +
-                        std::to_string(act.members.size()) + " ranks: one for each is needed.";
-        return true;
-      }
-      if (act.one_for_all && (!has_root(*act.info) || act.root == rank)) {
-        mismatch.cause = Cause::size;
-        mismatch.certain = false;
-        story.place(mismatch, act);
-        mismatch.text = "Every item of this list is the same tensor: `[buffer] * n` makes one buffer, in which the part of the last rank is written over those of all others. Make one for each rank, `[torch.empty_like(x) for _ in range(n)]`.";
-        return true;
-      }
-      const auto ranks = static_cast<std::int64_t>(act.members.size());
-      if (act.joined && act.elements && *act.joined != *act.elements * ranks) {
-        mismatch.cause = Cause::size;
-        story.place(mismatch, act);
-        // A job of one rank needs no collective.
-        if (act.members.size() == static_cast<std::size_t>(story.size()) && *act.elements > 0 && *act.joined % *act.elements == 0 && *act.joined > *act.elements) mismatch.made_for = *act.joined / *act.elements;
-        mismatch.text = "The tensor of this " + call_text(mismatch.name) + " that has a part for each rank has " + std::to_string(*act.joined) + " element" + plural(static_cast<std::size_t>(*act.joined)) + " on " + me + ", and " +
-                        std::to_string(ranks) + " ranks with " + std::to_string(*act.elements) + " each make " + std::to_string(*act.elements * ranks) + ".";
-        return true;
-      }
-    }
+    Meeting judged(story, mismatch, first, meeting.begin()->first);
+    for (const auto& [rank, act] : meeting)
+      if (const Meeting::Verdict verdict = judged.judge(rank, *act); verdict != Meeting::Verdict::fits) return verdict == Meeting::Verdict::told;
   }
   return false;
 }

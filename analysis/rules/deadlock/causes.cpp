@@ -108,233 +108,14 @@ private:
     return nullptr;
   }
 
-  // Two ranks of a group, of which one waits for the other: what has one of them that the other has not?
   bool refuse() {
     refused_ = true;
     return false;
   }
-  bool side_by_side(const std::string& group, int a, int b, Mismatch& mismatch) {
-    const auto left = extras(story_.trace(a), story_.trace(b), group);
-    if (left.empty()) return false;
-    // A group that is missing comes before what it leads to.
-    const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return story_.trace(each.of_first ? a : b).acts[each.act].makes_group; });
-    // So does what an exception leads to, of what the two have alone at the same point.
-    const auto other_side = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return each.of_first != left.front().of_first; });
-    const auto in_handler = [&](const Extra& each) {
-      const Trace& own = story_.trace(each.of_first ? a : b);
-      const auto& turns = own.acts[each.act].turns;
-      return std::any_of(turns.begin(), turns.end(), [&](std::size_t turn) { return own.decisions[turn].attempt && !own.decisions[turn].yes; });
-    };
-    const Extra& extra = missing_group != left.end()                                                           ? *missing_group
-                         : other_side != left.end() && in_handler(*other_side) && !in_handler(left.front()) ? *other_side
-                                                                                                               : left.front();
-    const int owner = extra.of_first ? a : b, other = extra.of_first ? b : a;
-    const Act& act = story_.trace(owner).acts[extra.act];
-    const auto& members = player_.members(group);
-    // Who else makes this call?
-    std::vector<int> entering;
-    for (const int rank : members)
-      if (std::any_of(story_.trace(rank).acts.begin(), story_.trace(rank).acts.end(), [&](const Act& each) { return each.site == act.site && same_rounds(each.rounds, act.rounds); })) entering.push_back(rank);
-    mismatch.ranks = entering;
-    const auto next_of_other = [&]() -> const Act* {
-      for (std::size_t i = extra.before; i < story_.trace(other).acts.size(); ++i)
-        if (story_.trace(other).acts[i].what == Act::What::collective && story_.trace(other).acts[i].group == group) return &story_.trace(other).acts[i];
-      return nullptr;
-    };
-    const Act* next = next_of_other();
 
-    // Is there a branch around it of which the other took the other side?
-    const Decision* guard = nullptr;
-    bool by_rank = false;
-    for (const std::size_t turn : act.turns) {
-      const Decision& mine = story_.trace(owner).decisions[turn];
-      const Decision* theirs = decided(story_.trace(other), mine);
-      if (!theirs) break;
-      // What the body of a try did before it failed did not hang on its failing.
-      if (mine.attempt && !mine.yes && extra.act < mine.handled_from) continue;
-      if (theirs->yes != mine.yes) {
-        guard = &mine;
-        by_rank = story_.parted_by_rank(mine, *theirs);
-        break;
-      }
-    }
-    if (guard && !by_rank && (guard->local || guard->unseen)) {
-      if (!guard->local || guard->unseen) return refuse();
-      if (!story_.of_own_data(guard->place)) return refuse();
-      mismatch.cause = Cause::local;
-      const auto [where, calls] = seen_from(act, *guard);
-      mismatch.whole_job = group == "world";
-      return tell_local(guard->place, where, calls, owner, other, act, mismatch);
-    }
-    // Who ends in an exception does not come to it for that reason, whatever it decided before.
-    if (guard && !guard->attempt && story_.trace(other).raised) return refuse();
-    // Where the run for all ranks knows the answer, what a rank's own run made of it does not count.
-    if (guard && guard->branch && !guard->open && !story_.of_main(*guard->branch, guard->place)) return refuse();
-    // The same call elsewhere among what the other has alone: then it is the order that differs.
-    const Extra* swapped = nullptr;
-    for (const Extra& each : left)
-      if (each.of_first != extra.of_first) {
-        const Act& theirs = story_.trace(other).acts[each.act];
-        if (same_kind(theirs, act) || (guard && each.before <= extra.act + 1)) {
-          swapped = &each;
-          break;
-        }
-      }
-    if (act.makes_group) {
-      mismatch.cause = Cause::making_groups;
-    } else if (swapped) {
-      mismatch.cause = Cause::order;
-    } else if (const auto left_by = exit_of(owner, other, extra).leaving; group == "world" && is_subgroup(entering) && !(left_by && left_by->fails) && !knows_group(owner, other, extra, entering)) {
-      mismatch.cause = Cause::other_group;
-    } else if (guard && guard->attempt) {
-      const bool surprise = guard->surprise || decided(story_.trace(other), *guard)->surprise;
-      // Who raises again means to end the job.
-      if (surprise && guard->yes && story_.trace(other).raised) return refuse();
-      // Of a try around calls whose failure nothing comes after the handler means to end the job, too.
-      const auto& failing = story_.trace(guard->yes ? other : owner);
-      const auto tried = static_cast<std::size_t>(decided(failing, *guard) - failing.decisions.data());
-      if (surprise && guard->yes && failing.acts.size() <= failing.decisions[tried].handled_from && act.own_calls != guard->own_calls) return refuse();
-      // What a rank raises by its own data is as much of a surprise.
-      bool by_own_data = false;
-      for (const Leaving& exit : failing.exits) {
-        const auto inside = exit.caught ? std::find(exit.turns.begin(), exit.turns.end(), tried) : exit.turns.end();
-        for (auto turn = inside; turn != exit.turns.end(); ++turn) {
-          const Decision& by = failing.decisions[*turn];
-          if (!by.open || by.attempt) continue;
-          const auto* branch = by.branch ? story_.of_main(*by.branch, by.place) : nullptr;
-          // Of what is dealt out the first ranks have most.
-          const bool first = (guard->yes ? owner : other) < (guard->yes ? other : owner);
-          const bool of_parts = first && branch && !branch->stmt && story_.record.symbols.sharing(branch->condition) == symbolic::Sharing::divergent;
-          if (!by.local || by.unseen || !(of_parts || story_.of_own_data(by.place))) return refuse();
-          by_own_data = true;
-        }
-      }
-      // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what they exchange decides.
-      if (guard->yes && next && same_kind(*next, act) && next->rounds.size() > act.rounds.size()) return refuse();
-      mismatch.cause = Cause::handler;
-      mismatch.by_surprise = surprise || by_own_data;
-      story_.place(mismatch, act);
-      std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
-      mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its `try` raises, and rank " + std::to_string(owner) + " waits in it forever."
-                                 : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its `try` raised: rank " + std::to_string(other) + " had none, and " +
-                                       (next ? "goes on to " + call_text(next->name) + story_.at_line(next->place) : std::string("never enters it")) + ".";
-      mismatch.related.push_back({guard->place, "the try"});
-      return true;
-    } else if (guard) {
-      mismatch.cause = Cause::guard;
-    } else if (const auto [exit, condition, own_condition] = exit_of(owner, other, extra); exit) {
-      mismatch.exit = exit->kind;
-      mismatch.condition = condition;
-      mismatch.whole_job = group == "world";
-      mismatch.missed = static_cast<int>(left.size());
-      if (exit->fails) mismatch.severity = Severity::information;
-      if (own_condition) {
-        if (!story_.of_own_data(condition)) return refuse();
-        mismatch.cause = Cause::local;
-        return tell_local(condition, exit->place, exit->calls, owner, other, act, mismatch);
-      }
-      const auto& decisions = story_.trace(other).decisions;
-      const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
-      for (const std::size_t turn : exit->turns) mismatch.by_surprise = mismatch.by_surprise || (decisions[turn].surprise && !decisions[turn].yes);
-      if (mismatch.by_surprise && exit->kind == ExitKind::return_ && story_.trace(other).acts.size() <= exit->at && act.calls != exit->calls) return refuse();
-      if (exit->kind == ExitKind::raise) {
-        // Who raises again means to end the job. What raises by what is not known here may not raise at all.
-        if (handling) return refuse();
-        for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
-      }
-      mismatch.cause = handling ? Cause::handler : Cause::exit;
-      return tell_exit(*exit, owner, act, mismatch);
-    } else if (const auto loop = shorter_loop(act, other)) {
-      if (loop->stands_for_many) return refuse();  // its one round says nothing of how many there are
-      mismatch.cause = Cause::rounds;
-      story_.place(mismatch, act);
-      mismatch.place = loop->place;
-      mismatch.calls = loop->calls;
-      mismatch.text = "Rank " + std::to_string(owner) + " runs more iterations of this loop than rank " + std::to_string(other) + ", which runs " + std::to_string(loop->rounds) +
-                      ", and waits forever in " + call_text(mismatch.name) + story_.at_line(act.place) + ": " + story_.doing(other, stop_.at) + ". Give every rank the same number of iterations.";
-      mismatch.event = story_.of_main(act);
-      mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
-      return true;
-    } else {
-      // Nothing that was seen parts them: then it may be what is not known.
-      // What all ranks decide alike parts nobody, as long as no loop of many rounds lies behind them.
-      for (const int rank : {owner, other}) {
-        const Trace& own = story_.trace(rank);
-        for (const Decision& decision : own.decisions) {
-          if (!decision.open) continue;
-          const Decision* same = decided(story_.trace(rank == owner ? other : owner), decision);
-          if (decision.local || decision.unseen || decision.surprise || (same && same->yes != decision.yes)) return refuse();
-        }
-        const bool any_open = std::ranges::any_of(own.decisions, &Decision::open);
-        const bool behind_many = std::ranges::any_of(own.loops, [&](const LoopRun& each) {
-          return each.stands_for_many && !each.silent && std::ranges::none_of(act.rounds, [&](const Round& round) { return round.site == each.site && round.nth == each.nth; });
-        });
-        if (any_open && behind_many) return refuse();
-      }
-      mismatch.cause = Cause::guard;
-    }
-    story_.place(mismatch, act);
-    mismatch.event = story_.of_main(act);
-    const std::string owner_words = "rank " + std::to_string(owner), other_words = "rank " + std::to_string(other);
-    if (guard && mismatch.cause == Cause::making_groups) {
-      std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
-      if (guard->branch) mismatch.guard = story_.of_main(*guard->branch, mismatch.place);
-      mismatch.guard_side = guard->yes;
-    }
-    switch (mismatch.cause) {
-    case Cause::guard:
-      if (guard) {
-        std::tie(mismatch.place, mismatch.calls) = seen_from(act, *guard);
-        mismatch.guard = story_.of_main(*guard->branch, mismatch.place);
-        mismatch.guard_side = guard->yes;
-      }
-      if (next) mismatch.next_of_others = story_.of_main(*next);
-      mismatch.text = enter_alone(entering) + call_text(mismatch.name) + waits_forever(entering) +
-                      (next && next->place == act.place ? other_words + " enters it one time fewer"
-                       : !next && times_entered(other, act) > 0 ? other_words + " enters it " + (times_entered(owner, act) == times_entered(other, act) + 1 ? "one time fewer" : "fewer times")
-                       : next ? other_words + " goes on to " + (next->name == act.name ? "another " + call_text(without_article(act.name)) : call_text(next->name)) + story_.at_line(next->place) : story_.doing(other, stop_.at)) + ".";
-      break;
-    case Cause::order: {
-      // Where the paths to what comes first and to what comes next part.
-      const Act* following = nullptr;
-      for (std::size_t i = extra.act + 1; i < story_.trace(owner).acts.size() && !following; ++i)
-        if (story_.trace(owner).acts[i].what == Act::What::collective && story_.trace(owner).acts[i].group == group) following = &story_.trace(owner).acts[i];
-      if (following) {
-        std::vector<const CallSite*> around;
-        for (const CallSite* site = following->own_calls; site; site = site->outer) around.push_back(site);
-        const CallSite *own = act.own_calls, *calls = act.calls;
-        // … unless that is where the guard stands.
-        while (own && (!guard || own != guard->own_calls) && own->outer && (!guard || own->outer != guard->own_calls) && std::find(around.begin(), around.end(), own) == around.end()) {
-          mismatch.place = calls->place;
-          own = own->outer;
-          calls = calls->outer;
-        }
-        mismatch.calls = calls;
-      }
-      const Act* theirs = swapped ? &story_.trace(other).acts[swapped->act] : next;
-      mismatch.text = "The ranks enter collectives in different orders: " + owner_words + " enters " + call_text(mismatch.name) + " here" +
-                      (next ? ", where " + other_words + " enters " + call_text(next->name) + story_.at_line(next->place) : std::string()) + ". They wait for each other forever, or exchange garbage.";
-      if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words + " enters " + call_text(theirs->name) + " here"});
-      break;
-    }
-    case Cause::making_groups:
-      mismatch.text = "All ranks, members or not, must create process groups together and in the same order: " + owner_words + " calls " + call_text(mismatch.name) + " here, and " + other_words +
-                      (next ? " goes on to " + call_text(next->name) + story_.at_line(next->place) : " never does") + ". ";
-      if (numbers_fit()) {
-        mismatch.severity = Severity::warning;
-        mismatch.text += "PyTorch before 2.1 waits here forever; later ones give the next groups of these ranks different numbers. ";
-      }
-      mismatch.text += "Create every group on every rank.";
-      break;
-    case Cause::other_group:
-      mismatch.text = "This " + call_text(mismatch.name) + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) +
-                      (entering.size() == 1 ? " enters" : " enter") + " it, the members of a smaller group: " + (next ? other_words + " goes on to " + call_text(next->name) + story_.at_line(next->place) : story_.doing(other, stop_.at)) +
-                      ". Pass that group.";
-      break;
-    default: break;
-    }
-    return true;
-  }
+  // Two ranks of a group, of which one waits for the other: what has one of them that the other has not?
+  class Pair;
+  bool side_by_side(const std::string& group, int a, int b, Mismatch& mismatch);
 
   // Are these the members of a group that the program has made, and more than one?
   bool is_subgroup(const std::vector<int>& ranks) const {
@@ -509,6 +290,308 @@ private:
   const Stop& stop_;
   bool refused_ = false;  // something parts the ranks, and it is not known well enough
 };
+
+// One call of one of the two that the other lacks: by which choice, way out, exception or round they part, and how that is told.
+class Search::Pair {
+public:
+  Pair(Search& whole, const std::string& name, int a, int b, const std::vector<Extra>& differences, Mismatch& into)
+      : search(whole), group(name), left(differences), mismatch(into), extra(first_of(whole, a, b, differences)), owner(extra.of_first ? a : b), other(extra.of_first ? b : a),
+        act(whole.story_.trace(owner).acts[extra.act]) {}
+  bool explain();
+
+private:
+  static const Extra& first_of(const Search& search, int a, int b, const std::vector<Extra>& left);
+  std::vector<int> ranks_that_enter() const;
+  const Act* next_of(int rank, std::size_t from) const;
+  void find_guard();
+  const Extra* same_elsewhere() const;
+  bool by_own_choice();
+  bool is_of_smaller_group() const;
+  bool by_attempt();
+  bool by_exit(const Exit& way);
+  bool by_rounds(const LoopRun& loop);
+  bool may_be_unknown() const;
+  void go_out_to_where_paths_part();
+  void stand_at_guard();
+  std::string where_other_goes() const { return next ? other_words() + " goes on to " + call_text(next->name) + search.story_.at_line(next->place) : search.story_.doing(other, search.stop_.at); }
+  bool word();
+  void word_guard();
+  void word_order();
+  void word_making_groups();
+  void word_other_group();
+  std::string owner_words() const { return "rank " + std::to_string(owner); }
+  std::string other_words() const { return "rank " + std::to_string(other); }
+
+  Search& search;
+  const std::string& group;
+  const std::vector<Extra>& left;  // what one of the two has alone
+  Mismatch& mismatch;
+  const Extra& extra;  // that is told of
+  const int owner, other;
+  const Act& act;
+  std::vector<int> entering = {};     // ranks that make the call
+  const Act* next = nullptr;          // what the other makes in its place
+  const Decision* guard = nullptr;    // by which the two part
+  bool by_rank = false;               // it is about their numbers
+  const Extra* swapped = nullptr;     // the same call, where the other has it alone
+};
+
+bool Search::side_by_side(const std::string& group, int a, int b, Mismatch& mismatch) {
+  const auto left = extras(story_.trace(a), story_.trace(b), group);
+  return !left.empty() && Pair(*this, group, a, b, left, mismatch).explain();
+}
+
+const Extra& Search::Pair::first_of(const Search& search, int a, int b, const std::vector<Extra>& left) {
+  // A group that is missing comes before what it leads to.
+  const auto missing_group = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return search.story_.trace(each.of_first ? a : b).acts[each.act].makes_group; });
+  // So does what an exception leads to, of what the two have alone at the same point.
+  const auto other_side = std::find_if(left.begin(), left.end(), [&](const Extra& each) { return each.of_first != left.front().of_first; });
+  const auto in_handler = [&](const Extra& each) {
+    const Trace& own = search.story_.trace(each.of_first ? a : b);
+    const auto& turns = own.acts[each.act].turns;
+    return std::any_of(turns.begin(), turns.end(), [&](std::size_t turn) { return own.decisions[turn].attempt && !own.decisions[turn].yes; });
+  };
+  return missing_group != left.end()                                                           ? *missing_group
+                       : other_side != left.end() && in_handler(*other_side) && !in_handler(left.front()) ? *other_side
+                                                                                                             : left.front();
+}
+
+bool Search::Pair::explain() {
+  mismatch.ranks = entering = ranks_that_enter();
+  next = next_of(other, extra.before);
+  find_guard();
+  if (guard && !by_rank && (guard->local || guard->unseen)) return by_own_choice();
+  // Who ends in an exception does not come to it for that reason, whatever it decided before.
+  if (guard && !guard->attempt && search.story_.trace(other).raised) return search.refuse();
+  // Where the run for all ranks knows the answer, what a rank's own run made of it does not count.
+  if (guard && guard->branch && !guard->open && !search.story_.of_main(*guard->branch, guard->place)) return search.refuse();
+  swapped = same_elsewhere();
+  if (act.makes_group) mismatch.cause = Cause::making_groups;
+  else if (swapped) mismatch.cause = Cause::order;
+  else if (is_of_smaller_group()) mismatch.cause = Cause::other_group;
+  else if (guard && guard->attempt) return by_attempt();
+  else if (guard) mismatch.cause = Cause::guard;
+  else if (const Exit way = search.exit_of(owner, other, extra); way.leaving) return by_exit(way);
+  else if (const auto loop = search.shorter_loop(act, other)) return by_rounds(*loop);
+  else if (may_be_unknown()) return search.refuse();
+  else mismatch.cause = Cause::guard;
+  return word();
+}
+
+std::vector<int> Search::Pair::ranks_that_enter() const {
+  std::vector<int> ranks;
+  for (const int rank : search.player_.members(group))
+    if (std::ranges::any_of(search.story_.trace(rank).acts, [&](const Act& each) { return each.site == act.site && same_rounds(each.rounds, act.rounds); })) ranks.push_back(rank);
+  return ranks;
+}
+
+// The next collective of the group.
+const Act* Search::Pair::next_of(int rank, std::size_t from) const {
+  const auto& acts = search.story_.trace(rank).acts;
+  for (std::size_t i = from; i < acts.size(); ++i)
+    if (acts[i].what == Act::What::collective && acts[i].group == group) return &acts[i];
+  return nullptr;
+}
+
+// Is there a branch around it of which the other took the other side?
+void Search::Pair::find_guard() {
+  for (const std::size_t turn : act.turns) {
+    const Decision& mine = search.story_.trace(owner).decisions[turn];
+    const Decision* theirs = search.decided(search.story_.trace(other), mine);
+    if (!theirs) return;
+    // What the body of a try did before it failed did not hang on its failing.
+    if (mine.attempt && !mine.yes && extra.act < mine.handled_from) continue;
+    if (theirs->yes == mine.yes) continue;
+    guard = &mine;
+    by_rank = search.story_.parted_by_rank(mine, *theirs);
+    return;
+  }
+}
+
+// The same call elsewhere among what the other has alone: then it is the order that differs.
+const Extra* Search::Pair::same_elsewhere() const {
+  for (const Extra& each : left) {
+    if (each.of_first == extra.of_first) continue;
+    if (same_kind(search.story_.trace(other).acts[each.act], act) || (guard && each.before <= extra.act + 1)) return &each;
+  }
+  return nullptr;
+}
+
+bool Search::Pair::by_own_choice() {
+  if (!guard->local || guard->unseen || !search.story_.of_own_data(guard->place)) return search.refuse();
+  mismatch.cause = Cause::local;
+  const auto [where, calls] = Search::seen_from(act, *guard);
+  mismatch.whole_job = group == "world";
+  return search.tell_local(guard->place, where, calls, owner, other, act, mismatch);
+}
+
+bool Search::Pair::is_of_smaller_group() const {
+  const Leaving* left_by = search.exit_of(owner, other, extra).leaving;
+  return group == "world" && search.is_subgroup(entering) && !(left_by && left_by->fails) && !search.knows_group(owner, other, extra, entering);
+}
+
+bool Search::Pair::by_attempt() {
+  const bool surprise = guard->surprise || search.decided(search.story_.trace(other), *guard)->surprise;
+  // Who raises again means to end the job.
+  if (surprise && guard->yes && search.story_.trace(other).raised) return search.refuse();
+  // Of a try around calls whose failure nothing comes after the handler means to end the job, too.
+  const auto& failing = search.story_.trace(guard->yes ? other : owner);
+  const auto tried = static_cast<std::size_t>(search.decided(failing, *guard) - failing.decisions.data());
+  if (surprise && guard->yes && failing.acts.size() <= failing.decisions[tried].handled_from && act.own_calls != guard->own_calls) return search.refuse();
+  // What a rank raises by its own data is as much of a surprise.
+  bool by_own_data = false;
+  for (const Leaving& exit : failing.exits) {
+    const auto inside = exit.caught ? std::find(exit.turns.begin(), exit.turns.end(), tried) : exit.turns.end();
+    for (auto turn = inside; turn != exit.turns.end(); ++turn) {
+      const Decision& by = failing.decisions[*turn];
+      if (!by.open || by.attempt) continue;
+      const auto* branch = by.branch ? search.story_.of_main(*by.branch, by.place) : nullptr;
+      // Of what is dealt out the first ranks have most.
+      const bool first = (guard->yes ? owner : other) < (guard->yes ? other : owner);
+      const bool of_parts = first && branch && !branch->stmt && search.story_.record.symbols.sharing(branch->condition) == symbolic::Sharing::divergent;
+      if (!by.local || by.unseen || !(of_parts || search.story_.of_own_data(by.place))) return search.refuse();
+      by_own_data = true;
+    }
+  }
+  // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what they exchange decides.
+  if (guard->yes && next && same_kind(*next, act) && next->rounds.size() > act.rounds.size()) return search.refuse();
+  mismatch.cause = Cause::handler;
+  mismatch.by_surprise = surprise || by_own_data;
+  search.story_.place(mismatch, act);
+  std::tie(mismatch.place, mismatch.calls) = Search::seen_from(act, *guard);
+  mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) + " when its `try` raises, and rank " + std::to_string(owner) + " waits in it forever."
+                             : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) + " only because its `try` raised: rank " + std::to_string(other) + " had none, and " +
+                                   (next ? "goes on to " + call_text(next->name) + search.story_.at_line(next->place) : std::string("never enters it")) + ".";
+  mismatch.related.push_back({guard->place, "the try"});
+  return true;
+}
+
+bool Search::Pair::by_exit(const Exit& way) {
+  const auto& [exit, condition, own_condition] = way;
+  mismatch.exit = exit->kind;
+  mismatch.condition = condition;
+  mismatch.whole_job = group == "world";
+  mismatch.missed = static_cast<int>(left.size());
+  if (exit->fails) mismatch.severity = Severity::information;
+  if (own_condition) {
+    if (!search.story_.of_own_data(condition)) return search.refuse();
+    mismatch.cause = Cause::local;
+    return search.tell_local(condition, exit->place, exit->calls, owner, other, act, mismatch);
+  }
+  const auto& decisions = search.story_.trace(other).decisions;
+  const bool handling = std::any_of(exit->turns.begin(), exit->turns.end(), [&](std::size_t turn) { return decisions[turn].attempt && !decisions[turn].yes; });
+  for (const std::size_t turn : exit->turns) mismatch.by_surprise = mismatch.by_surprise || (decisions[turn].surprise && !decisions[turn].yes);
+  if (mismatch.by_surprise && exit->kind == ExitKind::return_ && search.story_.trace(other).acts.size() <= exit->at && act.calls != exit->calls) return search.refuse();
+  if (exit->kind == ExitKind::raise) {
+    // Who raises again means to end the job. What raises by what is not known here may not raise at all.
+    if (handling) return search.refuse();
+    for (const std::size_t turn : exit->turns) mismatch.certain = mismatch.certain && !decisions[turn].open;
+  }
+  mismatch.cause = handling ? Cause::handler : Cause::exit;
+  return search.tell_exit(*exit, owner, act, mismatch);
+}
+
+bool Search::Pair::by_rounds(const LoopRun& loop) {
+  if (loop.stands_for_many) return search.refuse();  // its one round says nothing of how many there are
+  mismatch.cause = Cause::rounds;
+  search.story_.place(mismatch, act);
+  mismatch.place = loop.place;
+  mismatch.calls = loop.calls;
+  mismatch.text = "Rank " + std::to_string(owner) + " runs more iterations of this loop than rank " + std::to_string(other) + ", which runs " + std::to_string(loop.rounds) +
+                  ", and waits forever in " + call_text(mismatch.name) + search.story_.at_line(act.place) + ": " + search.story_.doing(other, search.stop_.at) + ". Give every rank the same number of iterations.";
+  mismatch.event = search.story_.of_main(act);
+  mismatch.related.push_back({act.place, call_text(mismatch.name) + " is entered here"});
+  return true;
+}
+
+// Nothing that was seen parts them: then it may be what is not known.
+bool Search::Pair::may_be_unknown() const {
+  // What all ranks decide alike parts nobody, as long as no loop of many rounds lies behind them.
+  for (const int rank : {owner, other}) {
+    const Trace& own = search.story_.trace(rank);
+    for (const Decision& decision : own.decisions) {
+      if (!decision.open) continue;
+      const Decision* same = search.decided(search.story_.trace(rank == owner ? other : owner), decision);
+      if (decision.local || decision.unseen || decision.surprise || (same && same->yes != decision.yes)) return true;
+    }
+    const bool any_open = std::ranges::any_of(own.decisions, &Decision::open);
+    const bool behind_many = std::ranges::any_of(own.loops, [&](const LoopRun& each) {
+      return each.stands_for_many && !each.silent && std::ranges::none_of(act.rounds, [&](const Round& round) { return round.site == each.site && round.nth == each.nth; });
+    });
+    if (any_open && behind_many) return true;
+  }
+  return false;
+}
+
+// The mismatch is told where the guard stands, and not in what is called under it.
+void Search::Pair::stand_at_guard() {
+  std::tie(mismatch.place, mismatch.calls) = Search::seen_from(act, *guard);
+  if (guard->branch) mismatch.guard = search.story_.of_main(*guard->branch, mismatch.place);
+  mismatch.guard_side = guard->yes;
+}
+
+bool Search::Pair::word() {
+  search.story_.place(mismatch, act);
+  mismatch.event = search.story_.of_main(act);
+  switch (mismatch.cause) {
+  case Cause::guard: word_guard(); break;
+  case Cause::order: word_order(); break;
+  case Cause::making_groups: word_making_groups(); break;
+  case Cause::other_group: word_other_group(); break;
+  default: break;
+  }
+  return true;
+}
+
+void Search::Pair::word_guard() {
+  if (guard) stand_at_guard();
+  if (next) mismatch.next_of_others = search.story_.of_main(*next);
+  const auto mine = search.times_entered(owner, act), theirs = search.times_entered(other, act);
+  std::string where;
+  if (next && next->place == act.place) where = other_words() + " enters it one time fewer";
+  else if (!next && theirs > 0) where = other_words() + " enters it " + (mine == theirs + 1 ? "one time fewer" : "fewer times");
+  else if (next && next->name == act.name) where = other_words() + " goes on to another " + call_text(without_article(act.name)) + search.story_.at_line(next->place);
+  else where = where_other_goes();
+  mismatch.text = search.enter_alone(entering) + call_text(mismatch.name) + search.waits_forever(entering) + where + ".";
+}
+
+// Where the paths to what comes first and to what comes next part, unless that is where the guard stands.
+void Search::Pair::go_out_to_where_paths_part() {
+  const Act* following = next_of(owner, extra.act + 1);
+  if (!following) return;
+  std::vector<const CallSite*> around;
+  for (const CallSite* site = following->own_calls; site; site = site->outer) around.push_back(site);
+  const CallSite *own = act.own_calls, *calls = act.calls;
+  while (own && (!guard || own != guard->own_calls) && own->outer && (!guard || own->outer != guard->own_calls) && std::ranges::find(around, own) == around.end()) {
+    mismatch.place = calls->place;
+    own = own->outer;
+    calls = calls->outer;
+  }
+  mismatch.calls = calls;
+}
+
+void Search::Pair::word_order() {
+  go_out_to_where_paths_part();
+  const Act* theirs = swapped ? &search.story_.trace(other).acts[swapped->act] : next;
+  mismatch.text = "The ranks enter collectives in different orders: " + owner_words() + " enters " + call_text(mismatch.name) + " here" +
+                  (next ? ", where " + other_words() + " enters " + call_text(next->name) + search.story_.at_line(next->place) : std::string()) + ". They wait for each other forever, or exchange garbage.";
+  if (theirs && theirs->place) mismatch.related.push_back({theirs->place, other_words() + " enters " + call_text(theirs->name) + " here"});
+}
+
+void Search::Pair::word_making_groups() {
+  if (guard) stand_at_guard();
+  mismatch.text = "All ranks, members or not, must create process groups together and in the same order: " + owner_words() + " calls " + call_text(mismatch.name) + " here, and " + other_words() +
+                  (next ? " goes on to " + call_text(next->name) + search.story_.at_line(next->place) : " never does") + ". ";
+  if (search.numbers_fit()) {
+    mismatch.severity = Severity::warning;
+    mismatch.text += "PyTorch before 2.1 waits here forever; later ones give the next groups of these ranks different numbers. ";
+  }
+  mismatch.text += "Create every group on every rank.";
+}
+
+void Search::Pair::word_other_group() {
+  mismatch.text = "This " + call_text(mismatch.name) + " runs on the group of all ranks, and only " + rank_words(entering, mismatch.world) + (entering.size() == 1 ? " enters" : " enter") + " it, the members of a smaller group: " + where_other_goes() + ". Pass that group.";
+}
 
 } // namespace
 
