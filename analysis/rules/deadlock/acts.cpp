@@ -185,8 +185,8 @@ bool Acts::group_of(Value group, Act& act) {
     act.members = known->second.second;
     return true;
   }
-  if (object->attributes.value(values::Name("$all"))) return whole();
-  const Value ranks = object->attributes.value(values::Name("$ranks"));
+  if (object->attributes.value(values::Name(values::GroupState::all))) return whole();
+  const Value ranks = object->attributes.value(values::Name(values::GroupState::ranks));
   if (!ranks.is(Kind::tuple)) return false;
   act.group = "group";
   for (const Value& item : ranks.as<values::Tuple>()->items) {
@@ -274,7 +274,7 @@ void Acts::collective(const OperationEvent& event, const values::CollectiveInfo&
 std::optional<double> Acts::seconds(Value duration) const {
   duration = chosen(duration);
   if (duration.is(Kind::real)) return duration.real();
-  if (duration.is(Kind::instance)) return seconds(duration.as<values::Instance>()->attributes.value(values::Name("$seconds")));
+  if (duration.is(Kind::instance)) return seconds(duration.as<values::Instance>()->attributes.value(values::Name(values::ParserState::seconds)));
   if (const auto whole = number(duration)) return static_cast<double>(*whole);
   return std::nullopt;
 }

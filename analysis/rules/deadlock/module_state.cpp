@@ -28,7 +28,7 @@ bool may_have_buffers(Value module, std::unordered_set<const values::Object*>& s
 }
 
 bool keeps_buffers(Value wrapper) {
-  const values::Slot* keeps = wrapper.as<values::Instance>()->attributes.find(values::Name("$keeps_buffers"));
+  const values::Slot* keeps = wrapper.as<values::Instance>()->attributes.find(values::Name(values::WrapperState::keeps_buffers));
   return keeps && keeps->value;
 }
 } // namespace
@@ -36,7 +36,7 @@ bool keeps_buffers(Value wrapper) {
 bool has_buffers(Value module, int depth) {
   if (!module.is(Kind::instance) || depth > 6) return false;
   for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) {
-    if (name.text() == "$has_buffers") return true;
+    if (name.text() == values::ModuleState::has_buffers) return true;
     const Value part = slot->value;
     if (part.is(Kind::instance) && has_buffers(part, depth + 1)) return true;
     if (part.is(Kind::list) && name.text() == values::ContainerState::items)

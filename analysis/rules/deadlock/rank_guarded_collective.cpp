@@ -3,13 +3,14 @@
 // group does not.
 #include "rules/deadlock/rank_guarded_collective.hpp"
 
-#include "rules/list.hpp"
 #include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/fixes.hpp"
 #include "rules/deadlock/match.hpp"
 #include "rules/deadlock/module_state.hpp"
 #include "rules/deadlock/story.hpp"
+#include "rules/list.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -45,7 +46,7 @@ bool on_all_ranks(const OperationEvent& event) {
   const Value value = event.arguments[static_cast<std::size_t>(group)];
   if (!value || value.is(Kind::none)) return true;
   if (!value.is(Kind::instance)) return false;
-  const values::Slot* all = value.as<values::Instance>()->attributes.find(syntax::Name("$all"));
+  const values::Slot* all = value.as<values::Instance>()->attributes.find(syntax::Name(values::GroupState::all));
   return all && all->value;
 }
 

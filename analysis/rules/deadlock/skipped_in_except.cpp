@@ -1,7 +1,8 @@
 // deadlock/skipped-in-except: an exception of one rank that makes it skip a collective, or enter one alone. Told where the runs
 // of small worlds (see match.hpp) have a rank whose try ends otherwise than that of the others.
-#include "rules/list.hpp"
 #include "rules/deadlock/match.hpp"
+#include "rules/list.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <set>
@@ -29,7 +30,7 @@ const OperationEvent* first_collective(const Block& block, bool any) {
 // Does the handler take what may fail in one process, as the reading of files or the work of a step?
 bool takes_failures(const Record& record, const Block& handler) {
   const auto* noted = !handler.events.empty() && handler.events.front()->kind == EventKind::operation ? static_cast<const OperationEvent*>(handler.events.front()) : nullptr;
-  if (!noted || noted->row->path != "$handler") return false;
+  if (!noted || noted->row->path != values::InternalRow::handler) return false;
   return std::ranges::any_of(noted->arguments, [&](values::Value each) { return each.is(values::Kind::boolean) && record.symbols.decide(each.condition()) == symbolic::Answer::yes; });
 }
 

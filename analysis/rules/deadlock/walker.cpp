@@ -4,6 +4,7 @@
 #include "rules/deadlock/balance.hpp"
 #include "rules/report.hpp"
 #include "rules/source.hpp"
+#include "values/internal_rows.hpp"
 
 #include <limits>
 
@@ -114,7 +115,7 @@ private:
   // What a handler takes, as the run of the program noted it; null: not known.
   static const OperationEvent* taken_by(const Block& handler) {
     const auto* first = !handler.events.empty() && handler.events.front()->kind == EventKind::operation ? static_cast<const OperationEvent*>(handler.events.front()) : nullptr;
-    return first && first->row->path == "$handler" && first->arguments.size() > 1 ? first : nullptr;
+    return first && first->row->path == values::InternalRow::handler && first->arguments.size() > 1 ? first : nullptr;
   }
   // The handler that runs where a file cannot be read or written; null: none.
   const Block* handler_of_files(const AttemptEvent& attempt) const {
@@ -316,7 +317,7 @@ private:
       switch (event->kind) {
       case EventKind::operation: {
         const auto& operation = static_cast<const OperationEvent&>(*event);
-        if (operation.row->path == "$raised" && !operation.arguments.empty()) raised_ = operation.arguments.front();
+        if (operation.row->path == values::InternalRow::raised && !operation.arguments.empty()) raised_ = operation.arguments.front();
         if (fails_ && runs_.may_fail(own_, operation)) {
           fails_ = false;
           left = Left::process;
@@ -404,7 +405,7 @@ private:
         if (const Left left = certain_end(static_cast<const CallEvent*>(event)->body); left != Left::no) return left;
         continue;
       }
-      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->path == "$raised") raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
+      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->path == values::InternalRow::raised) raised_ = static_cast<const OperationEvent*>(event)->arguments.front();
       if (event->kind == EventKind::operation)
         if (const auto well = ends_well(static_cast<const OperationEvent&>(*event), symbols_)) ends_well_ = well;
       if (event->kind != EventKind::operation && event->kind != EventKind::problem) return Left::no;
