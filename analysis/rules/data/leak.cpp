@@ -1,6 +1,7 @@
 // data/leak: what is evaluated on has been seen in training.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -14,20 +15,6 @@ using values::Kind;
 using values::Operation;
 
 namespace {
-
-// Does a file or a variable say by a word of its name what it is for? "data/val_set.txt", "test_loader".
-bool has_word(std::string_view text, std::initializer_list<std::string_view> words) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const std::string_view word : words)
-    for (auto at = lower.find(word); at != std::string::npos; at = lower.find(word, at + 1)) {
-      const auto letter = [&](std::size_t i) { return i < lower.size() && std::isalpha(static_cast<unsigned char>(lower[i])); };
-      if (!(at > 0 && letter(at - 1)) && !letter(at + word.size())) return true;
-    }
-  return false;
-}
-bool is_for_evaluation(std::string_view text) { return has_word(text, {"test", "val", "valid", "validation", "dev", "eval", "heldout"}); }
-bool is_for_training(std::string_view text) { return has_word(text, {"train", "training"}); }
 
 struct Found {
   std::vector<const OperationEvent*> fitted, splits, loaders, windows;
@@ -59,7 +46,7 @@ const Fact* evaluated_rest(const Record& record, Value samples) {
     const Value begin = border(rest, true);
     if (!begin || std::none_of(items.begin(), items.end(), [&](const auto& other) { return border(other, false) == begin; })) continue;
     for (const Fact& fact : record.facts)
-      if (fact.role == Fact::Role::assignment && same(fact.value, rest.second) && is_for_evaluation(record.text(fact.place))) return &fact;
+      if (fact.role == Fact::Role::assignment && same(fact.value, rest.second) && says(record.text(fact.place), Says::evaluation_data)) return &fact;
   }
   return nullptr;
 }
@@ -102,8 +89,8 @@ void look_at_fit(const Record& record, Report& report, const Found& found, const
     if (!file.is(Kind::string)) continue;
     const std::string_view path = file.text();
     const std::string_view name = path.substr(path.find_last_of("/\\") + 1);
-    if (is_for_training(name)) training = file;
-    else if (is_for_evaluation(name)) evaluation = file;
+    if (says(name, Says::training_data)) training = file;
+    else if (says(name, Says::evaluation_data)) evaluation = file;
   }
   if (!training || !evaluation || !once(fit.place)) return;
   report.add(Severity::warning, fit.place, fit.calls,
@@ -166,9 +153,9 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
     if (text) sets.push_back({made, dataset, *text, name_of(record, made->self)});
   }
   for (const Set& train : sets) {
-    if (!is_for_training(train.name)) continue;
+    if (!says(train.name, Says::training_data)) continue;
     for (const Set& other : sets) {
-      if (other.loader == train.loader || other.text != train.text || !is_for_evaluation(other.name) || is_for_training(other.name) || !once(other.loader->place)) continue;
+      if (other.loader == train.loader || other.text != train.text || !says(other.name, Says::evaluation_data) || says(other.name, Says::training_data) || !once(other.loader->place)) continue;
       Finding* finding = report.add(Severity::warning, other.loader->place, other.loader->calls,
                                     other.name + " reads what " + train.name + " trains on, " + other.text + ": what it measures has been seen.");
       if (finding) report.relate(*finding, train.loader->place, "trained on here");

@@ -3,6 +3,7 @@
 #include "rules/loop/absent.hpp"
 #include "rules/loop/handed.hpp"
 #include "rules/loop/parts.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -117,11 +118,7 @@ bool takes_numbers(const Record& record, const Evaluation& evaluation) {
 
 bool is_named_evaluation(const Evaluation& evaluation) {
   const values::Function* function = function_of(evaluation);
-  if (!function) return false;
-  std::string name(function->name.text());
-  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::ranges::any_of(std::initializer_list<std::string_view>{"eval", "valid", "test", "infer", "predict"}, [&](std::string_view word) { return name.find(word) != std::string::npos; }) || name == "val" ||
-         name.starts_with("val_") || name.ends_with("_val");
+  return function && says(function->name.text(), Says::evaluation);
 }
 
 bool may_be_called_without_gradients(const Record& record, const Root& root) {

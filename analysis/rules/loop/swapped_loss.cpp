@@ -1,6 +1,7 @@
 // loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction in the place of the target.
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -59,11 +60,7 @@ std::string_view variable_of(const Record& record, std::uint32_t chunk, const sy
 enum class Named : std::uint8_t { neither, prediction, target };
 // What a variable holds, by its name; a name with words of both says nothing.
 Named named(std::string_view variable) {
-  std::string name(variable);
-  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  const auto has = [&](std::initializer_list<std::string_view> words) { return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != std::string::npos; }); };
-  const auto is = [&](std::initializer_list<std::string_view> words) { return std::ranges::find(words, name) != words.end(); };
-  const bool prediction = has({"logit", "output", "pred", "y_hat", "yhat"}) || is({"out", "scores", "probs"}), target = has({"label", "target"}) || is({"gt", "tgt", "y_true", "trues"});
+  const bool prediction = says(variable, Says::prediction), target = says(variable, Says::target);
   return prediction == target ? Named::neither : prediction ? Named::prediction : Named::target;
 }
 bool has_history(const TensorState* state) { return state && (state->requires_grad == Known::yes || state->is_gradient); }

@@ -3,6 +3,7 @@
 #include "rules/moe/balance.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/training.hpp"
+#include "rules/name_hints.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -79,11 +80,7 @@ const Made* constant_of(const Record& record, const TensorState* state, int dept
 
 bool is_scalar(const TensorState* state) { return state && state->shape.rank_known && state->shape.dims.empty(); }
 
-bool sounds_like_a_loss(std::string_view name) {
-  std::string text(name);
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text.find("loss") != std::string::npos || text.find("aux") != std::string::npos || text.find("balanc") != std::string::npos;
-}
+bool sounds_like_a_loss(std::string_view name) { return says(name, Says::balance); }
 
 // Is the tensor added, perhaps weighed, to what is differentiated?
 std::vector<const TensorState*> terms(const TensorState* loss) {
