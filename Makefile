@@ -8,7 +8,7 @@ DESTDIR ?=
 BUILD := cmake --build --preset
 QUIET := > /dev/null
 
-.PHONY: run build documents test test-asan test-tsan test-editors bench precision install package wheel site vsix pictures oracle format clean help
+.PHONY: run build documents test test-asan test-tsan test-editors bench precision install package wheel site vsix pictures oracle format tidy clean help
 
 SAY := printf '\n%s\n\n'
 run: build
@@ -110,6 +110,11 @@ site: build
 format:
 	@git ls-files '*.cpp' '*.hpp' | xargs -r clang-format -i
 
+# Likely mistakes (.clang-tidy); FILES='…' for some sources alone.
+tidy:
+	@cmake --preset release $(QUIET)
+	@cmake/tidy -j $(JOBS) $(FILES)
+
 clean:
 	rm -rf build build-debug build-asan build-tsan dist
 
@@ -129,4 +134,5 @@ help:
 	@echo 'make vsix          the extension of VS Code, with the program inside, in dist/'
 	@echo 'make pictures      the pictures of README.md, from the last run of test-editors'
 	@echo 'make format        clang-format over the sources'
+	@echo 'make tidy          clang-tidy over the sources'
 	@echo 'make clean         remove what was built'
