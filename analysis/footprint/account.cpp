@@ -1,6 +1,7 @@
 #include "footprint/account.hpp"
 
 #include "footprint/order.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -94,7 +95,7 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   if (event.row->operation == Operation::optimizer_made) {
     made_.push_back(&event);
     if (event.self.is(Kind::instance))
-      if (const Value given = attribute(record_, *event.self.as<Instance>(), "$parameters"); given.is(Kind::instance)) values_.push_back(attribute(record_, *given.as<Instance>(), "$of"));
+      if (const Value given = attribute(record_, *event.self.as<Instance>(), values::OptimizerState::parameters); given.is(Kind::instance)) values_.push_back(attribute(record_, *given.as<Instance>(), values::OptimizerState::of));
   }
   // With set_to_none=False they are zeros then, and there.
   if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none")) zero_grads_.push_back(&event);

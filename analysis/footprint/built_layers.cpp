@@ -1,5 +1,7 @@
 #include "footprint/built_layers.hpp"
 
+#include "values/kept.hpp"
+
 namespace stepzero::footprint {
 
 using values::Kind;
@@ -28,7 +30,7 @@ private:
 class Builder {
 public:
   Builder(const Record& record, const Instance& layer, std::string path) : s_(record.symbols), layer_(layer), path_(std::move(path)) {
-    const Value dtype = attribute(record, layer, "$dtype").is(Kind::dtype) ? attribute(record, layer, "$dtype") : attribute(record, layer, "dtype");
+    const Value dtype = attribute(record, layer, values::ModuleState::dtype).is(Kind::dtype) ? attribute(record, layer, values::ModuleState::dtype) : attribute(record, layer, "dtype");
     dtype_ = dtype.is(Kind::dtype) ? dtype.dtype() : Dtype::float32;
   }
 
@@ -80,12 +82,12 @@ std::optional<std::vector<Held>> held_by_built_layer(const Record& record, const
   if (encodes || decodes) {
     const Int width = given.size("d_model"), hidden = given.size("dim_feedforward");
     if (!width || !hidden) return std::nullopt;
-    builder.block("", width, hidden, given.flag("$bias", true), decodes);
+    builder.block("", width, hidden, given.flag(values::ModuleState::bias, true), decodes);
     return std::move(builder.held);
   }
   const bool stack = is_a(layer, "torch.nn.TransformerEncoder"), decoder_stack = is_a(layer, "torch.nn.TransformerDecoder");
   if (stack || decoder_stack) {
-    const Value one = attribute(record, layer, "$layer");
+    const Value one = attribute(record, layer, values::ModuleState::layer);
     const Int layers = given.size("num_layers");
     const auto count = layers ? s.value(layers) : std::nullopt;
     if (!one.is(Kind::instance) || !count || *count < 1 || *count > 512) return std::nullopt;
@@ -104,7 +106,7 @@ std::optional<std::vector<Held>> held_by_built_layer(const Record& record, const
   }
   if (is_a(layer, "torch.nn.Transformer")) {
     const Int width = given.size("d_model"), hidden = given.size("dim_feedforward");
-    const bool bias = given.flag("$bias", true);
+    const bool bias = given.flag(values::ModuleState::bias, true);
     for (const bool decoding : {false, true}) {
       const Int layers = given.size(decoding ? "num_decoder_layers" : "num_encoder_layers");
       const auto count = layers ? s.value(layers) : std::nullopt;

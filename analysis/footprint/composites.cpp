@@ -3,6 +3,7 @@
 #include "footprint/saving_kinds.hpp"
 
 #include "footprint/strides.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -282,7 +283,7 @@ void keep_built(Keeper& keeper) {
   const Instance* layer = layer_of(keeper.made);
   const TensorState *first = keeper.first(), *memory = keeper.tensor("memory");
   if (!layer || !first || !first->shape.rank_known || first->shape.dims.size() < 2) return keeper.unknown();
-  const Value of = attribute(keeper.graph.record(), *layer, "$layer");
+  const Value of = attribute(keeper.graph.record(), *layer, values::ModuleState::layer);
   const Instance* settings = of.is(Kind::instance) ? of.as<Instance>() : layer;
   const auto option = [&](std::string_view name) { return attribute(keeper.graph.record(), *settings, name); };
   const auto size = [&](std::string_view name) { return option(name).is(Kind::integer) ? option(name).integer() : nullptr; };

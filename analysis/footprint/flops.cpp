@@ -2,6 +2,7 @@
 #include "footprint/saving.hpp"
 
 #include "libraries/table/names.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -75,7 +76,7 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   };
   if (name == "MultiheadAttention") return attention(first, operand(made, "key"), size(layer, "embed_dim"), flag(layer, "batch_first"));
   if (is({"TransformerEncoder", "TransformerEncoderLayer", "TransformerDecoder", "TransformerDecoderLayer"})) {
-    const Value inner = layer ? attribute(graph.record(), *layer, "$layer") : Value{};
+    const Value inner = layer ? attribute(graph.record(), *layer, values::ModuleState::layer) : Value{};
     const Instance* block = inner.is(Kind::instance) ? inner.as<Instance>() : layer;
     const Int width = size(block, "d_model"), layers = name.ends_with("Layer") ? s.constant(1) : size(layer, "num_layers");
     const TensorState* memory = operand(made, "memory");

@@ -4,6 +4,7 @@
 #include "footprint/strides.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/table/op.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <array>
@@ -78,7 +79,7 @@ bool is_checkpoint(const Made& made) { return made.row->path.starts_with("torch.
 bool is_idle_dropout(const Record& record, const Made& made) {
   if (!among(libraries::operator_name(*made.row), dropouts)) return false;
   const Instance* layer = layer_of(made);
-  const bool off = layer ? is_off(record, attribute(record, *layer, "$training")) : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
+  const bool off = layer ? is_off(record, attribute(record, *layer, values::ModuleState::training)) : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
   return off || is_zero(record, setting(record, made, "p"));
 }
 
@@ -235,7 +236,7 @@ Dtype promoted(Dtype a, Dtype b) {
 
 Dtype Graph::half_of(const TensorState& state) const {
   if (!state.cast_by) return Dtype::unknown;
-  const Value half = attribute(record_, *state.cast_by, "$dtype");
+  const Value half = attribute(record_, *state.cast_by, values::ContextState::dtype);
   return half.is(Kind::dtype) ? half.dtype() : device_ == Device::cpu ? Dtype::bfloat16 : Dtype::float16;
 }
 

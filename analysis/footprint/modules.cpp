@@ -1,6 +1,7 @@
 #include "footprint/modules.hpp"
 
 #include "footprint/built_layers.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -40,10 +41,10 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
     if (is_module(value)) each(name.text(), *value.template as<Instance>(), std::int64_t{1});
     else if (!value.is(Kind::tensor) && may_be_part(value)) complete = false;
   }
-  if (const Value list = attribute(record, module, "$items"); list.is(Kind::list)) {
+  if (const Value list = attribute(record, module, values::ContainerState::items); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
     complete = complete && !items->open;
-    const Value names = attribute(record, module, "$names");
+    const Value names = attribute(record, module, values::ContainerState::names);
     for (std::size_t i = 0; i < items->items.size(); ++i) {
       const Value item = decided(record, items->items[i]);
       Value name;
@@ -55,7 +56,7 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
       else if (!item.is(Kind::none)) complete = false;
     }
   }
-  if (const Value dict = attribute(record, module, "$dict"); dict.is(Kind::dict)) {
+  if (const Value dict = attribute(record, module, values::ContainerState::dict); dict.is(Kind::dict)) {
     const auto* items = values::Heap::dict_state(dict);
     complete = complete && !items->open;
     for (const auto& [key, value] : items->items) {
@@ -95,9 +96,9 @@ public:
     for (const auto& [name, slot] : module.attributes.entries())
       if (slot->value && !name.text().starts_with('$')) look(name.text(), decided(record_, slot->value));
     // ParameterList, ParameterDict.
-    if (const Value list = attribute(record_, module, "$items"); list.is(Kind::list))
+    if (const Value list = attribute(record_, module, values::ContainerState::items); list.is(Kind::list))
       for (std::size_t i = 0; i < values::Heap::list_state(list)->items.size(); ++i) look(std::to_string(i), decided(record_, values::Heap::list_state(list)->items[i]));
-    if (const Value dict = attribute(record_, module, "$dict"); dict.is(Kind::dict))
+    if (const Value dict = attribute(record_, module, values::ContainerState::dict); dict.is(Kind::dict))
       for (const auto& [key, value] : values::Heap::dict_state(dict)->items) look(key.is(Kind::string) ? key.text() : "?", decided(record_, value));
     bool built = false;
     if (!module.cls || !any)
@@ -109,7 +110,7 @@ public:
         }
       }
     const bool parts = each_part(record_, module, [&](std::string_view name, const Instance& part, std::int64_t each) { add(part, inside(name), depth + 1, copies * each); });
-    const bool container = module.cls || attribute(record_, module, "$items") || attribute(record_, module, "$dict") || attribute(record_, module, "$complete");
+    const bool container = module.cls || attribute(record_, module, values::ContainerState::items) || attribute(record_, module, values::ContainerState::dict) || attribute(record_, module, values::ContainerState::complete);
     if (!built && !(parts && (container || any || parts_follow(at)))) tree.complete = false;
   }
 
@@ -179,7 +180,7 @@ std::vector<const Instance*> models_of(const Record& record, const std::vector<V
     std::unordered_set<const Instance*> inner;
     const auto walk = [&](const auto& self, const Instance& at, int depth) -> void {
       // What a stack was built from is copied.
-      if (const Value copied = attribute(record, at, "$layer"); copied.is(Kind::instance)) parts.insert(copied.as<Instance>());
+      if (const Value copied = attribute(record, at, values::ModuleState::layer); copied.is(Kind::instance)) parts.insert(copied.as<Instance>());
       each_part(record, at, [&](std::string_view, const Instance& part, std::int64_t) {
         parts.insert(&part);
         if (depth < 64 && inner.insert(&part).second) self(self, part, depth + 1);

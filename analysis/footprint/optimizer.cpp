@@ -1,6 +1,7 @@
 #include "footprint/optimizer.hpp"
 
 #include "footprint/ranks.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -93,7 +94,7 @@ void gather(const Record& record, Value value, Optimizer& into, int depth) {
     }
     return;
   case Kind::instance: {
-    const Value of = attribute(record, *value.as<Instance>(), "$of");
+    const Value of = attribute(record, *value.as<Instance>(), values::OptimizerState::of);
     const Value module = is_module(value) ? value : of;
     if (!is_module(module)) break;
     const Tree tree = tree_of(record, *module.as<Instance>());
@@ -182,10 +183,10 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   const auto* object = made.self.is(Kind::instance) ? made.self.as<Instance>() : nullptr;
   const std::string_view path = object && object->native ? object->native->path : made.row->path;
   optimizer.type = std::string(path.substr(path.rfind('.') + 1));
-  const Value taken = object ? attribute(record, *object, "$tensors") : Value{};
-  const Value given = object ? attribute(record, *object, "$parameters") : Value{};
+  const Value taken = object ? attribute(record, *object, values::LoaderState::tensors) : Value{};
+  const Value given = object ? attribute(record, *object, values::OptimizerState::parameters) : Value{};
   // What was known of a whole module when it was made is less than the module: of layers that PyTorch builds inside only that speaks.
-  const Value of = given.is(Kind::instance) ? attribute(record, *given.as<Instance>(), "$of") : Value{};
+  const Value of = given.is(Kind::instance) ? attribute(record, *given.as<Instance>(), values::OptimizerState::of) : Value{};
   gather(record, !is_module(of) && taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? taken : given, optimizer, 0);
   std::unordered_set<const values::Tensor*> seen;
   std::erase_if(optimizer.tensors, [&](const Held& held) { return held.tensor && !seen.insert(held.tensor).second; });

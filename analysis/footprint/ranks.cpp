@@ -28,7 +28,7 @@ bool is_on(const Record& record, const Instance& object, std::string_view name) 
 
 // kept: every rank has all of it, and its gradients are averaged one unit at a time.
 enum class Wrap : std::uint8_t { none, replicated, sharded, flat, kept };
-constexpr std::string_view sharded_marker = "$sharded", strategy = "$sharding_strategy", policy = "$auto_wrap_policy", precision = "$mixed_precision";
+constexpr std::string_view sharded_marker = values::WrapperState::sharded, strategy = values::WrapperState::sharding_strategy, policy = values::WrapperState::auto_wrap_policy, precision = values::WrapperState::mixed_precision;
 bool is_of_strategy(const Record& record, const Instance& wrapper, std::string_view name) {
   const Value given = attribute(record, wrapper, strategy);
   return given.is(Kind::library) && given.as<values::LibrarySymbol>()->path.ends_with(name);
@@ -42,8 +42,8 @@ Wrap wrap_of(const Record& record, const Instance& module) {
 // A mesh of all ranks in one dimension; those of another group may be fewer.
 bool is_whole_line(const Record& record, Value group) {
   if (!group.is(Kind::instance)) return false;
-  const Value dims = attribute(record, *group.as<Instance>(), "$dims");
-  return dims.is(Kind::tuple) && dims.as<values::Tuple>()->items.size() == 1 && !attribute(record, *group.as<Instance>(), "$part");
+  const Value dims = attribute(record, *group.as<Instance>(), values::MeshState::dims);
+  return dims.is(Kind::tuple) && dims.as<values::Tuple>()->items.size() == 1 && !attribute(record, *group.as<Instance>(), values::MeshState::part);
 }
 // Is all counted that its settings say of the memory?
 bool is_exact(const Record& record, const Instance& wrapper, Wrap wrap) {
@@ -134,7 +134,7 @@ private:
   std::int64_t parts_of(const Unit& unit) const { return unit.wrap == Wrap::kept ? 1 : world_; }
   std::optional<Flat> flat_of(const Unit& unit) const {
     Flat flat;
-    flat.views = is_on(record_, *unit.wrapper, "$use_orig_params");
+    flat.views = is_on(record_, *unit.wrapper, values::WrapperState::use_orig_params);
     std::int64_t end = 0;
     for (const Held* held : unit.parameters) {
       const auto count = count_of(record_, held->shape);
@@ -181,7 +181,7 @@ private:
   // In the order in which gradients come; the first is small, so that sending begins early.
   bool fill_buckets(const Unit& unit, Division& made) {
     std::int64_t limit = mebibyte, filled = 0, cap = 25 * mebibyte;
-    if (const Value given = attribute(record_, *unit.wrapper, "$bucket_cap_mb"); given.is(Kind::integer))
+    if (const Value given = attribute(record_, *unit.wrapper, values::WrapperState::bucket_cap_mb); given.is(Kind::integer))
       if (const auto number = record_.symbols.value(given.integer())) cap = *number * mebibyte;
     for (std::size_t i = unit.parameters.size(); i-- > 0;) {
       const Held& held = *unit.parameters[i];
@@ -199,7 +199,7 @@ private:
     }
     made.bucket_count += filled > 0;
     // Then the gradients are views of them.
-    if (is_on(record_, *unit.wrapper, "$gradient_as_bucket_view")) made.buckets = 0;
+    if (is_on(record_, *unit.wrapper, values::WrapperState::gradient_as_bucket_view)) made.buckets = 0;
     return true;
   }
 
@@ -245,7 +245,7 @@ struct UnitBytes {
 };
 std::optional<UnitBytes> bytes_of_unit(const Record& record, const Instance& wrapper) {
   // fully_shard marks the module; what the marker belongs to is the unit.
-  const Value marked = attribute(record, wrapper, "$module");
+  const Value marked = attribute(record, wrapper, values::WrapperState::wrapped);
   const Instance& unit = is_module(marked) ? *marked.as<Instance>() : wrapper;
   UnitBytes found{wrap_of(record, unit)};
   const Tree tree = tree_of(record, unit);

@@ -1,6 +1,7 @@
 #include "footprint/saving.hpp"
 
 #include "footprint/saving_kinds.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -49,7 +50,7 @@ namespace {
 Int hidden_numbers(const Graph& graph, const Made& made, const TensorState& result) {
   const Instance* layer = layer_of(made);
   if (!layer) return nullptr;
-  const Value inside = attribute(graph.record(), *layer, "$layer");
+  const Value inside = attribute(graph.record(), *layer, values::ModuleState::layer);
   const Instance& settings = inside.is(values::Kind::instance) ? *inside.as<Instance>() : *layer;
   const Value hidden = attribute(graph.record(), settings, "dim_feedforward"), width = attribute(graph.record(), settings, "d_model");
   symbolic::Context& s = graph.record().symbols;

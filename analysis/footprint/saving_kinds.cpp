@@ -1,6 +1,7 @@
 #include "footprint/saving_kinds.hpp"
 
 #include "footprint/strides.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -164,7 +165,7 @@ Int dim(const Keeper& keeper, std::size_t at) {
 }
 void keep_channels(Keeper& keeper) {
   const Instance* layer = layer_of(keeper.made);
-  const Value training = layer ? attribute(keeper.graph.record(), *layer, "$training") : keeper.option("training");
+  const Value training = layer ? attribute(keeper.graph.record(), *layer, values::ModuleState::training) : keeper.option("training");
   if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no : !keeper.flag("training")) return;
   for (const char* what : {"mean", "deviation"}) keeper.extra(dim(keeper, 1), statistics(keeper), what);
 }

@@ -178,4 +178,21 @@ Casts casts_of(std::string_view operator_name, Device device) {
   return lists(of_input, operator_name) ? Casts::of_input : Casts::none;
 }
 
+std::vector<libraries::Column> columns() {
+  const auto split = [](libraries::Column& column, std::string_view words) {
+    while (!words.empty()) {
+      const auto space = std::min(words.find(' '), words.size());
+      if (space > 0) column.operators.push_back(words.substr(0, space));
+      words.remove_prefix(std::min(space + 1, words.size()));
+    }
+  };
+  libraries::Column keeps{"kept for backward", {}}, takes{"temporaries of backward", {}};
+  for (const Keeping& line : table) split(keeps, line.names);
+  for (const Temporaries& line : temporaries) split(takes, line.names);
+  std::vector<libraries::Column> all{keeps, takes};
+  for (const auto& [says, words] : {std::pair{"lower under autocast", lowered}, std::pair{"float32 under autocast", raised}, std::pair{"float32 under autocast on the CPU", raised_on_cpu}, std::pair{"the input's type under autocast", of_input}})
+    split(all.emplace_back(libraries::Column{says, {}}), words);
+  return all;
+}
+
 } // namespace stepzero::footprint

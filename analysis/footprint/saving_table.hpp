@@ -3,6 +3,7 @@
 #pragma once
 
 #include "footprint/footprint.hpp"
+#include "libraries/table/columns.hpp"
 
 #include <optional>
 #include <string_view>
@@ -49,5 +50,8 @@ const Temporaries* temporaries_of(std::string_view operator_name);
 // type, whatever the weights have.
 enum class Casts : std::uint8_t { none, lower, higher, of_input };
 Casts casts_of(std::string_view operator_name, Device device);
+
+// The names of these tables, which tests hold against those of operators.
+std::vector<libraries::Column> columns();
 
 } // namespace stepzero::footprint

@@ -6,12 +6,16 @@
 // steps: out of budget, calls and loops answer "unknown".
 #pragma once
 
+#include "interpreter/frame.hpp"
 #include "interpreter/incremental/replay.hpp"
 #include "interpreter/library.hpp"
+#include "interpreter/library_names.hpp"
+#include "interpreter/limits.hpp"
 #include "interpreter/one_rank.hpp"
 #include "interpreter/paths/questions.hpp"
 #include "interpreter/policy.hpp"
 #include "interpreter/record.hpp"
+#include "interpreter/statements/module_run.hpp"
 #include "program/imports.hpp"
 
 #include <array>
@@ -24,67 +28,9 @@
 
 namespace stepzero::interpreter {
 
-// What was found of a parameter by running the function, and what it is called with.
-struct Given {
-  struct Size {
-    std::optional<std::int64_t> number;
-    std::string name;            // what the function itself calls it
-    const void* same = nullptr;  // equal ones are the same size
-    bool later = false;          // the function finds it out by itself
-    bool only_said = false;      // by its words: what it finds out itself goes before
-    friend bool operator==(const Size& a, const Size& b) { return a.number == b.number && a.name == b.name && a.later == b.later && a.only_said == b.only_said; }
-  };
-  bool open = false;             // in front of them there may be others: nobody found how many
-  std::vector<Size> sizes;
-  friend bool operator==(const Given&, const Given&) = default;
-};
-// By the function and the parameter: "Block.forward x".
-using AllGiven = std::map<std::string, Given, std::less<>>;
-
-struct Launch;
-
-struct Limits {
-  // The program as this process runs it: rank and world size are numbers. Absent: as any process does.
-  std::optional<OneRank> as_rank = {};
-  std::uint64_t steps = 400'000;
-  std::uint64_t root_steps = 60'000;  // of one function that nobody calls
-  const std::atomic<bool>* cancelled = nullptr;
-  // Of the functions that nobody calls, and of classes, only these run. Null: all.
-  const std::unordered_set<const syntax::Stmt*>* only = nullptr;
-  // The program where the command line gives nothing: what may be given has its default. Only findings come of it, and its root is among
-  // the record's default roots.
-  bool with_defaults = false;
-  // The program as a script starts it: what that gives has a value, what it leaves out has its default. Null: started in any way.
-  const Launch* launch = nullptr;
-  // A run whose shapes are shown and whose problems are not told: parameters begin with these shapes, what the program reaches is run on
-  // symbols, too, and of several ranks that an operator takes it is the usual one. Null: an ordinary run.
-  const AllGiven* given = nullptr;
-};
-
-// What a program makes is known up to these sizes; beyond them it is unknown, so that no loop can fill the memory.
-constexpr std::size_t longest_text = 4096;      // bytes
-constexpr std::size_t longest_sequence = 2048;  // items
-constexpr std::size_t most_arguments = 4096;    // of one call
-
-struct Arguments {
-  std::vector<Value> positional;
-  std::vector<std::pair<syntax::Name, Value>> keywords;
-  bool spread = false;  // `*unknown` or `**unknown` among them
-  Value rest{};         // what any one of the positional ones that are not known is like; may be absent
-  std::size_t behind = 0;  // how many of `positional` are known to stand behind it
-  Int rest_length = nullptr;  // how many the unknown ones are; null: not known
-};
-
-// Does the path go on behind a statement?
-enum class Flow : std::uint8_t { normal, dead };
-
-// The attribute that says of an object that it stands for many.
-inline const syntax::Name stands_for_many{"$many"};
-// The attribute that says of an object that unseen code has it, and may fill its lists at any time.
-inline const syntax::Name handed_out{"$handed"};
-
 class Speculation;
 struct BuiltinCall;
+struct LoopShape;
 
 class Interpreter {
 public:
@@ -119,17 +65,15 @@ public:
   void set_attribute(Value object, syntax::Name name, Value value, Place where = {});
   // The class's attribute or method, as found on an object of it; absent if there is none.
   Value find_method(values::Instance* object, syntax::Name name);
-  Value library_symbol(std::string_view path);
+  Value library_symbol(std::string_view path) { return Value::of(values::Kind::library, names_.symbol(path)); }
   // What `import a.b as c` would bind; external where nothing of the name is found.
   Value import_named(std::string_view dotted);
   // A new object of a library class; its constructor is not run.
   values::Instance* make_native(std::string_view class_path, Place place);
-  bool is_a(Value object, std::string_view class_path) const;  // an instance of a library class or of one derived from it
-  // `class_path` lives as long as the run.
-  const Row* method_row(std::string_view class_path, std::string_view method) const { return method_row(class_path, syntax::Name(method)); }
-  const Row* method_row(std::string_view class_path, syntax::Name method) const;
-  // What constructs an object of a library class: its own row, or the `__init__` of the nearest class that has one.
-  const Row* constructor_row(std::string_view class_path) const;
+  bool is_a(Value object, std::string_view class_path) const { return names_.is_a(object, class_path); }
+  const Row* method_row(std::string_view class_path, std::string_view method) const { return names_.method_row(class_path, syntax::Name(method)); }
+  const Row* method_row(std::string_view class_path, syntax::Name method) const { return names_.method_row(class_path, method); }
+  const Row* constructor_row(std::string_view class_path) const { return names_.constructor_row(class_path); }
 
   Cond truth(Value value);
   Int to_int(Value value);            // null if it is no integer; unknowns become symbols
@@ -235,12 +179,12 @@ public:
   void note_seed(Value seed, std::optional<Stream> stream = {}, bool partly = false);
   // An operator needs the two sizes equal, or one of them to be 1 where it `broadcasts`, and that is not known.
   void note_fit(Int a, Int b, bool broadcasts, Place where);
-  // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
   // A backward left gradients: those of this process alone, which relate among the ranks as its loss does, or (null) others. Unseen code that
   // was handed what has them may have them reduced.
   void note_gradients(std::optional<Sharing> own) { gradients_.own = own && gradients_.own ? symbolic::mix(*gradients_.own, *own) : own; }
   void lose_gradients() { gradients_.lost = true; }
   std::optional<Sharing> own_gradients() const { return gradients_.lost ? std::nullopt : gradients_.own; }
+  // Do all ranks draw the same? Where it is not known it is taken to be so; and one process by itself cannot tell.
   Sharing drawn_sharing(Stream stream) const {
     const Seeds seeds = seeds_[static_cast<std::size_t>(stream)];
     return limits_.as_rank || seeds == Seeds::never || seeds == Seeds::by_rank ? Sharing::local : Sharing::uniform;
@@ -253,62 +197,9 @@ private:
   friend class Speculation;
   friend struct BuiltinCall;
 
-  struct Exit {
-    values::Delta delta;
-    Cond condition = nullptr;
-    Value value;
-  };
-  // A tensor was added to what lies in a slot; `content` is what the slot held then.
-  struct Kept {
-    const values::Slot* slot;
-    Value content;
-    OperationEvent* event;
-  };
-  struct LoopTarget {
-    values::Mark mark;        // where the loop began
-    values::Mark round_mark;  // where the present round began
-    std::size_t depth;
-    std::vector<Exit> breaks, continues;
-    std::vector<Kept> kept = {};  // in the present round
-    std::size_t rounds = 0;       // begun
-  };
-  struct TryTarget {
-    values::Mark mark;
-    std::size_t depth;
-    std::vector<Exit> raises;
-  };
-  struct Frame {
-    values::Scope* scope = nullptr;
-    const values::Function* function = nullptr;
-    const CallSite* site = nullptr;
-    std::uint32_t chunk = 0;
-    values::Mark mark;         // of the heap, when the frame began
-    std::size_t depth = 0;     // of the path
-    int generic_depth = 0;     // when the frame began
-    std::uint64_t steps = 0;   // until then
-    std::vector<Exit> returns;
-    std::vector<LoopTarget*> loops;
-    std::vector<TryTarget*> tries;
-    std::function<Value(Value)>* on_yield = nullptr;
-    bool yield_killed = false;  // the consumer of a yield left for good
-    Frame* outer = nullptr;
-  };
-  // A name of an installed library's module that is bound once somebody asks for it. Empty: the module itself.
-  struct LazyName {
-    program::Target target;
-    syntax::Name name;
-  };
-  struct ModuleRun {
-    values::ModuleObject* object = nullptr;
-    std::string path;
-    bool is_package = false;
-    bool is_installed = false;
-    std::shared_ptr<const syntax::Module> syntax;
-    std::unordered_map<syntax::Name, LazyName> lazy;
-    std::vector<program::Target> stars;  // `from … import *`, in order
-    std::vector<syntax::Name> exported;  // its `__all__`, as far as the text shows it
-    bool looked_for_exports = false;
-  };
+  // Components that take several steps, each defined in its file.
+  struct AnyOf; struct Arithmetic; struct Assignment; struct Attribute; struct ClassRoot; struct Comparison; struct Comprehension; struct Elements; class Escape; struct Evaluation;
+  class Fixpoint; struct ForLoop; struct InstanceOf; struct LibraryCall; struct Matching; struct Subscript; struct TryRun; struct WithItem;
 
   struct Gradients {
     std::optional<Sharing> own;
@@ -316,30 +207,22 @@ private:
   };
   enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
 
-  // How deep the run is in itself, whatever the program is made of: its own stack has to hold.
-  struct Nested {
-    explicit Nested(int& at) : level(at) { ++level; }
-    ~Nested() { --level; }
-    Nested(const Nested&) = delete;
-    Nested& operator=(const Nested&) = delete;
-    bool too_deep() const { return level > 700; }
-    int& level;
-  };
-
   // statements.cpp
   Flow run_block(syntax::Block block);
   Flow run(const syntax::Stmt& stmt);
+  Flow after_expression(const syntax::Stmt& stmt);
+  Flow run_return(const syntax::ReturnStmt& stmt);
+  void run_parts(const syntax::ErrorStmt& stmt);
   Flow run_if(const syntax::IfStmt& stmt);
   Flow run_with(const syntax::WithStmt& stmt, std::size_t item);
   void enter(Value manager, Place where);
-  values::Known gradients_under(Value manager, values::Known outer) const;
-  const values::Instance* region_of(Value manager, const values::Instance* outer) const;
   Flow run_try(const syntax::TryStmt& stmt);
   Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
   void run_import(const syntax::ImportStmt& stmt);
   void run_import_from(const syntax::ImportFromStmt& stmt);
+  void run_assignment(const syntax::Stmt& stmt);
   void run_assign(const syntax::Expr& target, Value value);
-  void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);  // object[index] = value
+  void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
   // annotations.cpp
@@ -357,11 +240,9 @@ private:
   bool in_test() const;  // is the code that runs part of a test, by its name?
   symbolic::Answer catches(Value type, Value raised);
   symbolic::Answer is_instance_of_raised(std::string_view exception);
-  Cond match_condition(const syntax::Pattern& pattern, Value subject);
 
   // paths.cpp
-  Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
-            const std::function<Flow()>& no);
+  Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes, const std::function<Flow()>& no);
   Value fork_value(Cond condition, Place place, const std::function<Value()>& yes, const std::function<Value()>& no);
   // Brings the exits together with the present path (dead or not) and answers whether any path goes on. With `loose`, it
   // is not known which of the paths is taken. Facts found since then are forgotten where paths meet.
@@ -370,7 +251,6 @@ private:
   Cond path_since(std::size_t depth);
 
   // loops.cpp, fixpoint.cpp, widening.cpp, comprehensions.cpp
-  class Fixpoint;
   Flow run_for(const syntax::ForStmt& stmt);
   bool building() const;
   // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since `before`, to other objects? Asked only
@@ -379,15 +259,6 @@ private:
   Flow run_while(const syntax::WhileStmt& stmt);
   Flow run_else(syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
   bool run_known_rounds(const syntax::WhileStmt& stmt, Flow& flow, std::vector<Block>& first);
-  struct LoopShape {
-    const syntax::Stmt* stmt = nullptr;  // null for a comprehension
-    Place place;
-    Sharing trips = Sharing::uniform;
-    bool endless = false;                // left by break only
-    Int length = nullptr;                // of what is iterated over, if it is known
-    bool any_order = false;
-    std::vector<Block> first;            // rounds that are known one by one
-  };
   Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
   RoundCounts round_counts(Int length);
   std::string length_name(Place born) const;
@@ -395,11 +266,6 @@ private:
   // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in turn; null if it does not.
   Int length_of_share(Int size, Int number, Cond condition);
   bool run_unrolled(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
-  struct Arithmetic;
-  struct Comparison;
-  struct Subscript;
-  struct Comprehension;
-  struct ForLoop;
   Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
   Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   bool covers(Value wide, Value value) const;
@@ -408,7 +274,6 @@ private:
   Value run_comprehension(const syntax::ComprehensionExpr& expr);
   // alike.cpp
   Value any_of(std::span<const Value> items, int depth = 0);
-  Value any_object_of(std::span<const Value> items, int depth);
   Sharing trips_of(Value iterable);
   Int known_length(Value iterable);
 
@@ -455,8 +320,7 @@ private:
   // calls.cpp
   // `expr`: the call, where the program itself makes it.
   Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self, const syntax::CallExpr* expr = nullptr);
-  Value run_function(const values::Function& function, values::Scope* scope, Place place,
-                     std::function<Value(Value)>* on_yield);
+  Value run_function(const values::Function& function, values::Scope* scope, Place place, std::function<Value(Value)>* on_yield);
   bool recurs_too_far(const values::Function& function);
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
 
@@ -469,8 +333,7 @@ private:
   bool refuses_all(const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
   void settle(ProblemEvent& event, Cond when, bool again);
   Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place, const syntax::CallExpr* expr);
-  Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
-                     const syntax::CallExpr* expr);
+  Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place, const syntax::CallExpr* expr);
   Value call_unknown(Value function, const Arguments& arguments, Place place);
   void lose_patched(const Arguments& arguments, Place where);  // what a call names may be another thing behind it
   void record_unseen(Value function, const Arguments& arguments, Place where);
@@ -503,21 +366,13 @@ private:
   // classes.cpp
   Value make_class(const syntax::ClassStmt& stmt);
   Value instantiate(values::Class& cls, Arguments arguments, Place place, const syntax::CallExpr* expr);
-  static void merge_orders(values::Class& cls, const std::vector<values::Class*>& parents);
   bool decorates(Value decorator);
   Value held(const values::Instance& object) const;
-  Value attributes_dict(values::Instance& object);
-  Value instance_attribute(values::Instance& object, Value self, syntax::Name name, Place place);
-  Value class_attribute(values::Class& cls, syntax::Name name, Place place);
-  Value super_attribute(const values::Super& super, syntax::Name name, Place place);
-  Value function_attribute(Value object, syntax::Name name, Place place);
   Value native_fallback(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
   Value bind_method(Value found, Value self, values::Class* cls, Place place);
   Value native_attribute(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
-  Value unknown_attribute(values::Unknown& object, syntax::Name name, Place place);
 
   // types.cpp
-  bool is_plain_base(std::string_view path) const;
   void add_bases(values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents);
   void delete_attribute(Value object, syntax::Name name, Place where);
   // `x.grad = …` of a tensor, or of something that may be one; absent value: it is deleted.
@@ -532,8 +387,6 @@ private:
   Value enum_member(values::Class& cls, Value wanted, Place place);
 
   // builtins.cpp
-  Value mixed_result(const std::vector<Value>& arguments, Place place);
-  Value object_builtin(std::string_view name, const Arguments& arguments, Place place);
   Value builtin(syntax::Name name);
   Value call_builtin(std::string_view name, Arguments& arguments, Place place);
   Value call_method(Value self, std::string_view name, Arguments& arguments, Place place);
@@ -660,23 +513,7 @@ private:
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
   std::unordered_map<const values::Scope*, ModuleRun*> installed_;  // modules of installed libraries, by their globals
-  std::unordered_map<std::string, values::LibrarySymbol*> library_symbols_;
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-  std::unordered_map<std::string, values::LibrarySymbol*, TextHash, std::equal_to<>> spellings_;  // the same, however spelt
-  // What lies behind a name of something: (the owner's address, the name).
-  struct Member {
-    const void* owner;
-    syntax::Name name;
-    friend bool operator==(const Member&, const Member&) = default;
-  };
-  struct MemberHash {
-    std::size_t operator()(const Member& member) const { return member.name.hash() ^ (reinterpret_cast<std::uintptr_t>(member.owner) * 0x9E3779B97F4A7C15u); }
-  };
-  mutable std::unordered_map<Member, const Row*, MemberHash> method_rows_;  // owner: the text of the class's path
-  std::unordered_map<Member, values::LibrarySymbol*, MemberHash> members_;  // owner: a LibrarySymbol
+  LibraryNames names_{library_, record_.heap};
   Questions questions_;
   std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are objects of classes that are not seen
   // Where it holds, a layer of the library is of a class that was not seen, and not what it is known to be.

@@ -1,6 +1,7 @@
 // One process of a small job on one node, and what the others were found to send to it.
 #pragma once
 
+#include "values/kept.hpp"
 #include "values/value.hpp"
 
 #include <map>
@@ -27,8 +28,8 @@ struct Told {
   friend bool operator==(const Told&, const Told&) = default;
 
   // Under which names the process counts what it has received; and whether it has received anything that cannot be counted.
-  static std::string counter(const Channel& channel) { return "$" + std::to_string(channel.first) + " " + std::to_string(channel.second); }
-  static constexpr std::string_view lost = "$lost";
+  static std::string counter(const Channel& channel) { return values::EngineNotes::received + (std::to_string(channel.first) + " " + std::to_string(channel.second)); }
+  static constexpr std::string_view lost = values::EngineNotes::lost;
 };
 
 struct OneRank {

@@ -1,6 +1,7 @@
 #include "rules/settings.hpp"
 
 #include "rules/noted.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -10,7 +11,7 @@ namespace stepzero::rules {
 using values::Kind;
 
 namespace {
-constexpr std::string_view of_classes = "$settings.";  // rows: see libraries/frameworks/configurations.cpp
+constexpr std::string_view of_classes = values::InternalRow::settings;  // rows: see libraries/frameworks/configurations.cpp
 } // namespace
 
 std::optional<Setting> Settings::operator[](std::span<const std::string_view> names) const {

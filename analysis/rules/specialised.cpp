@@ -1,6 +1,7 @@
 #include "rules/specialised.hpp"
 
 #include "rules/shape/operator_problem.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 
@@ -105,7 +106,7 @@ std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
   if (problem.problem == ProblemKind::assertion) return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
   if (problem.problem == ProblemKind::no_attribute && problem.node && problem.node->kind == syntax::ExprKind::subscript) return "call/no-key";
   if (!problem.row) return {};
-  if (problem.row->path == "$data_file") return "config/missing-key";
+  if (problem.row->path == values::InternalRow::data_file) return "config/missing-key";
   if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
   if (problem.row->path == "transformers.TrainingArguments" || problem.row->path == "transformers.Seq2SeqTrainingArguments") return "config/training-arguments";
   if (problem.row->path == "torch.distributed.fsdp.FullyShardedDataParallel.no_sync") return "fsdp/no-sync";

@@ -2,6 +2,7 @@
 
 #include "interpreter/interpreter.hpp"
 #include "libraries/table/table.hpp"
+#include "values/kept.hpp"
 
 #include <unordered_set>
 
@@ -27,11 +28,11 @@ std::shared_ptr<const footprint::Footprint> footprint_of_file(const program::Sou
   const auto run = [&](interpreter::Record& record, bool with_defaults) {
     interpreter::Limits limits;
     limits.steps = most_steps;
-    record.conditions.emplace("$counted", record.symbols.boolean(true));
+    record.conditions.emplace(values::RecordCondition::counted, record.symbols.boolean(true));
     limits.with_defaults = with_defaults;
     if (with_defaults) {
       limits.only = &nothing;
-      if (options.world <= 1) record.conditions.emplace("$no_launcher", record.symbols.boolean(true));
+      if (options.world <= 1) record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
       for (const Asked& each : asked)
         record.conditions.emplace(each.name, record.symbols.boolean(each.with_gpu && options.device == footprint::Device::cuda));
     }

@@ -81,7 +81,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
         // What a round of a loop taught is not so on every way; here it only gives names.
         const values::Value state = unknown->state.value;
         const bool known = state.is(values::Kind::tensor) && state.as<values::Tensor>()->now()->shape.rank_known;
-        value = known ? state : unknown->attributes.value(syntax::Name("$learned"));
+        value = known ? state : unknown->attributes.value(syntax::Name(values::UnknownState::learned));
         if (!value) value = state;
       }
       if (value.is(values::Kind::tensor)) {

@@ -1,6 +1,7 @@
 #include "values/devices.hpp"
 
 #include "values/heap.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::values {
 
@@ -67,7 +68,7 @@ std::vector<PossibleDevice> possible_devices(symbolic::Context& symbols, const D
 
 namespace {
 // What torch.device was given, where a condition chooses it.
-const Slot* chosen_by(Value value) { return value.is(Kind::unknown) ? value.as<Unknown>()->attributes.find(Name("$chosen")) : nullptr; }
+const Slot* chosen_by(Value value) { return value.is(Kind::unknown) ? value.as<Unknown>()->attributes.find(Name(UnknownState::chosen)) : nullptr; }
 } // namespace
 
 bool is_device(Value value) { return value.is(Kind::device) || chosen_by(value); }

@@ -1,102 +1,17 @@
+// Values, slots and what is written into them; what two paths make of one is in heap_join.cpp.
 #include "values/heap.hpp"
-#include "values/devices.hpp"
 
-#include "values/numbers.hpp"
+#include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 
 namespace stepzero::values {
 
 namespace {
-
-constexpr int max_leaves = 8;
-constexpr std::size_t max_graph = 64;
 constexpr int deepest_look = 12;
-
-int leaves(const Value& value) { return value.is(Kind::choice) ? value.as<Choice>()->leaves : 1; }
-
-Dim merge_dim(const Dim& a, const Dim& b) {
-  if (a.size && a.size == b.size) return a.origin ? a : b;
-  return {};
-}
-
-Shape merge_shape(const Shape& a, const Shape& b) {
-  if (a.rank_known && b.rank_known && a.dims.size() == b.dims.size()) {
-    Shape merged{true, {}};
-    for (std::size_t i = 0; i < a.dims.size(); ++i) merged.dims.push_back(merge_dim(a.dims[i], b.dims[i]));
-    return merged;
-  }
-  Shape merged;
-  const std::size_t shared = std::min(a.dims.size(), b.dims.size());
-  for (std::size_t i = 1; i <= shared; ++i) {
-    Dim dim = merge_dim(a.dims[a.dims.size() - i], b.dims[b.dims.size() - i]);
-    if (!dim.size) break;
-    merged.dims.insert(merged.dims.begin(), dim);
-  }
-  return merged;
-}
-
-// One of two named tuples has the names that both have.
-void keep_names(const Tuple& a, const Tuple& b, Tuple& one) {
-  if (a.cls == b.cls) one.cls = a.cls;
-  if (std::ranges::equal(a.fields, b.fields)) one.fields = a.fields;
-}
-
 } // namespace
-
-std::string_view name(Dtype dtype) {
-  constexpr std::string_view names[] = {"",      "float64", "float32", "float16", "bfloat16", "int64",     "int32",
-                                        "int16", "int8",    "uint8",   "bool",    "complex64", "complex128",
-                                        "complex32", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e4m3fnuz",
-                                        "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2"};
-  return names[static_cast<int>(dtype)];
-}
-
-int width(Dtype dtype) {
-  using enum Dtype;
-  switch (dtype) {
-  case complex128: return 16;
-  case float64: case int64: case uint64: case complex64: return 8;
-  case float32: case int32: case uint32: case complex32: return 4;
-  case float16: case bfloat16: case int16: case uint16: return 2;
-  case int8: case uint8: case boolean: case float8_e4m3fn: case float8_e4m3fnuz: case float8_e5m2: case float8_e5m2fnuz: case float8_e8m0fnu:
-  case float4_e2m1fn_x2: return 1;
-  case unknown: break;
-  }
-  return 0;
-}
-
-bool is_floating(Dtype dtype) {
-  return dtype == Dtype::float64 || dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
-}
-
-std::string_view Value::text() const { return as<Str>()->text; }
-
-constexpr std::size_t indexed_from = 12;
-
-Table& Table::operator=(const Table& other) {
-  birth = other.birth;
-  entries_ = other.entries_;
-  index_ = other.index_ ? std::make_unique<std::unordered_map<Name, Slot*>>(*other.index_) : nullptr;
-  return *this;
-}
-
-void Table::add(Name name, Slot* slot) {
-  entries_.push_back({name, slot});
-  if (entries_.size() == indexed_from) index_ = std::make_unique<std::unordered_map<Name, Slot*>>(entries_.begin(), entries_.end());
-  else if (index_) index_->emplace(name, slot);
-}
-
-Slot* Table::find(Name name) const {
-  if (index_) {
-    const auto it = index_->find(name);
-    return it == index_->end() ? nullptr : it->second;
-  }
-  for (const auto& [key, slot] : entries_)
-    if (key == name) return slot;
-  return nullptr;
-}
 
 Heap::Heap(symbolic::Context& symbols) : symbols_(symbols) {}
 Heap::~Heap() {
@@ -153,45 +68,6 @@ void Heap::apply(const Delta& delta) {
     slot->value = value;
   }
 }
-
-void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
-  // What this path alone wrote: the other path still has the value of the mark; what this path made is its own. In the order of the writes, so that a run is
-  // the same each time.
-  Delta theirs = other, learned;
-  // What both paths wrote was there before they parted, though it was made since the mark.
-  std::vector<std::uint64_t> shared;
-  for (const auto& [slot, value] : other)
-    if (slot->birth > mark.clock && !(slot->value == value)) shared.push_back(slot->birth);
-  if (!shared.empty()) {
-    std::sort(shared.begin(), shared.end());
-    std::vector<std::uint64_t> both;
-    for (std::size_t i = mark.trail; i < trail_.size(); ++i)
-      if (const std::uint64_t birth = trail_[i].first->birth; birth > mark.clock && std::binary_search(shared.begin(), shared.end(), birth)) both.push_back(birth);
-    std::sort(both.begin(), both.end());
-    shared = std::move(both);
-  }
-  const std::uint64_t stamp = ++stamp_;
-  for (const auto& [slot, value] : other) slot->visited = stamp;
-  for (std::size_t i = mark.trail; i < trail_.size(); ++i)
-    if (Slot* slot = trail_[i].first; slot->visited != stamp && slot->birth <= mark.clock) {
-      slot->visited = stamp;
-      theirs.push_back(trail_[i]);
-    }
-  for (const auto& [slot, value] : theirs) {
-    if (slot->refinement && (!slot->value || !value)) set(*slot, {});
-    else if (slot->refinement && slot->value.is(Kind::tensor) && value.is(Kind::tensor)) learned.push_back({slot, value});
-    else if (slot->birth <= mark.clock || std::binary_search(shared.begin(), shared.end(), slot->birth)) set(*slot, join_states(slot->value, value, condition, sharing));
-    else if (value) set(*slot, value);
-  }
-  // Both paths found the same thing to be a tensor: what both know of it. The states of the two are those of now, not of the mark.
-  for (const auto& [slot, value] : learned)
-    if (!(slot->value == value)) {
-      const Tensor *mine = slot->value.as<Tensor>(), *other_one = value.as<Tensor>();
-      set(*slot, tensor(*join_states(mine->state.value, other_one->state.value, condition, sharing).as<TensorState>(), mine->born));
-    }
-}
-
-// ---------------------------------------------------------------- attributes
 
 Slot& Heap::slot_of(Table& table, Name name) {
   if (Slot* slot_found = table.find(name)) return *slot_found;
@@ -345,306 +221,6 @@ Value Heap::device(std::string_view text) {
   return Value::of(Kind::device, made);
 }
 
-// What an operation would have given that was proven to fail: the path that it lies on ends there.
-static bool is_failure(Value value) {
-  if (value.is(Kind::unknown)) return value.as<Unknown>()->blamed && !value.as<Unknown>()->state.value;
-  return value.is(Kind::tensor) && value.as<Tensor>()->now()->blamed && !value.as<Tensor>()->now()->shape.rank_known;
-}
-
-// What an object of a library is, such as an array, that is nothing but what it holds; absent if it is none.
-static Value held_state(Value value) {
-  if (!value.is(Kind::instance) || value.as<Instance>()->cls || !value.as<Instance>()->native) return {};
-  const Slot* held = value.as<Instance>()->attributes.find(Name(values::ArrayState::state));
-  return held && held->value.is(Kind::tensor) ? held->value : Value{};
-}
-
-namespace {
-// The side of a choice that is left where a condition holds, as far as the forms of the two say.
-Value taken_where(symbolic::Context& symbols, Value value, Cond holds) {
-  const auto implied = [&](Cond asked) {
-    if (holds == asked) return true;
-    if (symbols.form(holds) != symbolic::Context::Form::conjunction) return false;
-    const auto parts = symbols.operands(holds);
-    return std::find(parts.begin(), parts.end(), asked) != parts.end();
-  };
-  while (value.is(Kind::choice)) {
-    const Choice* choice = value.as<Choice>();
-    if (implied(choice->condition)) value = choice->yes;
-    else if (implied(symbols.logical_not(choice->condition))) value = choice->no;
-    else break;
-  }
-  return value;
-}
-} // namespace
-
-Value Heap::choose(Cond condition, Value yes, Value no) {
-  if (yes == no) return yes;
-  if (const Value a = held_state(yes), b = held_state(no); a && b) {
-    const TensorState &x = *a.as<Tensor>()->now(), &y = *b.as<Tensor>()->now();
-    if (same_shape(x.shape, y.shape) && x.dtype == y.dtype) return merge(yes, no, symbols_.sharing(condition));
-  }
-  if (yes && no && is_failure(yes) != is_failure(no)) return is_failure(yes) ? no : yes;
-  switch (symbols_.decide(condition)) {
-  case symbolic::Answer::yes: return yes;
-  case symbolic::Answer::no: return no;
-  case symbolic::Answer::unknown: break;
-  }
-  if (yes.is(Kind::choice)) yes = taken_where(symbols_, yes, condition);
-  if (no.is(Kind::choice)) no = taken_where(symbols_, no, symbols_.logical_not(condition));
-  if (yes == no) return yes;
-  if (yes.is(Kind::string) && no.is(Kind::string) && yes.text() == no.text()) return yes;
-  if (yes.is(Kind::boolean) && no.is(Kind::boolean)) {
-    const Cond left = symbols_.logical_and(condition, yes.condition());
-    const Cond right = symbols_.logical_and(symbols_.logical_not(condition), no.condition());
-    return Value::of(symbols_.logical_or(left, right));
-  }
-  if (yes.is(Kind::tuple) && no.is(Kind::tuple) && yes.as<Tuple>()->items.size() == no.as<Tuple>()->items.size()) {
-    std::vector<Value> items;
-    for (std::size_t i = 0; i < yes.as<Tuple>()->items.size(); ++i)
-      items.push_back(choose(condition, yes.as<Tuple>()->items[i], no.as<Tuple>()->items[i]));
-    const Value both = tuple(std::move(items));
-    keep_names(*yes.as<Tuple>(), *no.as<Tuple>(), *both.as<Tuple>());
-    return both;
-  }
-  if (leaves(yes) + leaves(no) > max_leaves) {
-    // The sides first: what they are made of may have something in common.
-    const auto one = [&](auto& self, Value side) -> Value {
-      if (!side.is(Kind::choice)) return side;
-      const Choice* inner = side.as<Choice>();
-      return merge(self(self, inner->yes), self(self, inner->no), symbols_.sharing(inner->condition));
-    };
-    return merge(one(one, yes), one(one, no), symbols_.sharing(condition));
-  }
-  auto* made = make<Choice>();
-  made->condition = condition;
-  made->yes = yes;
-  made->no = no;
-  made->leaves = static_cast<std::uint8_t>(leaves(yes) + leaves(no));
-  return Value::of(Kind::choice, made);
-}
-
-Value Heap::one_of_alike(Value value, bool to_show) {
-  if (!value.is(Kind::choice)) return value;
-  const Choice* choice = value.as<Choice>();
-  const Value yes = one_of_alike(choice->yes, to_show), no = one_of_alike(choice->no, to_show);
-  if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return value;
-  const auto *a = yes.as<Tensor>(), *b = no.as<Tensor>();
-  const TensorState &x = *a->now(), &y = *b->now();
-  const auto same_sizes = [&] {
-    return same_shape(x.shape, y.shape) && x.first.size() == y.first.size() &&
-           std::equal(x.first.begin(), x.first.end(), y.first.begin(), [](const Dim& one, const Dim& other) { return one.size == other.size; });
-  };
-  // What they were computed from may differ, as with and without a bias: the one stands for both.
-  const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain && b->role == TensorRole::plain &&
-                     requires_grad(x) == requires_grad(y) && x.external == y.external && x.maybe_array == y.maybe_array && x.crossed == y.crossed &&
-                     x.scaled_by == y.scaled_by && x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean &&
-                     x.content == y.content && x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.blamed == y.blamed &&
-                     (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
-  if (!alike && !to_show) return value;
-  return tensor(*join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(), a->born);
-}
-
-Value Table::value(Name name) const {
-  const Slot* slot = find(name);
-  return slot ? slot->value : Value{};
-}
-
-// What a tuple has for elements; nullopt if it is none, or nothing is known of them.
-static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
-  if (value.is(Kind::tuple) && !value.as<Tuple>()->cls) return value.as<Tuple>()->items;
-  if (value.is(Kind::unknown) && value.as<Unknown>()->element && !value.as<Unknown>()->state.value) return std::vector{value.as<Unknown>()->element};
-  return std::nullopt;
-}
-
-namespace {
-// The functions of the program that it may be, if it is one of these or that.
-std::vector<Value> functions_among(Value a, Value b) {
-  constexpr std::size_t most = 16;
-  std::vector<Value> found;
-  const auto add = [&](Value each) {
-    if (found.size() < most && std::find(found.begin(), found.end(), each) == found.end()) found.push_back(each);
-  };
-  for (const Value& side : {a, b}) {
-    if (side.is(Kind::function) || side.is(Kind::bound)) add(side);
-    else if (side.is(Kind::unknown))
-      if (const Value before = side.as<Unknown>()->attributes.value(Name("$one_of")); before.is(Kind::tuple))
-        for (const Value& each : before.as<Tuple>()->items) add(each);
-  }
-  return found;
-}
-} // namespace
-
-Value Heap::merge(Value a, Value b, Sharing how) {
-  if (a == b || !b) return a;
-  if (!a) return b;
-  if (is_failure(a) != is_failure(b)) return is_failure(a) ? b : a;
-  const Sharing mixed = symbolic::mix(how, symbolic::mix(sharing(a), sharing(b)));
-  if (a.is(Kind::integer) && b.is(Kind::integer)) {
-    symbolic::AtomInfo info;
-    info.sharing = mixed;
-    const auto low_a = symbols_.lower(a.integer()), low_b = symbols_.lower(b.integer());
-    if (low_a && low_b && *low_a >= 0 && *low_b >= 0) info.lower = 0;
-    return Value::of(symbols_.fresh(info));
-  }
-  if (a.is(Kind::boolean) && b.is(Kind::boolean)) return Value::of(symbols_.opaque("", mixed));
-  if (a.is(Kind::string) && b.is(Kind::string) && a.text() == b.text()) return a;
-  if (a.is(Kind::tensor) && b.is(Kind::tensor)) {
-    const Value made = tensor(*join_states(a.as<Tensor>()->state.value, b.as<Tensor>()->state.value, nullptr, how).as<TensorState>(), a.object()->born);
-    made.as<Tensor>()->any_of = true;
-    return made;
-  }
-  if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {
-    std::vector<Value> items;
-    for (std::size_t i = 0; i < a.as<Tuple>()->items.size(); ++i)
-      items.push_back(merge(a.as<Tuple>()->items[i], b.as<Tuple>()->items[i], how));
-    const Value both = tuple(std::move(items));
-    keep_names(*a.as<Tuple>(), *b.as<Tuple>(), *both.as<Tuple>());
-    return both;
-  }
-  // Tuples of several lengths: any number of elements like these.
-  if (const auto mine = elements_of_tuple(a), theirs = elements_of_tuple(b); mine && theirs) {
-    Value any;
-    for (const auto* items : {&*mine, &*theirs})
-      for (const Value& item : *items) any = merge(any, item, how);
-    if (any.is(Kind::tensor)) {
-      Value made = unknown("", mixed);
-      made.as<Unknown>()->external = is_external(a) || is_external(b);
-      made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
-      made.as<Unknown>()->element = any;
-      return made;
-    }
-  }
-  const auto is_open_tuple = [](Value value) { return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple; };
-  if ((is_open_tuple(a) || is_open_tuple(b)) && (a.is(Kind::tuple) || is_open_tuple(a)) && (b.is(Kind::tuple) || is_open_tuple(b))) {
-    Value any;
-    for (const Value each : {a, b}) {
-      const ListState* state = each.is(Kind::list) ? list_state(each) : nullptr;
-      for (const Value& item : state ? state->items : each.as<Tuple>()->items) any = merge(any, item, how);
-      if (state) any = merge(any, state->rest, how);
-    }
-    return open_list(any ? any : external(""), nullptr, ListKind::tuple);
-  }
-  if (const Value mine = held_state(a), theirs = held_state(b); mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
-    const Value held = merge(mine, theirs, how);
-    if (held.as<Tensor>()->now()->shape.rank_known) {
-      auto* both = make<Instance>();
-      both->born = a.object()->born;
-      both->native = a.as<Instance>()->native;
-      both->open = true;
-      slot_of(both->attributes, Name(values::ArrayState::state)).value = held;  // it is new: no write
-      return Value::of(Kind::instance, both);
-    }
-  }
-  // What all sides of a choice have in common.
-  for (Value* side : {&a, &b}) {
-    if (!side->is(Kind::choice)) continue;
-    const Choice* choice = side->as<Choice>();
-    if (!choice->yes || !choice->no) break;
-    const Value one = merge(choice->yes, choice->no, symbols_.sharing(choice->condition));
-    if (one.is(Kind::unknown) || one.is(Kind::choice)) break;
-    return side == &a ? merge(one, b, how) : merge(a, one, how);
-  }
-  Value made = unknown("", mixed);
-  made.as<Unknown>()->external = is_external(a) || is_external(b);
-  made.as<Unknown>()->blamed = is_blamed(a) || is_blamed(b);
-  // 0 and what was added up from tensors are numbers.
-  made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
-  made.as<Unknown>()->is_real = is_float(a) && is_float(b);
-  if (auto functions = functions_among(a, b); !functions.empty()) slot_of(made.as<Unknown>()->attributes, Name("$one_of")).value = tuple(std::move(functions));  // it is new: no write
-  return made;
-}
-
-Value Heap::join_states(Value now, Value other, Cond condition, Sharing how) {
-  if (now == other) return now;
-  const Value ran = now ? now : other;
-  if ((!now || !other) && ran.is(Kind::state) && dynamic_cast<ListState*>(ran.object())) {
-    // A generator that ran on one side only: what it gives on the other is not known.
-    auto* open = make<ListState>();
-    open->open = true;
-    open->rest = unknown("", symbolic::mix(how, condition ? symbols_.sharing(condition) : how));
-    open->rest.as<Unknown>()->external = true;
-    return Value::of(Kind::state, open);
-  }
-  if (!now.is(Kind::state) || !other.is(Kind::state))
-    return condition ? choose(condition, other, now) : merge(now, other, how);
-  const auto either = [&](Value a, Value b) { return condition ? choose(condition, b, a) : merge(a, b, how); };
-  if (auto* mine = dynamic_cast<TensorState*>(now.object())) {
-    auto* theirs = static_cast<TensorState*>(other.object());
-    TensorState joined = *mine;
-    joined.shape = merge_shape(mine->shape, theirs->shape);
-    if (mine->dtype != theirs->dtype) joined.dtype = Dtype::unknown;
-    if (mine->device != theirs->device && !(mine->device && theirs->device && mine->device->text == theirs->device->text))
-      joined.device = choose_device(*this, condition, theirs->device, mine->device);
-    if (mine->requires_grad != theirs->requires_grad) joined.requires_grad = Known::unknown;
-    // Counted by different writes, they cannot be compared: any is later.
-    const bool alike = (mine->grad_writes & by_histories) == (theirs->grad_writes & by_histories);
-    joined.grad_writes = alike ? std::min(mine->grad_writes, theirs->grad_writes) : 0;
-    if (!mine->cut) joined.cut = theirs->cut;
-    joined.is_gradient = mine->is_gradient || theirs->is_gradient;
-    const Sharing both = symbolic::mix(mine->sharing, theirs->sharing);
-    joined.sharing = symbolic::mix(both, condition ? symbols_.sharing(condition) : how);
-    // Reduced where a condition holds: whether it is each rank's own is not known.
-    if (condition && both != Sharing::uniform && (mine->sharing == Sharing::uniform || theirs->sharing == Sharing::uniform)) joined.sharing = Sharing::unseen;
-    joined.external = mine->external || theirs->external;
-    joined.blamed = mine->blamed || theirs->blamed;
-    if (mine->scaled_by != theirs->scaled_by) joined.scaled_by = nullptr;
-    if (mine->cast_by != theirs->cast_by) joined.cast_by = nullptr;
-    if (mine->outcome != theirs->outcome && !(mine->outcome && theirs->outcome && mine->outcome->outcome == theirs->outcome->outcome)) joined.outcome = nullptr;
-    if (!mine->mean || !theirs->mean) joined.mean = nullptr;
-    if (mine->made != theirs->made) joined.made = nullptr;
-    joined.graph_complete = mine->graph_complete && theirs->graph_complete;
-    if (!joined.graph.add(theirs->graph, max_graph) || joined.graph.size() > max_graph) {
-      joined.graph.clear();
-      joined.graph_complete = false;
-    }
-    const auto same_content = [](const Content* a, const Content* b) {
-      return a == b || (a && b && a->dtype == b->dtype && a->is_scalar == b->is_scalar && a->writes == b->writes &&
-                        a->numbers == b->numbers);
-    };
-    if (!same_content(mine->content, theirs->content)) joined.content = nullptr;
-    if (mine->extent != theirs->extent) joined.extent = nullptr;
-    if (mine->version != theirs->version) joined.version = ~0u;  // it depends on the path
-    if (mine->strides != theirs->strides || joined.shape.dims.size() != joined.strides.size()) joined.strides.clear();
-    if (joined.shape.rank_known) joined.first.clear();
-    else if (mine->shape.rank_known || theirs->shape.rank_known) joined.first.clear();
-    joined.first.resize(std::min(joined.first.size(), theirs->first.size()));
-    for (std::size_t i = 0; i < joined.first.size(); ++i) joined.first[i] = merge_dim(joined.first[i], theirs->first[i]);
-    return Value::of(Kind::state, state(joined));
-  }
-  if (auto* mine = dynamic_cast<ListState*>(now.object())) {
-    auto* theirs = static_cast<ListState*>(other.object());
-    auto* joined = make<ListState>();
-    const std::size_t shared = std::min(mine->items.size(), theirs->items.size());
-    for (std::size_t i = 0; i < shared; ++i) joined->items.push_back(either(mine->items[i], theirs->items[i]));
-    joined->open = mine->open || theirs->open || mine->items.size() != theirs->items.size();
-    joined->rest = merge(mine->rest, theirs->rest, how);
-    for (const auto* longer : {mine, theirs})
-      for (std::size_t i = shared; i < longer->items.size(); ++i) joined->rest = merge(joined->rest, longer->items[i], how);
-    return Value::of(Kind::state, joined);
-  }
-  auto* mine = static_cast<DictState*>(now.object());
-  auto* theirs = static_cast<DictState*>(other.object());
-  auto* joined = make<DictState>();
-  joined->open = mine->open || theirs->open;
-  joined->rest = merge(mine->rest, theirs->rest, how);
-  const auto find = [](DictState* in, const Value& key) -> Value {
-    for (const auto& [k, v] : in->items)
-      if (k == key || (k.is(Kind::string) && key.is(Kind::string) && k.text() == key.text())) return v;
-    return {};
-  };
-  for (const auto& [key, value] : mine->items) {
-    const Value counterpart = find(theirs, key);
-    if (!counterpart && !condition) joined->open = true;
-    joined->items.push_back({key, either(value, counterpart)});
-  }
-  for (const auto& [key, value] : theirs->items)
-    if (!find(mine, key)) {
-      if (!condition) joined->open = true;
-      joined->items.push_back({key, either({}, value)});
-    }
-  return Value::of(Kind::state, joined);
-}
-
 ListState* Heap::list_state(Value list) {
   return list.is(Kind::iterator) ? list.as<Iterator>()->state.value.as<ListState>()
                                  : list.as<List>()->state.value.as<ListState>();
@@ -720,7 +296,7 @@ bool Heap::is_blamed(Value value) const {
   }
   case Kind::tensor: return value.as<Tensor>()->now()->blamed;
   case Kind::instance: {
-    const Slot* slot = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name("$blamed")) : nullptr;
+    const Slot* slot = value.as<Instance>()->native ? value.as<Instance>()->attributes.find(Name(EngineNotes::blamed)) : nullptr;
     return slot && slot->value;
   }
   case Kind::choice: return is_blamed(value.as<Choice>()->yes) || is_blamed(value.as<Choice>()->no);
@@ -731,7 +307,7 @@ bool Heap::is_blamed(Value value) const {
 void Heap::blame(Value value) {
   if (value.is(Kind::unknown)) value = value.as<Unknown>()->state.value;
   if (value.is(Kind::instance) && value.as<Instance>()->native && !value.as<Instance>()->cls)
-    set(slot_of(value.as<Instance>()->attributes, Name("$blamed")), boolean(true));
+    set(slot_of(value.as<Instance>()->attributes, Name(EngineNotes::blamed)), boolean(true));
   if (!value.is(Kind::tensor) || value.as<Tensor>()->now()->blamed) return;
   TensorState blamed = *value.as<Tensor>()->now();
   blamed.blamed = true;

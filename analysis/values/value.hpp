@@ -7,6 +7,7 @@
 #include "syntax/ast.hpp"
 #include "values/graph.hpp"
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -80,8 +81,11 @@ public:
   double real() const { return real_; }
   Dtype dtype() const { return dtype_; }
   Object* object() const { return object_; }
-  // Unchecked: the caller has looked at `kind`.
-  template <class T> T* as() const { return static_cast<T*>(object_); }
+  // The caller has looked at `kind`; builds with assertions look at the object itself.
+  template <class T> T* as() const {
+    assert(!object_ || dynamic_cast<T*>(object_));
+    return static_cast<T*>(object_);
+  }
   std::string_view text() const;  // of a string
 
   // Identity for mutable objects, equality of the handle for the rest. None is None, whoever gave it.

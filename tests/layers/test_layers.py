@@ -113,3 +113,53 @@ def test_types_are_told_apart():
     text = "namespace a::b { struct S { int x; }; struct S; enum class E { one }; namespace { struct S {}; } struct C<int> {}; struct A::Part {}; template <class P> struct Q : R<P> {};\n" \
            'void f() { struct Inner {}; } const char* t = "struct T {";  // struct U {\n class D : public S {}; }'
     assert list(types_of(text)) == ["a::b::S", "a::b::E", "a::b::Q", "a::b::D"]
+
+
+# Keys of state that the engine keeps, and rows that no name of a library stands for, are declared in two headers and named by their constants.
+DECLARED = re.compile(r'static constexpr (?:std::string_view|KeyPrefix) (\w+)(?: = |\{)"(\$[^"]*)"')
+HEADERS = ("analysis/values/kept.hpp", "analysis/values/internal_rows.hpp")
+KEY = re.compile(r'"(\$[A-Za-z_][^"]*)"')
+NOT_KEYS = ("analysis/documents",)  # the variables of shells
+
+
+def declared_keys():
+    """(struct, constant) → key."""
+    keys = {}
+    for header in HEADERS:
+        for name, body in re.findall(r"^struct (\w+) \{\n(.*?)^\};", (ROOT / header).read_text(encoding="utf-8"), re.M | re.S):
+            for constant, key in DECLARED.findall(body):
+                assert key not in {other for (of, _), other in keys.items() if of == name}, f"{name} declares {key} twice"
+                keys[name, constant] = key
+    return keys
+
+
+def test_keys_are_declared_once_and_used():
+    keys = declared_keys()
+    prefixes = tuple(key for key in keys.values() if key.endswith((".", " ")))
+    sources = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "analysis").rglob("*.[hc]pp"))}
+    assert len(keys) > 150
+    wrong = []
+    for path, text in sources.items():
+        place = str(path.relative_to(ROOT))
+        if place in HEADERS or place.startswith(NOT_KEYS):
+            continue
+        for match in KEY.finditer(text):
+            # A list of names in a table says what stands behind a declared prefix; a signature names declared keys.
+            words = re.findall(r"\$\w+", match[1])
+            if not match[1].startswith(prefixes) and not ("=" in match[1] and all(word in keys.values() for word in words)):
+                wrong.append(f"{place}: {match[0]} is declared in neither of {HEADERS}")
+    assert wrong == []
+    everything = "\n".join(text for path, text in sources.items() if str(path.relative_to(ROOT)) not in HEADERS)
+    assert [f"{name}::{constant}" for name, constant in keys if f"{name}::{constant}" not in everything] == []
+
+
+# What a library's own table calls by a path with a '$' has a row there.
+CALLED = re.compile(r'(?:library_symbol|make_native|call_row|find)\([^"\n;]*"((?:\w+\.)+\$[\w.]+)"')
+
+
+def test_internal_paths_have_rows():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "analysis/libraries").rglob("*.[hc]pp")))
+    called = set(CALLED.findall(text))
+    rows = set(re.findall(r'(?:row\(|\{)"((?:\w+\.)+\$[\w.]+)"', text))
+    assert len(called) >= 10
+    assert called - rows == set()

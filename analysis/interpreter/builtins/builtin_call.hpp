@@ -23,7 +23,7 @@ struct BuiltinCall {
   values::Heap& heap() const { return run.heap(); }
   symbolic::Context& symbols() const { return run.symbols(); }
   Value keyword(std::string_view wanted) const;  // absent if it was not given
-  Value mixed() const { return run.mixed_result(positional, where); }
+  Value mixed() const { return run.heap().unknown_from(positional, where); }
   Value number(std::size_t value) const { return heap().integer(static_cast<std::int64_t>(value)); }
   Value fails(std::string_view exception) const { return run.raise_builtin(exception, where); }
   Value call(Value function, std::vector<Value> given) const { return run.call(function, {std::move(given), {}, false}, where); }

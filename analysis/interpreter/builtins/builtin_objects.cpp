@@ -3,6 +3,7 @@
 #include "interpreter/roots/presumed.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -240,7 +241,7 @@ Value identity(const BuiltinCall& call) {
 }
 
 Value open_file(const BuiltinCall& call) {
-  const Value opened = call.call_row("$open");
+  const Value opened = call.call_row(values::InternalRow::open);
   Value file = opened ? call.run.settled(opened) : Value{};
   if (!file.is(Kind::unknown)) file = call.heap().unknown("", Sharing::local, call.where);
   // What it is called: what it holds may be known.
@@ -255,7 +256,7 @@ Value open_file(const BuiltinCall& call) {
     call.heap().slot_of(attributes, Name(values::FileState::path)).value = path;
     auto* read = call.heap().make<values::Bound>();
     read->self = file;
-    read->function = call.run.library_symbol("$file_text");
+    read->function = call.run.library_symbol(values::InternalRow::file_text);
     call.heap().slot_of(attributes, Name("read")).value = Value::of(Kind::bound, read);
   }
   return file;

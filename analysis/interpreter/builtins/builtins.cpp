@@ -57,10 +57,6 @@ Value Interpreter::raise_builtin(std::string_view name, Place where) {
   return heap().external("", where);
 }
 
-Value Interpreter::mixed_result(const std::vector<Value>& arguments, Place where) {
-  return heap().unknown_from(arguments, where);
-}
-
 // In the runs of ranks sizes without a name of their own are known by where they come from.
 std::string Interpreter::length_name(Place born) const {
   constexpr std::size_t longest = 60;
@@ -117,7 +113,7 @@ Value Interpreter::length_of(Value value, Place where) {
   case Kind::unknown: {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->state.value) return length_of(unknown->state.value, where);
-    const Name key("$len");
+    const Name key(values::UnknownState::len);
     if (const values::Slot* slot = unknown->attributes.find(key); slot && slot->value) return slot->value;
     symbolic::AtomInfo info;
     info.name = unknown->name.empty() ? length_name(unknown->born) : "len(" + std::string(unknown->name) + ")";
@@ -183,7 +179,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
     heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(positional));
     return Value::of(Kind::instance, object);
   }
-  return mixed_result(positional, where);
+  return heap().unknown_from(positional, where);
 }
 
 // ---------------------------------------------------------------- methods of Python's own types

@@ -4,6 +4,8 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/alike.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -56,7 +58,7 @@ Value told_by_keyword(Interpreter& run, const CallExpr& expr, Value function, co
     const std::string_view path = run.library().presume_method(std::string(access.attribute.text()) + " " + std::string(keyword.name.text()));
     if (path.empty()) continue;
     const Value object = run.resolve(value_of(*access.object));
-    if (!object.is(Kind::unknown) || object.as<values::Unknown>()->attributes.find(Name("$declared"))) return {};
+    if (!object.is(Kind::unknown) || object.as<values::Unknown>()->attributes.find(Name(values::UnknownState::declared))) return {};
     auto* bound = run.heap().make<values::Bound>();
     bound->self = object;
     bound->function = run.library_symbol(path);
@@ -99,7 +101,7 @@ Value presumed_size(Interpreter& run, Value function, const CallExpr& expr, Valu
   const Expr& callee = *expr.function;
   const std::string_view name = callee.kind == ExprKind::attribute ? as<AttributeExpr>(callee).attribute.text() : callee.kind == ExprKind::name ? as<NameExpr>(callee).id.text() : std::string_view();
   const values::TensorState* from = given.as<values::Tensor>()->now();
-  if (name.empty() || from->blamed || from->shape.dims.empty() || !run.library().find("$keeps_size." + std::string(name))) return made;
+  if (name.empty() || from->blamed || from->shape.dims.empty() || !run.library().find(values::InternalRow::keeps_size + std::string(name))) return made;
   values::TensorState state = *from;
   state.content = nullptr;
   state.extent = nullptr;
@@ -113,7 +115,7 @@ Value presumed_size(Interpreter& run, Value function, const CallExpr& expr, Valu
   state.external = true;
   state.requires_grad = values::Known::unknown;
   state.graph_complete = false;
-  run.heap().slot_of(function.as<values::Unknown>()->attributes, Name("$keeps_size")).value = run.heap().boolean(true);
+  run.heap().slot_of(function.as<values::Unknown>()->attributes, Name(values::UnknownState::keeps_size)).value = run.heap().boolean(true);
   state.graph.push_back(function.object());
   return run.heap().tensor(std::move(state), where);
 }
@@ -405,7 +407,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   block_ = &event->body;
   const Around* const around = around_;
   // A test that says of itself that it fails, or that nobody runs.
-  const bool expected = std::any_of(function.contexts.begin(), function.contexts.end(), [&](Value each) { return is_a(each, "$catches"); });
+  const bool expected = std::any_of(function.contexts.begin(), function.contexts.end(), [&](Value each) { return is_a(each, values::InternalRow::catches); });
   guards_ += expected;
   expected_ += expected;
   for (auto it = function.contexts.rbegin(); it != function.contexts.rend(); ++it) enter(*it, function.born);
@@ -515,7 +517,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
     const Value decorator = resolve(evaluate(**it));
     const Value before = value;
     bool keeps_signature = is_a(decorator, library_.types().context);
-    if (is_a(decorator, library_.types().context) || is_a(decorator, "$catches")) original->contexts.push_back(decorator);
+    if (is_a(decorator, library_.types().context) || is_a(decorator, values::InternalRow::catches)) original->contexts.push_back(decorator);
     if (decorator.is(Kind::unknown)) original->wrapped_unseen = true;
     if (!decorator.is(Kind::library) && !decorates(decorator)) {
       original->altered = original->altered || !keeps_signature;
@@ -535,7 +537,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       else if (path == "contextlib.contextmanager") function->is_context_manager = true;
       else if (const Row* row = decorator.as<values::LibrarySymbol>()->row; row && row->run) {
         const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
-        if (is_a(made, library_.types().context) || is_a(made, "$catches")) original->contexts.push_back(made);
+        if (is_a(made, library_.types().context) || is_a(made, values::InternalRow::catches)) original->contexts.push_back(made);
         keeps_signature = keeps_signature || made == before || is_a(made, library_.types().context);
         if (made.is(Kind::boolean)) function->wrapped_guard = made;  // the ranks that run it
         else if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound)) value = made;

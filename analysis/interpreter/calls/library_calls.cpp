@@ -5,14 +5,11 @@
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "syntax/spelling.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
 namespace stepzero::interpreter {
-
-namespace {
-constexpr int most_bases = 8;  // of a library class, up to object: a cycle in the table ends here
-} // namespace
 
 using namespace syntax;
 using values::Kind;
@@ -66,61 +63,12 @@ private:
 };
 } // namespace
 
-Value Interpreter::library_symbol(std::string_view path) {
-  if (const auto known = spellings_.find(path); known != spellings_.end()) return Value::of(Kind::library, known->second);
-  const std::string canonical(library_.canonical(path));
-  auto it = library_symbols_.find(canonical);
-  if (it == library_symbols_.end()) {
-    auto* made = heap().make<values::LibrarySymbol>();
-    made->path = heap().keep(canonical);
-    made->row = library_.find(canonical);
-    it = library_symbols_.emplace(canonical, made).first;
-  }
-  spellings_.emplace(path, it->second);
-  return Value::of(Kind::library, it->second);
-}
-
-const Row* Interpreter::method_row(std::string_view class_path, Name method) const {
-  const auto [known, fresh] = method_rows_.try_emplace({class_path.data(), method}, nullptr);
-  if (!fresh) return known->second;
-  for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
-    if (const Row* row = library_.find(std::string(class_path) + "." + std::string(method.text()))) return known->second = row;
-    const Row* cls = library_.find(class_path);
-    if (!cls) break;
-    class_path = cls->base;
-  }
-  return nullptr;
-}
-
-const Row* Interpreter::constructor_row(std::string_view class_path) const {
-  const Row* first = library_.find(class_path);
-  for (int i = 0; i < most_bases && !class_path.empty(); ++i) {
-    if (const Row* init = library_.find(std::string(class_path) + ".__init__")) return init;
-    const Row* cls = library_.find(class_path);
-    if (!cls || cls->run) return cls;
-    class_path = cls->base;
-  }
-  return first;
-}
-
 values::Instance* Interpreter::make_native(std::string_view class_path, Place where) {
   auto* object = heap().make<values::Instance>();
   object->native = library_symbol(class_path).as<values::LibrarySymbol>();
   object->born = where;
   object->open = true;
   return object;
-}
-
-bool Interpreter::is_a(Value object, std::string_view class_path) const {
-  if (!object.is(Kind::instance)) return false;
-  const auto* instance = object.as<values::Instance>();
-  const values::LibrarySymbol* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
-  if (!native) return false;
-  if (native->path == class_path) return true;
-  const Row* row = native->row;
-  for (int i = 0; i < most_bases && row; ++i, row = row->base_row)
-    if (row->path == class_path || row->base == class_path) return true;
-  return false;
 }
 
 // An argument that has no default and is not given. Operators are held against their signature where they are run; what communicates
@@ -141,8 +89,29 @@ static std::string_view lacking_argument(const Call& call) {
   return {};
 }
 
-Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where,
-                                const CallExpr* expr) {
+// A call of a row of the library's: its arguments are bound to the row's parameters, and what the row says is run and recorded.
+struct Interpreter::LibraryCall {
+  Interpreter& run;
+  const values::LibrarySymbol& symbol;
+  const Row& row;
+  Value self;
+  Arguments arguments;
+  Place where;
+  const CallExpr* expr;
+
+  Value result();
+
+private:
+  std::optional<Value> by_choices();
+  Value again(Value other_self, Arguments changed) const { return run.call_library(symbol, other_self, std::move(changed), where, expr); }
+  void bind(Call& made) const;
+  Value default_of(const values::Constant& constant) const;
+  bool is_refused(const Call& made) const;
+  Value construct(Call& made);
+  Value operate(Call& made);
+};
+
+Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments, Place where, const CallExpr* expr) {
   if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
     if (self) arguments.positional.insert(arguments.positional.begin(), self);
     return call_builtin(symbol_called.path.substr(9), arguments, where);
@@ -150,47 +119,57 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
   const Row* row = symbol_called.row;
   if (!row || is_replaced(outermost_globals(frame_), symbol_called.path)) return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;
+  return LibraryCall{*this, symbol_called, *row, self, std::move(arguments), where, expr}.result();
+}
 
+Value Interpreter::LibraryCall::result() {
   // Modes, reductions, devices.
-  if (row->op || symbol_called.path.starts_with(library_.types().layers) || symbol_called.path == library_.types().device) {
-    for (const Value& argument : arguments.positional) note_choice_by_text(argument);
-    for (const auto& [name, argument] : arguments.keywords) note_choice_by_text(argument);
+  if (row.op || symbol.path.starts_with(run.library_.types().layers) || symbol.path == run.library_.types().device) {
+    for (const Value& argument : arguments.positional) run.note_choice_by_text(argument);
+    for (const auto& [name, argument] : arguments.keywords) run.note_choice_by_text(argument);
   }
-  // Operations on operands that are not the same on every path are run for each of them.
-  if (row->op) {
-    if (self.is(Kind::choice))
-      return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
-    // More of them than it takes are refused whatever they are.
-    const bool too_many = !arguments.spread && !row->takes_rest && arguments.positional.size() + (self && row->self_first) > row->positional;
-    for (std::size_t i = 0; i < arguments.positional.size() && !too_many; ++i)
-      if (const Value argument = resolve(arguments.positional[i]); argument.is(Kind::choice))
-        return over_choices(
-            argument,
-            [&](Value side) {
-              Arguments one = arguments;
-              one.positional[i] = side;
-              return call_library(symbol_called, self, std::move(one), where, expr);
-            },
-            where);
-    if (policy_.follows_keyword_choices)
-      for (std::size_t i = 0; i < arguments.keywords.size(); ++i)
-        if (const Value argument = resolve(arguments.keywords[i].second); argument.is(Kind::choice))
-          return over_choices(
-              argument,
-              [&](Value side) {
-                Arguments one = arguments;
-                one.keywords[i].second = side;
-                return call_library(symbol_called, self, std::move(one), where, expr);
-              },
-              where);
-  }
-  if (self && row->self_first) arguments.positional.insert(arguments.positional.begin(), self);
-  Call made{*this, *row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
+  if (row.op)
+    if (const auto chosen = by_choices()) return *chosen;
+  if (self && row.self_first) arguments.positional.insert(arguments.positional.begin(), self);
+  Call made{run, row, self, {}, {}, {}, {}, arguments.spread, expr, expr, where};
+  bind(made);
+  if (is_refused(made)) return run.heap().external("", where);
+  return row.kind == values::RowKind::class_ ? construct(made) : operate(made);
+}
+
+// An operation on operands that are not the same on every path is run for each of them.
+std::optional<Value> Interpreter::LibraryCall::by_choices() {
+  if (self.is(Kind::choice)) return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
+  // More of them than it takes are refused whatever they are.
+  const bool too_many = !arguments.spread && !row.takes_rest && arguments.positional.size() + (self && row.self_first) > row.positional;
+  for (std::size_t i = 0; i < arguments.positional.size() && !too_many; ++i)
+    if (const Value argument = run.resolve(arguments.positional[i]); argument.is(Kind::choice)) {
+      const auto with_side = [&](Value side) {
+        Arguments one = arguments;
+        one.positional[i] = side;
+        return again(self, std::move(one));
+      };
+      return run.over_choices(argument, with_side, where);
+    }
+  if (!run.policy_.follows_keyword_choices) return std::nullopt;
+  for (std::size_t i = 0; i < arguments.keywords.size(); ++i)
+    if (const Value argument = run.resolve(arguments.keywords[i].second); argument.is(Kind::choice)) {
+      const auto with_side = [&](Value side) {
+        Arguments one = arguments;
+        one.keywords[i].second = side;
+        return again(self, std::move(one));
+      };
+      return run.over_choices(argument, with_side, where);
+    }
+  return std::nullopt;
+}
+
+void Interpreter::LibraryCall::bind(Call& made) const {
   made.behind = arguments.behind;
-  made.arguments.resize(row->parameters.size());
-  made.given.resize(row->parameters.size());
+  made.arguments.resize(row.parameters.size());
+  made.given.resize(row.parameters.size());
   for (std::size_t i = 0; i < arguments.positional.size(); ++i) {
-    if (i < row->positional) {
+    if (i < row.positional) {
       made.arguments[i] = arguments.positional[i];
       made.given[i] = true;
     } else {
@@ -198,71 +177,72 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     }
   }
   for (const auto& [name, value] : arguments.keywords) {
-    std::size_t i = 0;
-    while (i < row->parameters.size() && !(row->parameters[i] == name)) ++i;
-    if (i < row->parameters.size()) {
+    const auto i = static_cast<std::size_t>(std::ranges::find(row.parameters, name) - row.parameters.begin());
+    if (i < row.parameters.size()) {
       made.arguments[i] = value;
       made.given[i] = true;
     } else {
       made.options.push_back({name, value});
     }
   }
-  for (std::size_t i = 0; i < row->parameters.size(); ++i)
-    if (!made.given[i] && !arguments.spread && i < row->defaults.size()) {
-      const values::Constant& constant = row->defaults[i];
-      switch (constant.kind) {
-      case Kind::none: made.arguments[i] = Value::none(); break;
-      case Kind::boolean: made.arguments[i] = heap().boolean(constant.integer != 0); break;
-      case Kind::integer: made.arguments[i] = heap().integer(constant.integer); break;
-      case Kind::real: made.arguments[i] = Value::of(constant.real); break;
-      case Kind::string: made.arguments[i] = heap().string(constant.text); break;
-      default: break;
-      }
-    }
+  for (std::size_t i = 0; i < row.parameters.size() && i < row.defaults.size(); ++i)
+    if (!made.given[i] && !arguments.spread) made.arguments[i] = default_of(row.defaults[i]);
+}
 
-  // What communicates takes what its signature says: Python raises before any message.
-  const bool communicates = row->message || (row->collective && !row->collective->hidden);
-  if (communicates && !made.options.empty() && !row->takes_options && row->kind == values::RowKind::function && row->path.starts_with(library_.types().root)) {
-    const std::string_view written = made.options.front().first.text(), name = row->path.substr(row->path.rfind('.') + 1);
+Value Interpreter::LibraryCall::default_of(const values::Constant& constant) const {
+  switch (constant.kind) {
+  case Kind::none: return Value::none();
+  case Kind::boolean: return run.heap().boolean(constant.integer != 0);
+  case Kind::integer: return run.heap().integer(constant.integer);
+  case Kind::real: return Value::of(constant.real);
+  case Kind::string: return run.heap().string(constant.text);
+  default: return {};
+  }
+}
+
+// What communicates takes what its signature says: Python raises before any message. So does what lacks an argument.
+bool Interpreter::LibraryCall::is_refused(const Call& made) const {
+  const bool is_of_root = row.path.starts_with(run.library_.types().root);
+  const std::string called(row.path.substr(row.path.rfind('.') + 1));
+  const bool communicates = row.message || (row.collective && !row.collective->hidden);
+  if (communicates && !made.options.empty() && !row.takes_options && row.kind == values::RowKind::function && is_of_root) {
+    const std::string_view written = made.options.front().first.text();
     std::string meant;
-    for (const Name parameter : row->parameters)
+    for (const Name parameter : row.parameters)
       if (syntax::letters_between(written, parameter.text()) <= (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u)) meant = parameter.text();
-    problem(values::ProblemKind::argument, made)->text = "`" + std::string(name) + "` has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
-    return heap().external("", where);
+    run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` has no argument `" + std::string(written) + "`" + (meant.empty() ? "" : "; `" + meant + "` looks meant");
+    return true;
   }
+  const std::string_view lacking = is_of_root ? lacking_argument(made) : std::string_view{};
+  if (lacking.empty()) return false;
+  run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` is called without its argument `" + std::string(lacking) + "`";
+  return true;
+}
 
-  if (const std::string_view lacking = row->path.starts_with(library_.types().root) ? lacking_argument(made) : std::string_view{}; !lacking.empty()) {
-    problem(values::ProblemKind::argument, made)->text = "`" + std::string(row->path.substr(row->path.rfind('.') + 1)) + "` is called without its argument `" + std::string(lacking) + "`";
-    return heap().external("", where);
-  }
+Value Interpreter::LibraryCall::construct(Call& made) {
+  const bool is_init = static_cast<bool>(self);
+  if (!is_init) made.self = Value::of(Kind::instance, run.make_native(row.path, where));
+  Value result = row.run ? row.run(made) : Value{};
+  if (!result) result = made.self;
+  run.record_operation(made, result);
+  return is_init ? Value::none() : result;
+}
 
-  if (row->kind == values::RowKind::class_) {
-    const bool is_init = static_cast<bool>(self);
-    if (!is_init) {
-      auto* object = make_native(row->path, where);
-      made.self = Value::of(Kind::instance, object);
-    }
-    Value result = row->run ? row->run(made) : Value{};
-    if (!result) result = made.self;
-    record_operation(made, result);
-    return is_init ? Value::none() : result;
-  }
-  // Operations on arguments that are not the same on every path are run for each of them.
-  if (self.is(Kind::choice))
-    return over_choices(self, [&](Value side) { return call_library(symbol_called, side, arguments, where, expr); }, where);
+Value Interpreter::LibraryCall::operate(Call& made) {
+  if (self.is(Kind::choice)) return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
   Value result;
-  if (row->run) {
-    const bool is_forward = row->operation == values::Operation::forward;
-    forwards_ += is_forward;
-    result = row->run(made);
-    forwards_ -= is_forward;
+  if (row.run) {
+    const bool is_forward = row.operation == values::Operation::forward;
+    run.forwards_ += is_forward;
+    result = row.run(made);
+    run.forwards_ -= is_forward;
   } else {
     std::vector<Value> sources = arguments.positional;
     sources.push_back(self);
     for (const auto& [name, argument] : arguments.keywords) sources.push_back(argument);
-    result = heap().unknown_from(sources, where);
+    result = run.heap().unknown_from(sources, where);
   }
-  record_operation(made, result);
+  run.record_operation(made, result);
   return result;
 }
 
@@ -388,7 +368,7 @@ ProblemEvent* Interpreter::problem(values::ProblemKind kind, const Call& called,
       const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now() : nullptr;
       if (state && !event->overridable)
         for (const values::Object* source : state->graph)
-          if (const auto* function = dynamic_cast<const values::Unknown*>(source); function && function->attributes.find(Name("$keeps_size"))) {
+          if (const auto* function = dynamic_cast<const values::Unknown*>(source); function && function->attributes.find(Name(values::UnknownState::keeps_size))) {
             event->overridable = true;
             event->evidence.emplace_back(function->born, "taken to keep the size of what it is given");
           }

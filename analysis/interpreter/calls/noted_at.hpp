@@ -3,6 +3,7 @@
 #pragma once
 
 #include "interpreter/record.hpp"
+#include "values/kept.hpp"
 
 #include <charconv>
 #include <string>
@@ -29,6 +30,6 @@ inline bool is_noted(const Record& record, std::string_view what) {
 }
 
 // The questions whether the program was told a rank of that role, which has a value of its own where it was not.
-inline std::string told(symbolic::Role role) { return "$told " + std::to_string(static_cast<int>(role)); }
+inline std::string told(symbolic::Role role) { return values::RecordCondition::told + std::to_string(static_cast<int>(role)); }
 
 } // namespace stepzero::interpreter

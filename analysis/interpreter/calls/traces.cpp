@@ -3,6 +3,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 
@@ -147,9 +148,9 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
     return std::none_of(written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
   };
   if (from_before(*inner))
-    if (OperationEvent* event = record_implied("$kept", {}, {tensor}, {}, where)) inner->kept.push_back({&slot, {}, event});
+    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where)) inner->kept.push_back({&slot, {}, event});
   if (outer && !known && from_before(*outer))
-    if (OperationEvent* event = record_implied("$kept", {}, {tensor}, {}, where)) outer->kept.push_back({&slot, {}, event});
+    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where)) outer->kept.push_back({&slot, {}, event});
 }
 
 // At the end of a round.
@@ -189,7 +190,7 @@ void Interpreter::record_read(Value value, Place where) {
   value = resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
   if (value.is(Kind::tensor) && in_loop())
-    if (OperationEvent* event = record_implied("$read", value, {}, {}, where)) append(event);
+    if (OperationEvent* event = record_implied(values::InternalRow::read, value, {}, {}, where)) append(event);
 }
 
 // Of interest are batches whose size may differ from one to the next.
@@ -198,13 +199,13 @@ void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
   // Of sizes that differ from batch to batch, and what is computed from them.
   if (symbols().sharing(a) < Sharing::local) std::swap(a, b);
   if (symbols().sharing(a) < Sharing::local) return;
-  if (OperationEvent* event = record_implied("$fits", {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where)) append(event);
+  if (OperationEvent* event = record_implied(values::InternalRow::fits, {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where)) append(event);
 }
 
 void Interpreter::record_part(values::Unknown& whole, Value key, Value part, Place where) {
   if (!whole.loaded) return;
   if (part.is(Kind::unknown)) part.as<values::Unknown>()->loaded = true;
-  if (OperationEvent* event = record_implied("$part", Value::of(Kind::unknown, &whole), {key}, part, where)) append(event);
+  if (OperationEvent* event = record_implied(values::InternalRow::part, Value::of(Kind::unknown, &whole), {key}, part, where)) append(event);
 }
 
 // x[i], x[:, i]: in a loop over the positions of a dimension.
@@ -215,7 +216,7 @@ void Interpreter::record_picked(Value tensor, Value index, Place where) {
     for (const Value& item : index.as<values::Tuple>()->items)
       if (const Value one = resolve(item); one.is(Kind::integer)) at = one;
   if (at.is(Kind::integer))
-    if (OperationEvent* event = record_implied("$picked", tensor, {at}, {}, where)) append(event);
+    if (OperationEvent* event = record_implied(values::InternalRow::picked, tensor, {at}, {}, where)) append(event);
 }
 
 // data[i : i + n], where i is the index of a sample: the samples around it have parts in common with it.
@@ -227,7 +228,7 @@ void Interpreter::record_window(Value data, Value index, Place where) {
   if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) < Sharing::local) return;
   const Int width = symbols().sub(upper.integer(), lower.integer());
   if (symbols().compare(symbolic::Compare::gt, width, symbols().constant(1)) != symbolic::Answer::yes) return;
-  if (OperationEvent* event = record_implied("$window", data, {lower, Value::of(width)}, {}, where)) append(event);
+  if (OperationEvent* event = record_implied(values::InternalRow::window, data, {lower, Value::of(width)}, {}, where)) append(event);
 }
 
 } // namespace stepzero::interpreter

@@ -1,5 +1,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "values/devices.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -14,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_sources = 8;
 constexpr int deepest_part = 8;
-constexpr std::string_view lies_on_kept = "$lies_on", parts_lie_on = "$parts_lie_on", moved_kept = "$moved", batch_kept = "$batch", part_of_batch = "$part_of_batch";
+constexpr std::string_view lies_on_kept = values::UnknownState::lies_on, parts_lie_on = values::UnknownState::parts_lie_on, moved_kept = values::UnknownState::moved, batch_kept = values::UnknownState::batch, part_of_batch = values::UnknownState::part_of_batch;
 
 // What is noted was so from the beginning: no write.
 void keep(values::Heap& heap, Unknown& value, std::string_view name, Value what) { heap.slot_of(value.attributes, Name(name)).value = what; }
@@ -33,7 +35,7 @@ std::vector<const Object*> objects(Value tuple) {
 void note_part(values::Heap& heap, Value part, const Unknown& whole) {
   if (!part.is(Kind::unknown)) return;
   Unknown& made = *part.as<Unknown>();
-  if (comes_from_unseen(whole)) keep(heap, made, "$part_of", Value::of(Kind::unknown, &whole));
+  if (comes_from_unseen(whole)) keep(heap, made, values::UnknownState::part_of, Value::of(Kind::unknown, &whole));
   if (kept(whole, moved_kept)) keep(heap, made, moved_kept, heap.boolean(true));
   // Of a part of a part nobody knows that it is more than a number, which goes with any device.
   if (const Value device = kept(whole, parts_lie_on)) keep(heap, made, lies_on_kept, device);
@@ -81,7 +83,7 @@ void note_operands(values::Heap& heap, Value made, Value left, Value right) {
   std::vector<Value> from;
   for (const Value& side : {left, right})
     if (side.is(Kind::unknown) && comes_from_unseen(*side.as<Unknown>())) from.push_back(side);
-  if (!from.empty()) keep(heap, *made.as<Unknown>(), "$operands", heap.tuple(std::move(from)));
+  if (!from.empty()) keep(heap, *made.as<Unknown>(), values::UnknownState::operands, heap.tuple(std::move(from)));
 }
 
 void note_computed(Interpreter& run, Value made, Value function, std::string_view name, const Arguments& arguments) {
@@ -120,17 +122,17 @@ void note_computed(Interpreter& run, Value made, Value function, std::string_vie
   for (const Value& argument : arguments.positional) take(argument);
   for (const auto& [keyword, argument] : arguments.keywords) take(argument);
   Unknown& result = *made.as<Unknown>();
-  if (device) keep(run.heap(), result, "$given_on", device);
+  if (device) keep(run.heap(), result, values::UnknownState::given_on, device);
   if (!computed) return;
-  keep(run.heap(), result, "$given", run.heap().tuple(std::move(from)));
+  keep(run.heap(), result, values::UnknownState::given, run.heap().tuple(std::move(from)));
   // `self.teacher_model` by its last word.
   const std::string_view word = name.substr(name.find_last_of("._") + 1);
-  if (run.library().find("$model." + std::string(word))) keep(run.heap(), result, "$of_model", run.heap().boolean(true));
+  if (run.library().find(values::InternalRow::model + std::string(word))) keep(run.heap(), result, values::UnknownState::of_model, run.heap().boolean(true));
 }
 
 namespace {
-constexpr std::string_view owner_kept = "$owner";
-constexpr std::string_view of_unseen = "$unseen.";
+constexpr std::string_view owner_kept = values::UnknownState::owner;
+constexpr std::string_view of_unseen = values::InternalRow::of_unseen;
 } // namespace
 
 void note_owner(Interpreter& run, Value made, const Unknown& object, Name name) {
@@ -148,31 +150,31 @@ Role role_of(Interpreter& run, const Unknown& function, const Arguments& argumen
     if (slot->value.is(Kind::unknown) && kept(*slot->value.as<Unknown>(), owner_kept).object() == &function) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
   // By its name it is a model.
   const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
-  if (run.library().find("$model." + std::string(word))) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
+  if (run.library().find(values::InternalRow::model + std::string(word))) return {run.library().find(std::string(of_unseen) + "__call__"), &function};
   return {};
 }
 
 bool comes_from_unseen(const Unknown& value) {
   int depth = 0;
   for (const Unknown* at = &value; at && depth < deepest_part; at = whole_of(*at), ++depth)
-    if (kept(*at, "$given") || kept(*at, "$operands")) return true;
+    if (kept(*at, values::UnknownState::given) || kept(*at, values::UnknownState::operands)) return true;
   return false;
 }
 
-std::vector<const Object*> operands_of(const Unknown& value) { return objects(kept(value, "$operands")); }
-std::vector<const Object*> given_to(const Unknown& result) { return objects(kept(result, "$given")); }
+std::vector<const Object*> operands_of(const Unknown& value) { return objects(kept(value, values::UnknownState::operands)); }
+std::vector<const Object*> given_to(const Unknown& result) { return objects(kept(result, values::UnknownState::given)); }
 
 const Unknown* whole_of(const Unknown& part) {
-  const Value whole = kept(part, "$part_of");
+  const Value whole = kept(part, values::UnknownState::part_of);
   return whole.is(Kind::unknown) ? whole.as<Unknown>() : nullptr;
 }
 
-bool is_of_model(const Unknown& result) { return static_cast<bool>(kept(result, "$of_model")); }
+bool is_of_model(const Unknown& result) { return static_cast<bool>(kept(result, values::UnknownState::of_model)); }
 
 const values::Device* given_on(const Unknown& result) {
   int depth = 0;
   for (const Unknown* at = &result; at && depth < deepest_part; at = whole_of(*at), ++depth)
-    if (const Value device = kept(*at, "$given_on"); device.is(Kind::device)) return device.as<values::Device>();
+    if (const Value device = kept(*at, values::UnknownState::given_on); device.is(Kind::device)) return device.as<values::Device>();
   return nullptr;
 }
 

@@ -4,6 +4,8 @@
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
 #include "interpreter/roots/asked_ranks.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -83,7 +85,7 @@ void Interpreter::lose_rebound(const values::Scope* scope, const syntax::Stmt* s
 }
 
 namespace {
-const Name looked_up{"$looked_up"};  // of a value that a mapping gave, or None where it has no such key
+const Name looked_up{values::UnknownState::looked_up};  // of a value that a mapping gave, or None where it has no such key
 
 constexpr int most_choices = 4;  // that lie in each other
 void each_unknown(Value value, const std::function<void(const values::Unknown&)>& look, int depth = 0) {
@@ -125,134 +127,173 @@ bool Interpreter::asked_by_callee() const {
   return false;
 }
 
+// What unseen code may do to a value that it is handed, and to what it reaches from there.
+class Interpreter::Escape {
+public:
+  Escape(Interpreter& interpreter, int at) : run(interpreter), depth(at) {}
+  void of(Value value);  // resolved
+
+private:
+  void of_list(Value list);
+  void of_dict(Value dict);
+  void of_instance(Value value);
+  void of_bound(const values::Bound& bound);
+  void of_function(const values::Function& function);
+  void of_class(const values::Class& cls);
+  void of_tensor(values::Tensor& tensor);
+  void inner(Value value) const { run.escape(value, depth + 1); }
+
+  void lose_reached(Value part, int below);
+  void lose_named_by(const values::Scope& scope);
+
+  Interpreter& run;
+  int depth;  // of the value in what was handed over
+  std::size_t visited_ = 0;
+};
+
 void Interpreter::escape(Value value, int depth) {
+  constexpr int deepest = 2;
   value = resolve(value);
-  if (depth > 2) return;
-  // The names around the classes of an object and its parts, and around the functions that it holds, which those may rebind.
-  std::size_t visited = 0;
-  const std::function<void(Value, int)> lose_counted = [&](Value part, int below) {
-    part = resolve(part);
-    constexpr int deepest_part = 4;            // what unseen code is handed it reaches through few attributes
-    constexpr std::size_t most_visited = 128;  // each escape would cost the size of the model else
-    if (below > deepest_part || ++visited > most_visited) return;
-    if (part.is(Kind::function)) {
-      const auto* function = part.as<values::Function>();
-      if (function->stmt) return lose_rebound(function->closure, function->stmt);
-      for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent)
-        for (const auto& [name, slot] : std::vector(scope->names.entries())) {
-          const Value beside = slot->value;
-          if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
-          if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
-        }
-    } else if (part.is(Kind::class_)) {
-      lose_filled_by_objects(heap(), *part.as<values::Class>());
-    } else if (part.is(Kind::list)) {
-      for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_counted(item, below + 1);
-    } else if (part.is(Kind::tuple)) {
-      for (const Value& item : part.as<values::Tuple>()->items) lose_counted(item, below + 1);
-    } else if (part.is(Kind::instance)) {
-      const auto* object = part.as<values::Instance>();
-      if (object->cls && object->cls->body && object->cls->stmt && object->cls->body->parent && object->cls->body->parent != object->cls->globals) lose_rebound(object->cls->body, object->cls->stmt);
-      for (const auto& [name, slot] : std::vector(object->attributes.entries())) lose_counted(slot->value, below + 1);
-    }
-  };
+  if (depth <= deepest) Escape(*this, depth).of(value);
+}
+
+void Interpreter::Escape::of(Value value) {
   switch (value.kind) {
   case Kind::choice:
-    escape(value.as<values::Choice>()->yes, depth);
-    escape(value.as<values::Choice>()->no, depth);
+    run.escape(value.as<values::Choice>()->yes, depth);
+    run.escape(value.as<values::Choice>()->no, depth);
     return;
-  case Kind::list: {
-    values::ListState state = *values::Heap::list_state(value);
-    if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;
-    for (const Value& item : state.items) escape(item, depth + 1);
-    state.open = true;
-    state.length = nullptr;
-    state.rest = heap().external("");
-    state.items.clear();
-    heap().set_list(value, std::move(state));
-    return;
-  }
-  case Kind::dict: {
-    heap().note_write(nullptr);
-    values::DictState state = *values::Heap::dict_state(value);
-    state.open = true;
-    state.rest = heap().external("");
-    heap().set_dict(value, std::move(state));
-    return;
-  }
+  case Kind::list: return of_list(value);
+  case Kind::dict: return of_dict(value);
   case Kind::unknown:
-    if (value.as<values::Unknown>()->is_gradient) lose_gradients();
-    if (const Value functions = value.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions, depth);
+    if (value.as<values::Unknown>()->is_gradient) run.lose_gradients();
+    if (const Value functions = value.as<values::Unknown>()->attributes.value(Name(values::UnknownState::one_of))) run.escape(functions, depth);
+    return;
+  case Kind::instance: return of_instance(value);
+  case Kind::bound: return of_bound(*value.as<values::Bound>());
+  case Kind::function: return of_function(*value.as<values::Function>());
+  case Kind::class_: return of_class(*value.as<values::Class>());
+  case Kind::tuple:
+    for (const Value& item : value.as<values::Tuple>()->items) inner(item);
+    return;
+  case Kind::tensor: return of_tensor(*value.as<values::Tensor>());
+  default: return;
+  }
+}
+
+void Interpreter::Escape::of_list(Value list) {
+  values::ListState state = *values::Heap::list_state(list);
+  if (state.open && state.rest.is(Kind::unknown) && state.rest.as<values::Unknown>()->external) return;
+  for (const Value& item : state.items) inner(item);
+  state.open = true;
+  state.length = nullptr;
+  state.rest = run.heap().external("");
+  state.items.clear();
+  run.heap().set_list(list, std::move(state));
+}
+
+void Interpreter::Escape::of_dict(Value dict) {
+  run.heap().note_write(nullptr);
+  values::DictState state = *values::Heap::dict_state(dict);
+  state.open = true;
+  state.rest = run.heap().external("");
+  run.heap().set_dict(dict, std::move(state));
+}
+
+void Interpreter::Escape::of_instance(Value value) {
+  auto* object = value.as<values::Instance>();
+  run.heap().note_write(nullptr);
+  run.heap().note_grad_write();
+  run.lose_gradients();
+  lose_set_by_methods(run.heap(), *object);
+  lose_reached(value, 0);
+  const std::string_view module = run.library_.types().module;
+  const bool is_module = run.is_a(value, module);
+  if (is_module)
+    if (const Row* row = run.method_row(module, values::InternalRow::out_of_sight)) run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
+  // A namespace of arguments, and the parser that makes it, may be given further ones.
+  const bool declares = !object->cls && (object->attributes.find(Name(values::ParserState::declared)) || object->attributes.find(Name(values::ParserState::known_names)));
+  if (((object->cls && !object->symbolic && !is_module) || declares) && !object->attributes.find(handed_out))
+    run.heap().set(run.heap().slot_of(object->attributes, handed_out), run.heap().boolean(true));
+}
+
+// The method may set what it likes on its object, and call the others.
+void Interpreter::Escape::of_bound(const values::Bound& bound) {
+  if (const Value self = run.resolve(bound.self); self.is(Kind::instance) && bound.function.is(Kind::function)) lose_set_by_methods(run.heap(), *self.as<values::Instance>());
+  inner(bound.function);
+}
+
+// It may be called there, change what it holds of the functions around it, and call those that stand beside it.
+void Interpreter::Escape::of_function(const values::Function& function) {
+  run.lose_gradients();
+  for (const values::Scope* scope = function.closure; scope && scope != scope->globals; scope = scope->parent) {
+    std::vector<Value> held;
+    for (const auto& [name, slot] : scope->names.entries())
+      if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
+    for (const Value& each : held) inner(each);
+    lose_named_by(*scope);
+  }
+  if (function.stmt) run.lose_rebound(function.closure, function.stmt);
+}
+
+// Its methods may be called there.
+void Interpreter::Escape::of_class(const values::Class& cls) {
+  if (!cls.stmt || !cls.body) return;
+  lose_filled_by_objects(run.heap(), cls);
+  run.lose_rebound(cls.body, cls.stmt);
+  for (const auto& [name, slot] : std::vector(cls.body->names.entries()))
+    if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) inner(slot->value);
+}
+
+// Unseen code may have communicated: nothing is known of how the content relates among ranks.
+void Interpreter::Escape::of_tensor(values::Tensor& tensor) {
+  values::TensorState state = *tensor.now();
+  run.heap().note_write(&state);
+  run.heap().note_grad_write();
+  if (state.is_gradient || tensor.role == values::TensorRole::parameter) run.lose_gradients();
+  if (state.external) return;
+  state.external = true;
+  state.sharing = Sharing::unseen;
+  state.content = nullptr;
+  state.extent = nullptr;
+  run.heap().set(tensor.state, Value::of(Kind::state, run.heap().state(state)));
+}
+
+// The names around the classes of an object and its parts, and around the functions that it holds, which those may rebind.
+void Interpreter::Escape::lose_reached(Value part, int below) {
+  constexpr int deepest_part = 4;            // what unseen code is handed it reaches through few attributes
+  constexpr std::size_t most_visited = 128;  // each escape would cost the size of the model else
+  part = run.resolve(part);
+  if (below > deepest_part || ++visited_ > most_visited) return;
+  switch (part.kind) {
+  case Kind::function: {
+    const auto* function = part.as<values::Function>();
+    if (function->stmt) return run.lose_rebound(function->closure, function->stmt);
+    for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) lose_named_by(*scope);
+    return;
+  }
+  case Kind::class_: return lose_filled_by_objects(run.heap(), *part.as<values::Class>());
+  case Kind::list:
+    for (const Value& item : std::vector(values::Heap::list_state(part)->items)) lose_reached(item, below + 1);
+    return;
+  case Kind::tuple:
+    for (const Value& item : part.as<values::Tuple>()->items) lose_reached(item, below + 1);
     return;
   case Kind::instance: {
-    heap().note_write(nullptr);
-    heap().note_grad_write();
-    lose_gradients();
-    auto* object = value.as<values::Instance>();
-    lose_set_by_methods(heap(), *object);
-    lose_counted(value, 0);
-    if (is_a(value, library_.types().module))
-      if (const Row* row = method_row(library_.types().module, "$out_of_sight")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
-    // A namespace of arguments, and the parser that makes it, may be given further ones.
-    const bool declares = !object->cls && (object->attributes.find(Name("$declared")) || object->attributes.find(Name("$known_names")));
-    if (((object->cls && !object->symbolic && !is_a(value, library_.types().module)) || declares) && !object->attributes.find(handed_out))
-      heap().set(heap().slot_of(object->attributes, handed_out), heap().boolean(true));
-    return;
-  }
-  case Kind::bound: {
-    const auto* bound = value.as<values::Bound>();
-    // The method may set what it likes on its object, and call the others.
-    if (const Value self = resolve(bound->self); self.is(Kind::instance) && bound->function.is(Kind::function)) lose_set_by_methods(heap(), *self.as<values::Instance>());
-    escape(bound->function, depth + 1);
-    return;
-  }
-  case Kind::function: {
-    // It may be called there, and change what it holds of the functions around it.
-    lose_gradients();
-    const auto* function = value.as<values::Function>();
-    for (const values::Scope* scope = function->closure; scope && scope != scope->globals; scope = scope->parent) {
-      std::vector<Value> held;
-      for (const auto& [name, slot] : scope->names.entries())
-        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) held.push_back(slot->value);
-      for (const Value& each : held) escape(each, depth + 1);
-      // It may call the functions that stand beside it.
-      for (const auto& [name, slot] : std::vector(scope->names.entries())) {
-        const Value beside = slot->value;
-        if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) lose_rebound(scope, beside.as<values::Function>()->stmt);
-        if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) lose_rebound(scope, beside.as<values::Class>()->stmt);
-      }
-    }
-    if (function->stmt) lose_rebound(function->closure, function->stmt);
-    return;
-  }
-  case Kind::class_: {
-    // Its methods may be called there.
-    const auto* cls = value.as<values::Class>();
-    if (!cls->stmt || !cls->body) return;
-    lose_filled_by_objects(heap(), *cls);
-    lose_rebound(cls->body, cls->stmt);
-    for (const auto& [name, slot] : std::vector(cls->body->names.entries()))
-      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->closure != slot->value.as<values::Function>()->closure->globals) escape(slot->value, depth + 1);
-    return;
-  }
-  case Kind::tuple:
-    for (const Value& item : value.as<values::Tuple>()->items) escape(item, depth + 1);
-    return;
-  case Kind::tensor: {
-    // Unseen code may have communicated: nothing is known of how the content relates among ranks.
-    values::TensorState state = *value.as<values::Tensor>()->now();
-    heap().note_write(&state);
-    heap().note_grad_write();
-    if (state.is_gradient || value.as<values::Tensor>()->role == values::TensorRole::parameter) lose_gradients();
-    if (state.external) return;
-    state.external = true;
-    state.sharing = Sharing::unseen;
-    state.content = nullptr;
-    state.extent = nullptr;
-    heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(state)));
+    const auto* object = part.as<values::Instance>();
+    if (const values::Class* cls = object->cls; cls && cls->body && cls->stmt && cls->body->parent && cls->body->parent != cls->globals) run.lose_rebound(cls->body, cls->stmt);
+    for (const auto& [name, slot] : std::vector(object->attributes.entries())) lose_reached(slot->value, below + 1);
     return;
   }
   default: return;
+  }
+}
+
+void Interpreter::Escape::lose_named_by(const values::Scope& scope) {
+  for (const auto& [name, slot] : std::vector(scope.names.entries())) {
+    const Value beside = slot->value;
+    if (beside.is(Kind::function) && beside.as<values::Function>()->stmt) run.lose_rebound(&scope, beside.as<values::Function>()->stmt);
+    if (beside.is(Kind::class_) && beside.as<values::Class>()->stmt) run.lose_rebound(&scope, beside.as<values::Class>()->stmt);
   }
 }
 
@@ -297,7 +338,7 @@ Value as_it_is(values::Heap& heap, Value value) {
 std::string imported_from(Value function) {
   if (!function.is(Kind::unknown)) return {};
   const auto* called = function.as<values::Unknown>();
-  const Value module = called->attributes.value(Name("$imported"));
+  const Value module = called->attributes.value(Name(values::UnknownState::imported));
   if (module.is(Kind::string)) return std::string(module.text()) + "." + std::string(called->name);
   return called->name.find('.') == std::string_view::npos ? std::string() : std::string(called->name);
 }
@@ -306,11 +347,11 @@ std::string imported_from(Value function) {
 // Objects that are handed to what is not seen may be used there.
 void Interpreter::record_unseen(Value function, const Arguments& arguments, Place where) {
   if (rehearsals_ > 0) return;
-  if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function); !called.empty() && library_.find("$settings." + called)) {
+  if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function); !called.empty() && library_.find(values::InternalRow::settings + called)) {
     std::vector<std::pair<Value, Value>> settings;
     for (const auto& [name, argument] : arguments.keywords) settings.emplace_back(heap().string(name.text()), as_it_is(heap(), resolve(argument)));
     const bool open = arguments.spread || !arguments.positional.empty();
-    if (OperationEvent* event = record_implied("$settings." + called, function, {heap().dict(std::move(settings), open)}, {}, where)) append(event);
+    if (OperationEvent* event = record_implied(values::InternalRow::settings + called, function, {heap().dict(std::move(settings), open)}, {}, where)) append(event);
   }
   std::vector<Value> handed;
   const auto look = [&](Value value) {
@@ -339,7 +380,7 @@ void Interpreter::record_unseen(Value function, const Arguments& arguments, Plac
   };
   for (const Value& argument : arguments.positional) look(argument);
   for (const auto& [name, argument] : arguments.keywords) look(argument);
-  const Row* row = handed.empty() ? nullptr : library_.find("$unseen");
+  const Row* row = handed.empty() ? nullptr : library_.find(values::InternalRow::unseen);
   if (!row) return;
   auto* event = record_.event<OperationEvent>();
   event->place = where;
@@ -360,7 +401,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
   if (function.is(Kind::unknown))  // it may be one of several that are known
-    if (const Value functions = function.as<values::Unknown>()->attributes.value(Name("$one_of"))) escape(functions);
+    if (const Value functions = function.as<values::Unknown>()->attributes.value(Name(values::UnknownState::one_of))) escape(functions);
   lose_patched(arguments, where);
   std::string name;
   if (function.is(Kind::unknown)) name = function.as<values::Unknown>()->name;

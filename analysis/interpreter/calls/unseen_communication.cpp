@@ -1,6 +1,7 @@
 // Calls that are not run, of code that communicates or is handed some: a server that calls back, recursion that goes too deep. What the text of
 // a function calls decides; which ranks come to it, and how often, is not known.
 #include "interpreter/interpreter.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -71,7 +72,7 @@ void Interpreter::note_unseen_communication(Value function, const Arguments& arg
   };
   const bool any = may(function) || std::ranges::any_of(arguments.positional, may) || std::ranges::any_of(arguments.keywords, [&](const auto& named) { return may(named.second); });
   if (!any) return;
-  if (OperationEvent* event = record_implied("$unseen_communication", {}, {}, {}, where)) append(event);
+  if (OperationEvent* event = record_implied(values::InternalRow::unseen_communication, {}, {}, {}, where)) append(event);
 }
 
 } // namespace stepzero::interpreter

@@ -31,6 +31,11 @@ bool is_abstract(const FunctionStmt& function) {
   return raises || marked;
 }
 
+bool is_left_to_others(Value method) {
+  const auto* function = method.is(Kind::function) ? method.as<values::Function>() : nullptr;
+  return function && function->stmt && is_abstract(*function->stmt);
+}
+
 bool is_abstract_class(const values::Class& of) {
   return std::ranges::any_of(of.order, [](const values::Class* cls) {
     return cls->body && std::ranges::any_of(cls->body->names.entries(), [](const auto& entry) {

@@ -8,6 +8,8 @@ namespace stepzero::interpreter {
 
 // Does the method only raise NotImplementedError, or do nothing and say that it is abstract?
 bool is_abstract(const syntax::FunctionStmt& function);
+// The same of a value that was found in a class.
+bool is_left_to_others(Value method);
 // Has the class such a method? Then its objects are of other classes, and what these have is not seen here.
 bool is_abstract_class(const values::Class& of);
 

@@ -5,6 +5,7 @@
 #include "interpreter/classes/set_on_self.hpp"
 #include "syntax/spelling.hpp"
 #include "syntax/walk.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -112,7 +113,7 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   if (!owner.ends_with(wanted) || owner.size() <= wanted.size() + 1 || owner[owner.size() - wanted.size() - 1] != '.') return;
   owner.remove_suffix(wanted.size() + 1);
   const std::string near = meant(object, wanted);
-  const bool certain = !object.symbolic && !object.of_many && !object.attributes.find(handed_out) && !object.attributes.find(syntax::Name("$in_hands")) && !may_be_another(run.record(), object);
+  const bool certain = !object.symbolic && !object.of_many && !object.attributes.find(handed_out) && !object.attributes.find(syntax::Name(values::ModuleState::in_hands)) && !may_be_another(run.record(), object);
   // Of an object that nobody makes here a derived class may have it: netE beside netG.
   constexpr std::size_t short_name = 5, long_name = 8;
   const bool likely = !near.empty() && wanted.size() >= short_name && (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);

@@ -1,5 +1,7 @@
 // Classes that describe data: dataclasses, named tuples, enums.
 #include "interpreter/interpreter.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -78,7 +80,7 @@ void Interpreter::make_dataclass(values::Class& cls, bool keyword_only, bool wit
   }
   // The constructor that dataclass makes stands where one of the class's own would.
   if (with_init && !cls.body->names.find(Name("__init__")))
-    heap().set(heap().slot_of(cls.body->names, Name("__init__")), library_symbol("$dataclass_init"));
+    heap().set(heap().slot_of(cls.body->names, Name("__init__")), library_symbol(values::InternalRow::dataclass_init));
 }
 
 void Interpreter::fill_dataclass(values::Instance& object, Arguments arguments, Place where) {
@@ -207,7 +209,7 @@ void Interpreter::finish_enum(values::Class& cls) {
     if (value.is(Kind::integer)) last = to_constant(value);
     Value member;
     for (const Value& other : cls.members)
-      if (const values::Slot* known = other.as<values::Instance>()->attributes.find(Name("$value")); known && (known->value == value || (known_key(value) && same_key(known->value, value)))) member = other;
+      if (const values::Slot* known = other.as<values::Instance>()->attributes.find(Name(values::ContextState::value)); known && (known->value == value || (known_key(value) && same_key(known->value, value)))) member = other;
     if (!member) {
       auto* object = heap().make<values::Instance>();
       object->cls = &cls;
@@ -217,7 +219,7 @@ void Interpreter::finish_enum(values::Class& cls) {
       const auto keep = [&](std::string_view attribute_name, Value kept) { heap().set(heap().slot_of(object->attributes, Name(attribute_name)), kept); };
       keep("name", heap().string(text));
       keep("_name_", heap().string(text));
-      keep("$value", value);
+      keep(values::ContextState::value, value);
       keep("_value_", value);
       if (init.is(Kind::function)) {
         Arguments arguments{{value}, {}, false};

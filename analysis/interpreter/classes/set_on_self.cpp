@@ -8,106 +8,146 @@ namespace stepzero::interpreter {
 
 using namespace syntax;
 
-void set_on_self(syntax::Block block, Name self, Changes& changes) {
-  const auto named = [](const Expr* expr, Name name) { return expr->kind == ExprKind::name && as<NameExpr>(*expr).id == name; };
-  // self, or its class: self.__class__, type(self), the class by its name.
-  const auto is_self = [&](const Expr* expr) {
-    if (named(expr, self) || (!changes.cls.text().empty() && named(expr, changes.cls))) return true;
-    if (expr->kind == ExprKind::attribute) return as<AttributeExpr>(*expr).attribute.text() == "__class__" && named(as<AttributeExpr>(*expr).object, self);
-    if (expr->kind != ExprKind::call) return false;
-    const auto& call = as<CallExpr>(*expr);
-    return call.arguments.size() == 1 && named(call.function, Name("type")) && named(call.arguments[0], self);
-  };
-  const auto attribute_of_self = [&](const Expr* expr) -> const AttributeExpr* {
-    if (expr->kind != ExprKind::attribute) return nullptr;
-    const auto& attribute = as<AttributeExpr>(*expr);
-    return is_self(attribute.object) ? &attribute : nullptr;
-  };
-  const auto changed = [&](const Expr* held) {
-    // self.runs[i].append(one): what the container holds changes.
-    const Expr* whole = held;
-    while (whole->kind == ExprKind::subscript) whole = as<SubscriptExpr>(*whole).object;
-    if (const auto* attribute = whole != held ? attribute_of_self(whole) : nullptr) {
-      changes.changed.push_back(attribute->attribute);
-      changes.changed_within.push_back(attribute->attribute);
-      return;
-    }
-    if (const auto* attribute = attribute_of_self(held)) changes.changed.push_back(attribute->attribute);
-    else if (held->kind == ExprKind::attribute)
-      if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
-  };
-  const auto target = [&](const auto& each, const Expr* expr) -> void {
-    if (!expr) return;
-    if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
-    if (expr->kind == ExprKind::subscript) changed(as<SubscriptExpr>(*expr).object);
-    if (expr->kind == ExprKind::starred) each(each, as<StarredExpr>(*expr).value);
-    if (expr->kind == ExprKind::tuple)
-      for (const Expr* part : as<TupleExpr>(*expr).elements) each(each, part);
-    if (expr->kind == ExprKind::list)
-      for (const Expr* part : as<ListExpr>(*expr).elements) each(each, part);
-  };
-  // self.parts.append(part), last = self.parts.pop()
-  const auto called = [&](const Expr* expr) {
-    constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
-    if (!expr || expr->kind != ExprKind::call) return;
-    if (const auto& call = as<CallExpr>(*expr); call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "setattr" && call.arguments.size() == 3 &&
-                                                call.arguments[0]->kind == ExprKind::name && as<NameExpr>(*call.arguments[0]).id == self) {
-      if (call.arguments[1]->kind == ExprKind::string) changes.set.push_back(Name(as<StringExpr>(*call.arguments[1]).value));
-      else changes.any = true;
-    }
-    if (as<CallExpr>(*expr).function->kind != ExprKind::attribute) return;
-    const auto& method = as<AttributeExpr>(*as<CallExpr>(*expr).function);
-    if (is_self(method.object)) changes.calls.push_back(method.attribute);
-    else if (const auto* held = attribute_of_self(method.object)) changes.calls_in.emplace_back(held->attribute, method.attribute);
-    if (std::find(std::begin(changing), std::end(changing), method.attribute.text()) != std::end(changing)) changed(method.object);
-  };
-  for (const Stmt* stmt : block) {
-    const auto inner = [&](syntax::Block part) { set_on_self(part, self, changes); };
-    switch (stmt->kind) {
-    case StmtKind::expression: called(as<ExpressionStmt>(*stmt).value); break;
-    case StmtKind::delete_:
-      for (const Expr* expr : as<DeleteStmt>(*stmt).targets) target(target, expr);
-      break;
-    case StmtKind::return_: called(as<ReturnStmt>(*stmt).value); break;
-    case StmtKind::assign:
-      for (const Expr* expr : as<AssignStmt>(*stmt).targets) target(target, expr);
-      called(as<AssignStmt>(*stmt).value);
-      break;
-    case StmtKind::aug_assign: target(target, as<AugAssignStmt>(*stmt).target); break;
-    case StmtKind::ann_assign: target(target, as<AnnAssignStmt>(*stmt).target); break;
-    case StmtKind::if_:
-      inner(as<IfStmt>(*stmt).body);
-      inner(as<IfStmt>(*stmt).orelse);
-      break;
-    // A closure, unless the name is its own.
-    case StmtKind::function: {
-      const auto& own = as<FunctionStmt>(*stmt).parameters->list;
-      if (std::none_of(own.begin(), own.end(), [&](const Parameter& parameter) { return parameter.name == self; })) inner(as<FunctionStmt>(*stmt).body);
-      break;
-    }
-    case StmtKind::for_:
-      target(target, as<ForStmt>(*stmt).target);
-      inner(as<ForStmt>(*stmt).body);
-      inner(as<ForStmt>(*stmt).orelse);
-      break;
-    case StmtKind::while_:
-      inner(as<WhileStmt>(*stmt).body);
-      inner(as<WhileStmt>(*stmt).orelse);
-      break;
-    case StmtKind::with:
-      for (const WithItem& item : as<WithStmt>(*stmt).items) target(target, item.target);
-      inner(as<WithStmt>(*stmt).body);
-      break;
-    case StmtKind::try_:
-      inner(as<TryStmt>(*stmt).body);
-      for (const ExceptHandler& handler : as<TryStmt>(*stmt).handlers) inner(handler.body);
-      inner(as<TryStmt>(*stmt).orelse);
-      inner(as<TryStmt>(*stmt).finally);
-      break;
-    default: break;
-    }
+namespace {
+
+bool is_named(const Expr* expr, Name name) { return expr->kind == ExprKind::name && as<NameExpr>(*expr).id == name; }
+
+// What the text of a method may set on its object.
+class Reader {
+public:
+  Reader(Name of_object, Changes& into) : self(of_object), changes(into) {}
+  void block(syntax::Block statements) {
+    for (const Stmt* stmt : statements) statement(*stmt);
+  }
+
+private:
+  void statement(const Stmt& stmt);
+  void compound(const Stmt& stmt);
+  void target(const Expr* expr);
+  void called(const Expr* expr);
+  void changed(const Expr* held);
+  bool sets_by_name(const CallExpr& call);
+  bool is_self(const Expr* expr) const;
+  const AttributeExpr* attribute_of_self(const Expr* expr) const;
+
+  Name self;
+  Changes& changes;
+};
+
+// self, or its class: self.__class__, type(self), the class by its name.
+bool Reader::is_self(const Expr* expr) const {
+  if (is_named(expr, self) || (!changes.cls.text().empty() && is_named(expr, changes.cls))) return true;
+  if (expr->kind == ExprKind::attribute) return as<AttributeExpr>(*expr).attribute.text() == "__class__" && is_named(as<AttributeExpr>(*expr).object, self);
+  if (expr->kind != ExprKind::call) return false;
+  const auto& call = as<CallExpr>(*expr);
+  return call.arguments.size() == 1 && is_named(call.function, Name("type")) && is_named(call.arguments[0], self);
+}
+
+const AttributeExpr* Reader::attribute_of_self(const Expr* expr) const {
+  if (expr->kind != ExprKind::attribute) return nullptr;
+  const auto& attribute = as<AttributeExpr>(*expr);
+  return is_self(attribute.object) ? &attribute : nullptr;
+}
+
+// self.runs[i].append(one): what the container holds changes.
+void Reader::changed(const Expr* held) {
+  const Expr* whole = held;
+  while (whole->kind == ExprKind::subscript) whole = as<SubscriptExpr>(*whole).object;
+  if (const auto* attribute = whole != held ? attribute_of_self(whole) : nullptr) {
+    changes.changed.push_back(attribute->attribute);
+    changes.changed_within.push_back(attribute->attribute);
+    return;
+  }
+  if (const auto* attribute = attribute_of_self(held)) changes.changed.push_back(attribute->attribute);
+  else if (held->kind == ExprKind::attribute)
+    if (const auto* outer = attribute_of_self(as<AttributeExpr>(*held).object)) changes.changed_in.emplace_back(outer->attribute, as<AttributeExpr>(*held).attribute);
+}
+
+void Reader::target(const Expr* expr) {
+  if (!expr) return;
+  if (const auto* attribute = attribute_of_self(expr)) changes.set.push_back(attribute->attribute);
+  if (expr->kind == ExprKind::subscript) changed(as<SubscriptExpr>(*expr).object);
+  if (expr->kind == ExprKind::starred) target(as<StarredExpr>(*expr).value);
+  if (expr->kind == ExprKind::tuple)
+    for (const Expr* part : as<TupleExpr>(*expr).elements) target(part);
+  if (expr->kind == ExprKind::list)
+    for (const Expr* part : as<ListExpr>(*expr).elements) target(part);
+}
+
+// setattr(self, name, value)
+bool Reader::sets_by_name(const CallExpr& call) {
+  return call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "setattr" && call.arguments.size() == 3 && is_named(call.arguments[0], self);
+}
+
+// self.parts.append(part), last = self.parts.pop()
+void Reader::called(const Expr* expr) {
+  constexpr std::string_view changing[] = {"append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "add", "discard", "appendleft", "popleft", "popitem"};
+  if (!expr || expr->kind != ExprKind::call) return;
+  const auto& call = as<CallExpr>(*expr);
+  if (sets_by_name(call)) {
+    if (call.arguments[1]->kind == ExprKind::string) changes.set.push_back(Name(as<StringExpr>(*call.arguments[1]).value));
+    else changes.any = true;
+  }
+  if (call.function->kind != ExprKind::attribute) return;
+  const auto& method = as<AttributeExpr>(*call.function);
+  if (is_self(method.object)) changes.calls.push_back(method.attribute);
+  else if (const auto* held = attribute_of_self(method.object)) changes.calls_in.emplace_back(held->attribute, method.attribute);
+  if (std::ranges::find(changing, method.attribute.text()) != std::end(changing)) changed(method.object);
+}
+
+void Reader::statement(const Stmt& stmt) {
+  switch (stmt.kind) {
+  case StmtKind::expression: called(as<ExpressionStmt>(stmt).value); break;
+  case StmtKind::delete_:
+    for (const Expr* expr : as<DeleteStmt>(stmt).targets) target(expr);
+    break;
+  case StmtKind::return_: called(as<ReturnStmt>(stmt).value); break;
+  case StmtKind::assign:
+    for (const Expr* expr : as<AssignStmt>(stmt).targets) target(expr);
+    called(as<AssignStmt>(stmt).value);
+    break;
+  case StmtKind::aug_assign: target(as<AugAssignStmt>(stmt).target); break;
+  case StmtKind::ann_assign: target(as<AnnAssignStmt>(stmt).target); break;
+  default: compound(stmt);
   }
 }
+
+void Reader::compound(const Stmt& stmt) {
+  switch (stmt.kind) {
+  case StmtKind::if_:
+    block(as<IfStmt>(stmt).body);
+    block(as<IfStmt>(stmt).orelse);
+    break;
+  // A closure, unless the name is its own.
+  case StmtKind::function:
+    if (std::ranges::none_of(as<FunctionStmt>(stmt).parameters->list, [&](const Parameter& parameter) { return parameter.name == self; })) block(as<FunctionStmt>(stmt).body);
+    break;
+  case StmtKind::for_:
+    target(as<ForStmt>(stmt).target);
+    block(as<ForStmt>(stmt).body);
+    block(as<ForStmt>(stmt).orelse);
+    break;
+  case StmtKind::while_:
+    block(as<WhileStmt>(stmt).body);
+    block(as<WhileStmt>(stmt).orelse);
+    break;
+  case StmtKind::with:
+    for (const WithItem& item : as<WithStmt>(stmt).items) target(item.target);
+    block(as<WithStmt>(stmt).body);
+    break;
+  case StmtKind::try_:
+    block(as<TryStmt>(stmt).body);
+    for (const ExceptHandler& handler : as<TryStmt>(stmt).handlers) block(handler.body);
+    block(as<TryStmt>(stmt).orelse);
+    block(as<TryStmt>(stmt).finally);
+    break;
+  default: break;
+  }
+}
+
+} // namespace
+
+void set_on_self(syntax::Block block, Name self, Changes& changes) { Reader(self, changes).block(block); }
 
 void each_method(const values::Class& cls, const std::function<void(const FunctionStmt&)>& look) {
   std::unordered_set<const FunctionStmt*> seen;
@@ -286,16 +326,16 @@ void set_any(values::Heap& heap, values::Instance& object, Value value) {
 }
 
 namespace {
-const Name any_replaced{"$replaced"};
+const Name any_replaced{values::EngineNotes::replaced};
 }
 void note_replaced(values::Heap& heap, values::Scope* globals, std::string_view path) {
   if (!globals) return;
   heap.set(heap.slot_of(globals->names, any_replaced), heap.boolean(true));
-  heap.set(heap.slot_of(globals->names, Name("$replaced " + std::string(path))), heap.boolean(true));
+  heap.set(heap.slot_of(globals->names, Name(std::string(values::EngineNotes::replaced) + " " + std::string(path))), heap.boolean(true));
 }
 
 bool is_replaced(const values::Scope* globals, std::string_view path) {
-  return globals && globals->names.value(any_replaced) && globals->names.value(Name("$replaced " + std::string(path)));
+  return globals && globals->names.value(any_replaced) && globals->names.value(Name(std::string(values::EngineNotes::replaced) + " " + std::string(path)));
 }
 
 } // namespace stepzero::interpreter

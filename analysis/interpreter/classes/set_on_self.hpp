@@ -2,6 +2,7 @@
 #pragma once
 
 #include "interpreter/interpreter.hpp"
+#include "values/kept.hpp"
 
 #include <functional>
 #include <vector>
@@ -30,7 +31,7 @@ bool returns_something(syntax::Block block);
 // What an attribute of that value holds once methods may have set it. Where it was None, whether it still is hangs on what was called before: a
 // state of the object, and no choice of whoever runs the program.
 Value set_at_some_time(values::Heap& heap, Value held, syntax::Name attribute);
-inline const syntax::Name was_none{"$was_none"};  // the attribute that says so of an unknown
+inline const syntax::Name was_none{values::UnknownState::was_none};  // the attribute that says so of an unknown
 // A tuple, list or dict of which nothing is known but that it is one.
 Value another_of_its_kind(values::Heap& heap, Value container);
 // What a method sets on its object, with those of its own that it calls. Nothing where the class has no such method.

@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
 #include "interpreter/statements/from_file.hpp"
+#include "values/internal_rows.hpp"
 #include "values/numbers.hpp"
 
 #include <algorithm>
@@ -145,134 +146,180 @@ static std::optional<bool> is_kind_of_callable(Kind kind, std::string_view path)
   return std::nullopt;
 }
 
-Answer Interpreter::is_instance(Value value, Value type) {
-  value = resolve(value);
-  type = resolve(type);
-  if (type.is(Kind::tuple) || (type.is(Kind::list) && !values::Heap::list_state(type)->open)) {
-    Answer any = Answer::no;
-    for (const Value& one : type.is(Kind::tuple) ? type.as<values::Tuple>()->items : values::Heap::list_state(type)->items) {
-      const Answer answer = is_instance(value, one);
-      if (answer == Answer::yes) return answer;
-      if (answer == Answer::unknown) any = answer;
-    }
-    return any;
-  }
+// isinstance(): is a value of a type of a library, or of a class of the program?
+struct Interpreter::InstanceOf {
+  InstanceOf(Interpreter& interpreter, Value given, Value wanted) : run(interpreter), value(given), type(wanted) {}
+
+  Answer answer();
+
+private:
+  Answer of_any(std::span<const Value> types);
+  Answer unknown_value();
+  bool is_what_made_it() const;
+  Answer of_class(const values::Class& wanted);
+  Answer of_library();
+  Answer of_own(std::string_view kind) const;
+  Answer tensor();
+  Answer callable();
+  Answer instance();
+  Answer instance_of_protocol(const values::Class& cls);
+  bool tensor_has_dimension() const;
+  bool is_of_root() const { return path.starts_with(run.library_.types().root); }
+  bool is_known_otherwise() const { return own || is_of_root() || path == "types.NoneType"; }
+
+  Interpreter& run;
+  Value value, type;  // resolved
+  // Of a type of a library: its path, whether it is one of Python's own, and its name then.
+  std::string_view path = {};
+  bool own = false;
+  std::string_view name = {};
+};
+
+static Answer yes_if(bool holds) { return holds ? Answer::yes : Answer::no; }
+
+Answer Interpreter::is_instance(Value value, Value type) { return InstanceOf(*this, resolve(value), resolve(type)).answer(); }
+
+Answer Interpreter::InstanceOf::answer() {
+  if (type.is(Kind::tuple)) return of_any(type.as<values::Tuple>()->items);
+  if (type.is(Kind::list) && !values::Heap::list_state(type)->open) return of_any(values::Heap::list_state(type)->items);
   if (value.is(Kind::unknown)) {
-    // What is a type has made what came of calling it, though nothing else is known of it.
-    const std::string_view made_by = value.as<values::Unknown>()->name;
-    if (type.is(Kind::unknown) && value.as<values::Unknown>()->external && made_by.ends_with("()") && made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name)
-      return Answer::yes;
-    if (!value.as<values::Unknown>()->state.value) {
-      if (!values::is_number(value) || type.is(Kind::unknown)) return Answer::unknown;
-      if (type.is(Kind::library)) {
-        // Who annotates with float may be given a tensor.
-        const std::string_view path = type.as<values::LibrarySymbol>()->path;
-        return path == library_.types().tensor && values::is_read_number(value) ? Answer::no : is_number_of(path);
-      }
-      return Answer::unknown;
-    }
-    value = value.as<values::Unknown>()->state.value;
+    const values::Slot& state = value.as<values::Unknown>()->state;
+    if (!state.value || is_what_made_it()) return unknown_value();
+    value = state.value;
   }
   if (value.is(Kind::choice) || value.is(Kind::absent) || value.is(Kind::state)) return Answer::unknown;
-  const auto yes_if = [](bool holds) { return holds ? Answer::yes : Answer::no; };
   if (is_presumed(value)) return type.is(Kind::library) && type.as<values::LibrarySymbol>()->path == "builtins.object" ? Answer::yes : Answer::unknown;
-  if (type.is(Kind::class_)) {
-    const auto* wanted = type.as<values::Class>();
-    const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls : value.is(Kind::tuple) ? value.as<values::Tuple>()->cls : nullptr;
-    // A class with a hook of its own decides for itself.
-    if (wanted->open && find_in_order(wanted->order, Name("__instancecheck__"))) return Answer::unknown;
-    if (!cls) return value.is(Kind::instance) && value.as<values::Instance>()->symbolic ? Answer::unknown : Answer::no;
-    if (std::find(cls->order.begin(), cls->order.end(), wanted) != cls->order.end()) return Answer::yes;
-    return cls->open ? Answer::unknown : Answer::no;
-  }
+  if (type.is(Kind::class_)) return of_class(*type.as<values::Class>());
   // numpy.float32, numpy.bool_: single numbers are of them, tensors with a dimension are not.
-  const auto has_dimension = [&] {
-    const values::Shape& shape = value.as<values::Tensor>()->now()->shape;
-    return shape.rank_known && !shape.dims.empty();
-  };
-  if (type.is(Kind::dtype) && value.is(Kind::tensor)) return has_dimension() ? Answer::no : Answer::unknown;
-  if (!type.is(Kind::library)) return Answer::unknown;
-  const std::string_view path = type.as<values::LibrarySymbol>()->path;
+  if (type.is(Kind::dtype) && value.is(Kind::tensor)) return tensor_has_dimension() ? Answer::no : Answer::unknown;
+  return type.is(Kind::library) ? of_library() : Answer::unknown;
+}
+
+Answer Interpreter::InstanceOf::of_any(std::span<const Value> types) {
+  Answer any = Answer::no;
+  for (const Value& one : types) {
+    const Answer answer = run.is_instance(value, one);
+    if (answer == Answer::yes) return answer;
+    if (answer == Answer::unknown) any = answer;
+  }
+  return any;
+}
+
+// What is a type has made what came of calling it, though nothing else is known of it.
+bool Interpreter::InstanceOf::is_what_made_it() const {
+  const auto* unknown = value.as<values::Unknown>();
+  const std::string_view made_by = unknown->name;
+  return type.is(Kind::unknown) && unknown->external && made_by.ends_with("()") && made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name;
+}
+
+Answer Interpreter::InstanceOf::unknown_value() {
+  if (is_what_made_it()) return Answer::yes;
+  if (!values::is_number(value) || !type.is(Kind::library)) return Answer::unknown;
+  // Who annotates with float may be given a tensor.
+  const std::string_view wanted = type.as<values::LibrarySymbol>()->path;
+  return wanted == run.library_.types().tensor && values::is_read_number(value) ? Answer::no : is_number_of(wanted);
+}
+
+Answer Interpreter::InstanceOf::of_class(const values::Class& wanted) {
+  const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls : value.is(Kind::tuple) ? value.as<values::Tuple>()->cls : nullptr;
+  // A class with a hook of its own decides for itself.
+  if (wanted.open && run.find_in_order(wanted.order, Name("__instancecheck__"))) return Answer::unknown;
+  if (!cls) return value.is(Kind::instance) && value.as<values::Instance>()->symbolic ? Answer::unknown : Answer::no;
+  if (std::ranges::find(cls->order, &wanted) != cls->order.end()) return Answer::yes;
+  return cls->open ? Answer::unknown : Answer::no;
+}
+
+bool Interpreter::InstanceOf::tensor_has_dimension() const {
+  const values::Shape& shape = value.as<values::Tensor>()->now()->shape;
+  return shape.rank_known && !shape.dims.empty();
+}
+
+Answer Interpreter::InstanceOf::of_own(std::string_view kind) const { return own ? yes_if(name == kind) : is_of_root() || path == "types.NoneType" ? Answer::no : Answer::unknown; }
+
+Answer Interpreter::InstanceOf::of_library() {
+  path = type.as<values::LibrarySymbol>()->path;
+  own = path.starts_with("builtins.");
+  name = own ? path.substr(9) : std::string_view{};
   if (path == "builtins.object") return Answer::yes;
   const ListKind list = value.is(Kind::list) ? value.as<values::List>()->kind : ListKind::list;
   if (const auto abstract = is_abstractly(value.kind, list, path); abstract && !value.is(Kind::instance)) return yes_if(*abstract);
-  const bool own = path.starts_with("builtins.");
-  const std::string_view name = own ? path.substr(9) : std::string_view{};
-  const auto of_own = [&](std::string_view kind) { return own ? yes_if(name == kind) : path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown; };
+  const bool is_shape = path == run.library_.types().size;  // shapes are kept as tuples
   switch (value.kind) {
   case Kind::integer: return of_own("int");
   case Kind::boolean: return own ? yes_if(name == "bool" || name == "int") : of_own("bool");
   case Kind::string: return of_own("str");
   case Kind::real: return of_own("float");
   case Kind::none: return yes_if(path == "types.NoneType");
-  case Kind::tuple:
-    if (path == library_.types().size) return Answer::unknown;  // shapes are kept as tuples
-    return of_own("tuple");
+  case Kind::tuple: return is_shape ? Answer::unknown : of_own("tuple");
   case Kind::list:
-    if (list == ListKind::tuple && path == library_.types().size) return Answer::unknown;
+    if (list == ListKind::tuple && is_shape) return Answer::unknown;
     return of_own(list == ListKind::list ? "list" : list == ListKind::tuple ? "tuple" : list == ListKind::set ? "set" : "deque");
-  case Kind::dict:
-    if (path == "collections.OrderedDict" || path == "collections.defaultdict" || path == "collections.Counter") return Answer::unknown;
-    return of_own("dict");
+  case Kind::dict: return path == "collections.OrderedDict" || path == "collections.defaultdict" || path == "collections.Counter" ? Answer::unknown : of_own("dict");
   case Kind::range: return of_own("range");
   case Kind::slice: return of_own("slice");
-  case Kind::tensor:
-    if (path == library_.types().tensor) return Answer::yes;
-    if (path == library_.types().parameter) {
-      if (value.as<values::Tensor>()->role == values::TensorRole::parameter) return Answer::yes;
-      return Answer::unknown;
-    }
-    if (!type.as<values::LibrarySymbol>()->row && path.starts_with("numpy.") && has_dimension()) return Answer::no;
-    // A class of another library that is known is no class of tensors.
-    if (const Row* row = type.as<values::LibrarySymbol>()->row; row && row->kind == values::RowKind::class_ && !path.starts_with(library_.types().root) && library_.knows(path.substr(0, path.find('.'))))
-      return Answer::no;
-    return own || path.starts_with(library_.types().layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
-  case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype:
-    if (const auto callable = is_kind_of_callable(value.kind, path)) return yes_if(*callable);
-    return path == library_.types().dtype ? yes_if(value.is(Kind::dtype)) : own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
-  case Kind::device: return path == library_.types().device ? Answer::yes : own ? Answer::no : Answer::unknown;
-  case Kind::class_:
+  case Kind::tensor: return tensor();
+  case Kind::function: case Kind::bound: case Kind::partial: case Kind::module: case Kind::dtype: case Kind::class_: case Kind::library: return callable();
+  case Kind::device: return path == run.library_.types().device ? Answer::yes : own ? Answer::no : Answer::unknown;
+  case Kind::instance: return instance();
+  default: return Answer::unknown;
+  }
+}
+
+Answer Interpreter::InstanceOf::tensor() {
+  const Row* row = type.as<values::LibrarySymbol>()->row;
+  const TypeNames& types = run.library_.types();
+  if (path == types.tensor) return Answer::yes;
+  if (path == types.parameter) return value.as<values::Tensor>()->role == values::TensorRole::parameter ? Answer::yes : Answer::unknown;
+  if (!row && path.starts_with("numpy.") && tensor_has_dimension()) return Answer::no;
+  // A class of another library that is known is no class of tensors.
+  if (row && row->kind == values::RowKind::class_ && !is_of_root() && run.library_.knows(path.substr(0, path.find('.')))) return Answer::no;
+  return own || path.starts_with(types.layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
+}
+
+// Functions, classes and what else is no object of a class that programs name.
+Answer Interpreter::InstanceOf::callable() {
+  if (value.is(Kind::class_)) {
     if (is_kind_of_callable(value.kind, path)) return Answer::no;
-    return own ? yes_if(name == "type") : path.starts_with(library_.types().root) ? Answer::no : Answer::unknown;
-  case Kind::library: {
+    return own ? yes_if(name == "type") : is_of_root() ? Answer::no : Answer::unknown;
+  }
+  if (value.is(Kind::library)) {
     const Row* row = value.as<values::LibrarySymbol>()->row;
     if (!row || row->kind != values::RowKind::class_) return Answer::unknown;
     if (is_kind_of_callable(Kind::class_, path)) return Answer::no;
     return own ? yes_if(name == "type") : Answer::unknown;
   }
-  case Kind::instance: {
-    const auto* object = value.as<values::Instance>();
-    if (is_a(value, path)) return Answer::yes;
-    const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
-    if (native && native->path.starts_with("builtins.") && own) {
-      for (std::string_view at = native->path.substr(9); !at.empty(); at = base_of(at))
-        if (at == name) return Answer::yes;
-    }
-    if (object->cls && object->cls->is_enum) {
-      if (const Value plain = plain_member(value); !(plain == value)) return is_instance(plain, type);
-    }
-    if (object->cls && own && name == "dict" && object->cls->holds == Kind::dict) return Answer::yes;
-    if (object->cls && own && name == "list" && object->cls->holds == Kind::list) return Answer::yes;
-    if (object->cls && !own && !path.starts_with(library_.types().root)) {
-      // Protocols: having the methods is enough.
-      const auto dot = path.rfind('.');
-      const std::string_view last = path.substr(dot + 1);
-      if (last == "Iterable" && find_in_order(object->cls->order, Name("__iter__"))) return Answer::yes;
-      if (last == "Callable" && find_in_order(object->cls->order, Name("__call__"))) return Answer::yes;
-      if (last == "Sized" && find_in_order(object->cls->order, Name("__len__"))) return Answer::yes;
-      if (last == "Number") return Answer::no;
-      return Answer::unknown;
-    }
-    if (object->symbolic && !object->cls) return Answer::unknown;
-    if (object->cls ? object->cls->open : false) return Answer::unknown;
-    // What turns itself into a number may be one: NumPy's are.
-    if (own && native && !object->cls && method_row(native->path, Name("__float__"))) return Answer::unknown;
-    if (path == library_.types().tensor) return native && !native->path.starts_with(library_.types().layers) ? Answer::unknown : Answer::no;
-    if (native && may_be_a_base(*type.as<values::LibrarySymbol>(), native->row)) return Answer::unknown;
-    return own || path.starts_with(library_.types().root) || path == "types.NoneType" ? Answer::no : Answer::unknown;
-  }
-  default: return Answer::unknown;
-  }
+  if (const auto is_kind = is_kind_of_callable(value.kind, path)) return yes_if(*is_kind);
+  return path == run.library_.types().dtype ? yes_if(value.is(Kind::dtype)) : is_known_otherwise() ? Answer::no : Answer::unknown;
+}
+
+Answer Interpreter::InstanceOf::instance() {
+  const auto* object = value.as<values::Instance>();
+  if (run.is_a(value, path)) return Answer::yes;
+  const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
+  if (native && native->path.starts_with("builtins.") && own)
+    for (std::string_view at = native->path.substr(9); !at.empty(); at = base_of(at))
+      if (at == name) return Answer::yes;
+  if (object->cls && object->cls->is_enum)
+    if (const Value plain = run.plain_member(value); !(plain == value)) return run.is_instance(plain, type);
+  if (object->cls && own && name == "dict" && object->cls->holds == Kind::dict) return Answer::yes;
+  if (object->cls && own && name == "list" && object->cls->holds == Kind::list) return Answer::yes;
+  if (object->cls && !own && !is_of_root()) return instance_of_protocol(*object->cls);
+  if (object->symbolic && !object->cls) return Answer::unknown;
+  if (object->cls && object->cls->open) return Answer::unknown;
+  // What turns itself into a number may be one: NumPy's are.
+  if (own && native && !object->cls && run.method_row(native->path, Name("__float__"))) return Answer::unknown;
+  if (path == run.library_.types().tensor) return native && !native->path.starts_with(run.library_.types().layers) ? Answer::unknown : Answer::no;
+  if (native && may_be_a_base(*type.as<values::LibrarySymbol>(), native->row)) return Answer::unknown;
+  return is_known_otherwise() ? Answer::no : Answer::unknown;
+}
+
+// Having the methods is enough.
+Answer Interpreter::InstanceOf::instance_of_protocol(const values::Class& cls) {
+  const std::string_view last = path.substr(path.rfind('.') + 1);
+  if (last == "Iterable" && run.find_in_order(cls.order, Name("__iter__"))) return Answer::yes;
+  if (last == "Callable" && run.find_in_order(cls.order, Name("__call__"))) return Answer::yes;
+  if (last == "Sized" && run.find_in_order(cls.order, Name("__len__"))) return Answer::yes;
+  return last == "Number" ? Answer::no : Answer::unknown;
 }
 
 Answer Interpreter::is_subclass(Value cls, Value of) {
@@ -315,77 +362,6 @@ Answer Interpreter::is_subclass(Value cls, Value of) {
   return of.is(Kind::class_) || (of.is(Kind::library) && of.as<values::LibrarySymbol>()->path.starts_with(library_.types().root)) ? Answer::no : Answer::unknown;
 }
 
-Answer Interpreter::has_attribute(Value value, Name name) {
-  value = resolve(value);
-  switch (value.kind) {
-  case Kind::instance: {
-    if (is_presumed(value)) return Answer::unknown;
-    auto* object = value.as<values::Instance>();
-    // A class of the library that lists its names has no others.
-    if (const Row* lists = object->native && !object->cls ? method_row(object->native->path, "$lists") : nullptr)
-      if (const Value listed = resolve(call_library(*library_symbol(lists->path).as<values::LibrarySymbol>(), value, {{heap().string(name.text())}, {}, false}, {}, nullptr)); listed.is(Kind::boolean))
-        return symbols().decide(truth(listed));
-    if (const values::Slot* slot = object->attributes.find(name); slot) {
-      if (slot->value.is(Kind::choice) && (!slot->value.as<values::Choice>()->yes || !slot->value.as<values::Choice>()->no)) return Answer::unknown;
-      if (slot->value && !slot->value.is(Kind::unknown)) return Answer::yes;
-      if (slot->value) return object->symbolic || object->open ? Answer::unknown : Answer::yes;
-    }
-    if (object->cls && find_in_order(object->cls->order, name)) return Answer::yes;
-    const values::LibrarySymbol* native = object->native ? object->native : object->cls ? object->cls->native : nullptr;
-    if (native) {
-      if (method_row(native->path, name.text())) return Answer::yes;
-      if (find_method(object, Name("__getattr__")))
-        if (const Value found = native_fallback(*native, value, name, {})) return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
-      // A layer of the library has what some layer has, and nothing else but what the program gave it.
-      const std::string_view layers = library_.types().layers;
-      if (!object->cls && native->row && native->path.starts_with(layers) && !object->symbolic && !object->attributes.find(handed_out) && !name.text().starts_with("_"))
-        return library_.find(std::string(layers) + "$any." + std::string(name.text())) ? Answer::unknown : Answer::no;
-      // Most layers have attributes that are not known here; a class of the program that is a plain module or container has not.
-      if (!object->cls || (!(native->row && native->row->whole) && !native->path.starts_with("builtins."))) return Answer::unknown;
-    }
-    if (object->cls && find_in_order(object->cls->order, Name("__getattr__"))) return Answer::unknown;
-    // It may answer by another name; that it fails is played out.
-    if (const Value hook = object->cls && !name.text().starts_with("__") ? find_in_order(object->cls->order, Name("__getattribute__")) : Value{}; hook.is(Kind::function) && active_[hook.as<values::Function>()] == 0 && !killed_) {
-      ++catching_;
-      const Value found = resolve(call(bind_method(hook, value, object->cls, {}), {{heap().string(name.text())}, {}, false}, {}));
-      --catching_;
-      if (!std::exchange(killed_, false) && found) return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
-    }
-    if (object->symbolic || object->open || (object->cls && object->cls->open) || !object->cls || name.text().starts_with("__")) return Answer::unknown;
-    return Answer::no;
-  }
-  case Kind::class_: {
-    const auto* cls = value.as<values::Class>();
-    if (find_in_order(cls->order, name)) return Answer::yes;
-    return cls->open || cls->native || name.text().starts_with("__") ? Answer::unknown : Answer::no;
-  }
-  case Kind::module: {
-    auto* module = value.as<values::ModuleObject>();
-    load(*module);
-    note_used(module->globals, name);
-    if (module->globals)
-      if (const values::Slot* slot = module->globals->names.find(name); slot && slot->value) return Answer::yes;
-    return Answer::unknown;
-  }
-  case Kind::library:
-    return library_symbol(std::string(value.as<values::LibrarySymbol>()->path) + "." + std::string(name.text())).as<values::LibrarySymbol>()->row ? Answer::yes
-                                                                                                                                                 : Answer::unknown;
-  case Kind::none: case Kind::integer: case Kind::real: case Kind::boolean:
-    return name.text().starts_with("__") || name.text() == "real" || name.text() == "imag" || name.text() == "is_integer" || name.text() == "bit_length" ? Answer::unknown
-                                                                                                                                                        : Answer::no;
-  case Kind::list: case Kind::tuple: case Kind::string: case Kind::dict: {
-    const std::string_view text = name.text();
-    if (text == "__len__" || text == "__getitem__" || text == "__iter__" || text == "__contains__") return Answer::yes;
-    if (text == "shape" || text == "dtype" || text == "device" || text == "size" || text == "to" || text == "dim") return Answer::no;
-    if (value.is(Kind::tuple) && (text == "_fields" || text == "_asdict" || text == "_replace" || text == "_make")) return value.as<values::Tuple>()->cls || !value.as<values::Tuple>()->fields.empty() ? Answer::yes : Answer::no;
-    if (value.is(Kind::dict) && (text == "keys" || text == "items" || text == "values")) return Answer::yes;
-    return Answer::unknown;
-  }
-  case Kind::tensor: return library_.find(std::string(library_.types().tensor) + "." + std::string(name.text())) ? Answer::yes : Answer::unknown;
-  default: return Answer::unknown;
-  }
-}
-
 // Tensors take what is stored in them by rows of their own: `grad.__set__`. The program may hold what is not known for something else:
 // of that only what nothing else has is noticed.
 void Interpreter::store_in_tensor(Value object, Name name, Value value, Place where) {
@@ -418,8 +394,27 @@ void Interpreter::delete_attribute(Value object, Name name, Place where) {
   else if (object.is(Kind::class_) && object.as<values::Class>()->body) heap().set(heap().slot_of(object.as<values::Class>()->body->names, name), {});
 }
 
+// Python's method resolution order (C3): an ancestor comes before the next base only if no other order puts it later.
+static void merge_orders(values::Class& cls, const std::vector<values::Class*>& parents) {
+  std::vector<std::vector<values::Class*>> lists;
+  for (const values::Class* parent : parents) lists.push_back(parent->order);
+  lists.push_back(parents);
+  while (true) {
+    std::erase_if(lists, [](const auto& list) { return list.empty(); });
+    if (lists.empty()) return;
+    const auto free = [&](values::Class* head) {
+      return std::none_of(lists.begin(), lists.end(), [&](const auto& list) { return std::find(list.begin() + 1, list.end(), head) != list.end(); });
+    };
+    auto next = std::find_if(lists.begin(), lists.end(), [&](const auto& list) { return free(list.front()); });
+    if (next == lists.end()) next = lists.begin();  // Python refuses such a class
+    values::Class* const head = next->front();
+    cls.order.push_back(head);
+    for (auto& list : lists) std::erase(list, head);
+  }
+}
+
 // A library class that adds nothing to those deriving from it.
-bool Interpreter::is_plain_base(std::string_view path) const {
+static bool is_plain_base(std::string_view path) {
   constexpr std::string_view plain[] = {"builtins.object", "typing.Generic", "abc.ABC", "typing.Protocol", "builtins.type"};
   return std::find(std::begin(plain), std::end(plain), path) != std::end(plain);
 }

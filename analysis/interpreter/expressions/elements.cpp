@@ -68,128 +68,170 @@ Value begin_iteration(Interpreter& run, Value iterable, Place where) {
   return row && row->collective ? run.resolve(run.call(run.find_method(object, Name("__iter__")), {}, where)) : iterable;
 }
 
+// What lies in a value, one by one; nothing where that is not known of each.
+struct Interpreter::Elements {
+  using Known = std::optional<std::vector<Value>>;
+
+  Interpreter& run;
+  Value iterable;  // resolved
+  Place where;
+
+  Known result();
+
+private:
+  Known of_list();
+  Known of_choice();
+  Known of_side(Value side);
+  Known of_iterator();
+  void run_generator();
+  Known of_range();
+  Known of_keys();
+  Known of_text();
+  Known of_instance();
+  Known of_tensor();
+};
+
 std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place where) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return std::nullopt;
-  iterable = resolve(iterable);
+  return Elements{*this, resolve(iterable), where}.result();
+}
+
+Interpreter::Elements::Known Interpreter::Elements::result() {
   switch (iterable.kind) {
   case Kind::tuple: return iterable.as<values::Tuple>()->items;
-  case Kind::list: {
-    const auto* state = values::Heap::list_state(iterable);
-    if (state->open) return std::nullopt;
-    // In which order a set gives its elements is not known.
-    if (iterable.as<values::List>()->kind == values::ListKind::set && state->items.size() > 1) return std::nullopt;
-    return state->items;
-  }
-  case Kind::choice: {
-    // Lists of as many: one by one what the sides have there.
-    const auto* choice = iterable.as<values::Choice>();
-    const auto of = [&](Value side) {
-      side = resolve(side);
-      return side.is(Kind::tuple) || (side.is(Kind::list) && side.as<values::List>()->kind == values::ListKind::list) || side.is(Kind::choice) ? elements(side, where) : std::nullopt;
-    };
-    const auto yes = of(choice->yes), no = yes ? of(choice->no) : std::nullopt;
-    if (!yes || !no || yes->size() != no->size()) return std::nullopt;
-    std::vector<Value> items;
-    for (std::size_t i = 0; i < yes->size(); ++i) items.push_back(heap().choose(choice->condition, (*yes)[i], (*no)[i]));
-    return items;
-  }
-  case Kind::class_:
-    if (iterable.as<values::Class>()->is_enum) return iterable.as<values::Class>()->members;
-    return std::nullopt;
-  case Kind::iterator: {
-    if (is_pending(iterable)) {
-      std::vector<Value> items;
-      std::size_t seen = 0;
-      const std::size_t depth = path_.size();
-      bool certain = true;
-      std::function<Value(Value)> collect = [&](Value value) {
-        // A yield inside a generic loop or a branch comes an unknown number of times.
-        certain = certain && generic_depth_ == 0 && path_.size() == depth;
-        if (++seen <= most_elements) items.push_back(value);
-        else certain = false;
-        return Value::none();
-      };
-      const int generic = generic_depth_;
-      const values::Scope* const scope = iterable.as<values::Iterator>()->scope;
-      generic_depth_ = 0;
-      drain(iterable, where, collect);
-      generic_depth_ = generic;
-      // It never comes to its end, which does not keep the program from taking what it yields.
-      if (killed_ && seen > 0) {
-        killed_ = false;
-        certain = false;
-      }
-      values::ListState state;
-      if (certain) {
-        state.items = std::move(items);
-      } else {
-        state.open = true;
-        state.rest = any_of(items);
-        if (const Value length = scope ? scope->names.value(yielded_name) : Value{}; length.is(Kind::integer)) state.length = length.integer();
-      }
-      auto* made = heap().make<values::ListState>();
-      *made = state;
-      heap().set(iterable.as<values::Iterator>()->state, Value::of(Kind::state, made));
-    }
-    const auto* state = iterable.as<values::Iterator>()->state.value.as<values::ListState>();
-    if (!state || state->open) return std::nullopt;
-    return state->items;
-  }
-  case Kind::range: {
-    const auto* range = iterable.as<values::Range>();
-    const auto start = symbols().value(range->start), stop = symbols().value(range->stop), step_size = symbols().value(range->step);
-    if (!start || !stop || !step_size || *step_size == 0) return std::nullopt;
-    std::vector<Value> items;
-    for (std::int64_t i = *start; *step_size > 0 ? i < *stop : i > *stop; i += *step_size) {
-      if (items.size() > most_elements) return std::nullopt;
-      items.push_back(heap().integer(i));
-    }
-    return items;
-  }
-  case Kind::dict: {
-    const auto* state = values::Heap::dict_state(iterable);
-    if (state->open) return std::nullopt;
-    std::vector<Value> keys;
-    for (const auto& [key, value] : state->items) {
-      if (value.is(Kind::choice)) return std::nullopt;
-      keys.push_back(key);
-    }
-    return keys;
-  }
-  case Kind::string: {
-    std::vector<Value> letters;
-    if (iterable.text().size() > 512 || std::any_of(iterable.text().begin(), iterable.text().end(), [](char c) { return c < 0; })) return std::nullopt;
-    for (const char& letter : iterable.text()) letters.push_back(heap().string(std::string_view(&letter, 1)));
-    return letters;
-  }
-  case Kind::instance: {
-    auto* object = iterable.as<values::Instance>();
-    if (const Value method = object->cls || !object->attributes.find(Name(values::ContainerState::items)) ? find_method(object, Name("__iter__")) : Value{}) {
-      const Value produced = resolve(call(method, {}, where));
-      if (!(produced == iterable) && !produced.is(Kind::instance)) return elements(produced, where);
-      if (produced.is(Kind::instance)) return iterated(produced, where);
-      return std::nullopt;
-    }
-    if (const values::Slot* items = object->attributes.find(Name(values::ContainerState::items))) return elements(items->value, where);
-    if (object->cls && !object->open && find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function)) return counted(iterable, where);
-    return std::nullopt;
-  }
-  case Kind::tensor: {
-    values::TensorState state = *iterable.as<values::Tensor>()->now();
-    const values::Content* content = heap().content_of(state);
-    if (!content || content->is_scalar) return std::nullopt;
-    std::vector<Value> items;
-    state.shape.dims.clear();
-    state.strides.clear();
-    for (const values::Number& number : content->numbers) {
-      state.content = heap().content(content->dtype, true, {number});
-      items.push_back(heap().tensor(state, where));
-    }
-    return items;
-  }
+  case Kind::list: return of_list();
+  case Kind::choice: return of_choice();
+  case Kind::class_: return iterable.as<values::Class>()->is_enum ? Known(iterable.as<values::Class>()->members) : std::nullopt;
+  case Kind::iterator: return of_iterator();
+  case Kind::range: return of_range();
+  case Kind::dict: return of_keys();
+  case Kind::string: return of_text();
+  case Kind::instance: return of_instance();
+  case Kind::tensor: return of_tensor();
   default: return std::nullopt;
   }
+}
+
+Interpreter::Elements::Known Interpreter::Elements::of_list() {
+  const auto* state = values::Heap::list_state(iterable);
+  if (state->open) return std::nullopt;
+  // In which order a set gives its elements is not known.
+  if (iterable.as<values::List>()->kind == values::ListKind::set && state->items.size() > 1) return std::nullopt;
+  return state->items;
+}
+
+// Lists of as many: one by one what the sides have there.
+Interpreter::Elements::Known Interpreter::Elements::of_choice() {
+  const auto* choice = iterable.as<values::Choice>();
+  const Known yes = of_side(choice->yes), no = yes ? of_side(choice->no) : std::nullopt;
+  if (!yes || !no || yes->size() != no->size()) return std::nullopt;
+  std::vector<Value> items;
+  for (std::size_t i = 0; i < yes->size(); ++i) items.push_back(run.heap().choose(choice->condition, (*yes)[i], (*no)[i]));
+  return items;
+}
+
+Interpreter::Elements::Known Interpreter::Elements::of_side(Value side) {
+  side = run.resolve(side);
+  const bool in_order = side.is(Kind::tuple) || (side.is(Kind::list) && side.as<values::List>()->kind == values::ListKind::list) || side.is(Kind::choice);
+  return in_order ? run.elements(side, where) : std::nullopt;
+}
+
+Interpreter::Elements::Known Interpreter::Elements::of_iterator() {
+  if (is_pending(iterable)) run_generator();
+  const auto* state = iterable.as<values::Iterator>()->state.value.as<values::ListState>();
+  if (!state || state->open) return std::nullopt;
+  return state->items;
+}
+
+// What its body yields becomes the state of the iterator.
+void Interpreter::Elements::run_generator() {
+  std::vector<Value> items;
+  std::size_t seen = 0;
+  const std::size_t depth = run.path_.size();
+  bool certain = true;
+  std::function<Value(Value)> collect = [&](Value value) {
+    // A yield inside a generic loop or a branch comes an unknown number of times.
+    certain = certain && run.generic_depth_ == 0 && run.path_.size() == depth;
+    if (++seen <= most_elements) items.push_back(value);
+    else certain = false;
+    return Value::none();
+  };
+  const values::Scope* const scope = iterable.as<values::Iterator>()->scope;
+  const int generic = std::exchange(run.generic_depth_, 0);
+  run.drain(iterable, where, collect);
+  run.generic_depth_ = generic;
+  // It never comes to its end, which does not keep the program from taking what it yields.
+  if (run.killed_ && seen > 0) run.killed_ = certain = false;
+  auto* state = run.heap().make<values::ListState>();
+  if (certain) {
+    state->items = std::move(items);
+  } else {
+    state->open = true;
+    state->rest = run.any_of(items);
+    if (const Value length = scope ? scope->names.value(yielded_name) : Value{}; length.is(Kind::integer)) state->length = length.integer();
+  }
+  run.heap().set(iterable.as<values::Iterator>()->state, Value::of(Kind::state, state));
+}
+
+Interpreter::Elements::Known Interpreter::Elements::of_range() {
+  const auto* range = iterable.as<values::Range>();
+  const auto start = run.symbols().value(range->start), stop = run.symbols().value(range->stop), step_size = run.symbols().value(range->step);
+  if (!start || !stop || !step_size || *step_size == 0) return std::nullopt;
+  std::vector<Value> items;
+  for (std::int64_t i = *start; *step_size > 0 ? i < *stop : i > *stop; i += *step_size) {
+    if (items.size() > most_elements) return std::nullopt;
+    items.push_back(run.heap().integer(i));
+  }
+  return items;
+}
+
+// A key that is there on some ways only is none that is known.
+Interpreter::Elements::Known Interpreter::Elements::of_keys() {
+  const auto* state = values::Heap::dict_state(iterable);
+  if (state->open) return std::nullopt;
+  std::vector<Value> keys;
+  for (const auto& [key, value] : state->items) {
+    if (value.is(Kind::choice)) return std::nullopt;
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+Interpreter::Elements::Known Interpreter::Elements::of_text() {
+  constexpr std::size_t most_letters = 512;
+  if (iterable.text().size() > most_letters || std::ranges::any_of(iterable.text(), [](char c) { return c < 0; })) return std::nullopt;
+  std::vector<Value> letters;
+  for (const char& letter : iterable.text()) letters.push_back(run.heap().string(std::string_view(&letter, 1)));
+  return letters;
+}
+
+Interpreter::Elements::Known Interpreter::Elements::of_instance() {
+  auto* object = iterable.as<values::Instance>();
+  const values::Slot* items = object->attributes.find(Name(values::ContainerState::items));
+  if (const Value method = object->cls || !items ? run.find_method(object, Name("__iter__")) : Value{}) {
+    const Value produced = run.resolve(run.call(method, {}, where));
+    if (produced.is(Kind::instance)) return run.iterated(produced, where);
+    return produced == iterable ? std::nullopt : run.elements(produced, where);
+  }
+  if (items) return run.elements(items->value, where);
+  if (object->cls && !object->open && run.find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function)) return run.counted(iterable, where);
+  return std::nullopt;
+}
+
+// The numbers of a vector, as tensors without a dimension.
+Interpreter::Elements::Known Interpreter::Elements::of_tensor() {
+  values::TensorState state = *iterable.as<values::Tensor>()->now();
+  const values::Content* content = run.heap().content_of(state);
+  if (!content || content->is_scalar) return std::nullopt;
+  std::vector<Value> items;
+  state.shape.dims.clear();
+  state.strides.clear();
+  for (const values::Number& number : content->numbers) {
+    state.content = run.heap().content(content->dtype, true, {number});
+    items.push_back(run.heap().tensor(state, where));
+  }
+  return items;
 }
 
 // A tensor only because something unknown was asked for a method of that name: `f(x).permute(2, 0, 1)`. A list of the program's own may hand

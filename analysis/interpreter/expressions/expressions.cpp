@@ -4,6 +4,8 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/alike.hpp"
 #include "interpreter/roots/residual.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <charconv>
 #include <algorithm>
@@ -122,6 +124,28 @@ static Value presumed_step(Interpreter& run, const Library& library, const Attri
   return Value::of(Kind::bound, bound);
 }
 
+// What an expression of more than a line evaluates to, by its kind.
+struct Interpreter::Evaluation {
+  Interpreter& run;
+  const Expr& expr;
+
+  Value attribute(const AttributeExpr& access);
+  Value subscript(const SubscriptExpr& access);
+  Value slice(const SliceExpr& parts);
+  Value binary(const BinaryExpr& operation);
+  Value conditional(const ConditionalExpr& conditional);
+  Value display(List<const Expr*> elements);
+  Value dict(const DictExpr& display);
+  Value yielded(const Expr* part);
+  Value yielded_from(const Expr& part);
+  Value named(const NamedExpr& named);
+
+private:
+  void update(Value dict, Value other);
+  Value without_unset(Value object);
+  Place where() const { return run.here(expr); }
+};
+
 Value Interpreter::evaluate_inner(const Expr& expr) {
   switch (expr.kind) {
   case ExprKind::name: return lookup(as<NameExpr>(expr).id, expr);
@@ -137,156 +161,172 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::ellipsis: return Value::ellipsis();
   case ExprKind::imaginary:
   case ExprKind::bytes: return heap().unknown("", Sharing::uniform, here(expr));
-  case ExprKind::attribute: {
-    const auto& access = as<AttributeExpr>(expr);
-    const bool called = std::exchange(callee_, nullptr) == &expr;
-    Value object = without_none(*this, resolve(evaluate(*access.object)));
-    if (!access.attribute.text().starts_with("__"))
-      if (const Value made = refuse_nothing(*this, object, "it has no attribute `" + std::string(access.attribute.text()) + "` (AttributeError)", here(expr))) return made;
-    // None has no such attribute: where the run goes on it was the other.
-    if (const Value either = object; either.is(Kind::choice) && catching_ == 0 && !access.attribute.text().starts_with("__")) {
-      const auto* choice = either.as<values::Choice>();
-      const Value yes = resolve(choice->yes), no = resolve(choice->no);
-      if (yes && no && yes.is(Kind::none) != no.is(Kind::none) && symbols().sharing(choice->condition) == Sharing::uniform &&
-          symbols().assume(no.is(Kind::none) ? choice->condition : symbols().logical_not(choice->condition)))
-        object = no.is(Kind::none) ? yes : no;
-    }
-    return over_choices(
-        object,
-        [&](Value side) {
-          if (const Value method = called && side.is(Kind::unknown) ? presumed_step(*this, library_, access, side) : Value{}) return method;
-          calling_ = called;
-          const Value found = attribute(side, access.attribute, here(expr));
-          calling_ = false;
-          return found;
-        },
-        here(expr));
-  }
-  case ExprKind::subscript: {
-    const auto& access = as<SubscriptExpr>(expr);
-    const Value object = without_none(*this, resolve(evaluate(*access.object)));
-    const Value index = evaluate(*access.index);
-    if (const Value made = refuse_nothing(*this, object, "it has no items (TypeError)", here(expr))) return made;
-    return over_choices(object, [&](Value side) { return subscript(side, index, expr); }, here(expr));
-  }
-  case ExprKind::slice: {
-    const auto& parts = as<SliceExpr>(expr);
-    auto* slice = heap().make<values::SliceObject>();
-    slice->lower = parts.lower ? evaluate(*parts.lower) : Value::none();
-    slice->upper = parts.upper ? evaluate(*parts.upper) : Value::none();
-    slice->step = parts.step ? evaluate(*parts.step) : Value::none();
-    return Value::of(Kind::slice, slice);
-  }
+  case ExprKind::attribute: return Evaluation{*this, expr}.attribute(as<AttributeExpr>(expr));
+  case ExprKind::subscript: return Evaluation{*this, expr}.subscript(as<SubscriptExpr>(expr));
+  case ExprKind::slice: return Evaluation{*this, expr}.slice(as<SliceExpr>(expr));
   case ExprKind::call: return evaluate_call(as<CallExpr>(expr));
-  case ExprKind::binary: {
-    const auto& operation = as<BinaryExpr>(expr);
-    const Value left = evaluate(*operation.left);
-    const Value right = evaluate(*operation.right);
-    const Value made = binary(operation.op, left, right, expr);
-    if (policy_.operands_fit && operation.op == BinaryOp::add) keep_residual(*this, operation, left, right, made);
-    return made;
-  }
+  case ExprKind::binary: return Evaluation{*this, expr}.binary(as<BinaryExpr>(expr));
   case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand), expr);
   case ExprKind::boolean_op: return evaluate_bool(as<BooleanOpExpr>(expr), 0);
   case ExprKind::compare: return evaluate_compare(as<CompareExpr>(expr));
-  case ExprKind::conditional: {
-    const auto& conditional = as<ConditionalExpr>(expr);
-    const Cond condition = truth(asked_for_truth(*this, evaluate(*conditional.test), here(*conditional.test)));
-    return fork_value(
-        condition, here(expr), [&] { return evaluate(*conditional.body); }, [&] { return evaluate(*conditional.orelse); });
-  }
+  case ExprKind::conditional: return Evaluation{*this, expr}.conditional(as<ConditionalExpr>(expr));
   case ExprKind::lambda: return make_lambda(as<LambdaExpr>(expr));
-  case ExprKind::tuple:
-  case ExprKind::list:
-  case ExprKind::set: {
-    const auto parts = expr.kind == ExprKind::tuple  ? as<TupleExpr>(expr).elements
-                       : expr.kind == ExprKind::list ? as<ListExpr>(expr).elements
-                                                     : as<SetExpr>(expr).elements;
-    bool open = false;
-    Value rest;
-    std::vector<Value> items = evaluate_elements(parts, open, rest);
-    if (expr.kind == ExprKind::tuple && !open) return heap().tuple(std::move(items));
-    if (expr.kind == ExprKind::set && !open) return make_set(std::move(items));
-    const Value list = heap().list(std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
-    values::Heap::list_state(list)->open = open;
-    values::Heap::list_state(list)->rest = rest;
-    return list;
-  }
-  case ExprKind::dict: {
-    const Value dict = heap().dict({});
-    dict.object()->born = here(expr);
-    std::vector<std::pair<Value, Value>> plain;  // so far all of it text that stands once
-    std::unordered_set<std::string_view> seen;
-    const auto flush = [&] {
-      if (plain.empty()) return;
-      values::DictState state;
-      state.items = std::move(plain);
-      plain.clear();
-      heap().set_dict(dict, std::move(state));
-    };
-    bool direct = true;
-    for (const DictItem& item : as<DictExpr>(expr).items) {
-      const Value key = item.key ? resolve(evaluate(*item.key)) : Value{};
-      const Value value = evaluate(*item.value);
-      if (key) {
-        direct = direct && key.is(Kind::string) && seen.insert(key.text()).second;
-        if (direct) plain.push_back({key, value});
-        else {
-          flush();
-          dict_set(dict, key, value);
-        }
-        continue;
-      }
-      flush();
-      direct = false;
-      if (dict_update(dict, value, here(expr))) continue;
-      auto state = *values::Heap::dict_state(dict);
-      for (auto& [k, v] : state.items) v = heap().merge(v, heap().external(""), Sharing::uniform);
-      state.open = true;
-      state.rest = heap().external("");
-      heap().set_dict(dict, std::move(state));
-    }
-    flush();
-    return dict;
-  }
+  case ExprKind::tuple: return Evaluation{*this, expr}.display(as<TupleExpr>(expr).elements);
+  case ExprKind::list: return Evaluation{*this, expr}.display(as<ListExpr>(expr).elements);
+  case ExprKind::set: return Evaluation{*this, expr}.display(as<SetExpr>(expr).elements);
+  case ExprKind::dict: return Evaluation{*this, expr}.dict(as<DictExpr>(expr));
   case ExprKind::comprehension: return run_comprehension(as<ComprehensionExpr>(expr));
   case ExprKind::await: return evaluate(*as<AwaitExpr>(expr).value);
-  case ExprKind::yield: {
-    const Expr* part = as<YieldExpr>(expr).value;
-    const Value value = part ? evaluate(*part) : Value::none();
-    if (frame_->on_yield) return (*frame_->on_yield)(value);
-    return heap().external("", here(expr));
-  }
-  case ExprKind::yield_from: {
-    const Value source = evaluate(*as<YieldFromExpr>(expr).value);
-    if (frame_->on_yield) {
-      auto consume = *frame_->on_yield;
-      const Value inner = resolve(source);
-      if (is_pending(inner)) return drain(inner, here(expr), consume);
-      if (const auto items = take(source, here(expr)))
-        for (const Value& item : *items) {
-          consume(item);
-          if (killed_) break;
-        }
-      else
-        consume(element(source, here(expr)));
-    }
-    return heap().external("", here(expr));
-  }
+  case ExprKind::yield: return Evaluation{*this, expr}.yielded(as<YieldExpr>(expr).value);
+  case ExprKind::yield_from: return Evaluation{*this, expr}.yielded_from(*as<YieldFromExpr>(expr).value);
   case ExprKind::starred: return evaluate(*as<StarredExpr>(expr).value);
-  case ExprKind::named: {
-    const auto& named = as<NamedExpr>(expr);
-    const Value value = evaluate(*named.value);
-    heap().set(variable(named.name), value);
-    note(Fact::Role::assignment, place(named.name_span), value);
-    return value;
-  }
+  case ExprKind::named: return Evaluation{*this, expr}.named(as<NamedExpr>(expr));
   case ExprKind::error:
     for (const Expr* part : as<ErrorExpr>(expr).parts) evaluate(*part);
     killed_ = false;
     return heap().external("", here(expr));
   }
   return heap().external("", here(expr));
+}
+
+Value Interpreter::Evaluation::attribute(const AttributeExpr& access) {
+  const bool called = std::exchange(run.callee_, nullptr) == &expr;
+  Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
+  if (!access.attribute.text().starts_with("__")) {
+    if (const Value made = refuse_nothing(run, object, "it has no attribute `" + std::string(access.attribute.text()) + "` (AttributeError)", where())) return made;
+    object = without_unset(object);
+  }
+  return run.over_choices(
+      object,
+      [&](Value side) {
+        if (const Value method = called && side.is(Kind::unknown) ? presumed_step(run, run.library_, access, side) : Value{}) return method;
+        run.calling_ = called;
+        const Value found = run.attribute(side, access.attribute, where());
+        run.calling_ = false;
+        return found;
+      },
+      where());
+}
+
+// None has no attributes that programs read: where the run goes on it was the other.
+Value Interpreter::Evaluation::without_unset(Value object) {
+  if (!object.is(Kind::choice) || run.catching_ > 0) return object;
+  const auto* choice = object.as<values::Choice>();
+  const Value yes = run.resolve(choice->yes), no = run.resolve(choice->no);
+  if (!yes || !no || yes.is(Kind::none) == no.is(Kind::none) || run.symbols().sharing(choice->condition) != Sharing::uniform) return object;
+  if (!run.symbols().assume(no.is(Kind::none) ? choice->condition : run.symbols().logical_not(choice->condition))) return object;
+  return no.is(Kind::none) ? yes : no;
+}
+
+Value Interpreter::Evaluation::subscript(const SubscriptExpr& access) {
+  const Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
+  const Value index = run.evaluate(*access.index);
+  if (const Value made = refuse_nothing(run, object, "it has no items (TypeError)", where())) return made;
+  return run.over_choices(object, [&](Value side) { return run.subscript(side, index, expr); }, where());
+}
+
+Value Interpreter::Evaluation::slice(const SliceExpr& parts) {
+  auto* slice = run.heap().make<values::SliceObject>();
+  slice->lower = parts.lower ? run.evaluate(*parts.lower) : Value::none();
+  slice->upper = parts.upper ? run.evaluate(*parts.upper) : Value::none();
+  slice->step = parts.step ? run.evaluate(*parts.step) : Value::none();
+  return Value::of(Kind::slice, slice);
+}
+
+Value Interpreter::Evaluation::binary(const BinaryExpr& operation) {
+  const Value left = run.evaluate(*operation.left);
+  const Value right = run.evaluate(*operation.right);
+  const Value made = run.binary(operation.op, left, right, expr);
+  if (run.policy_.operands_fit && operation.op == BinaryOp::add) keep_residual(run, operation, left, right, made);
+  return made;
+}
+
+Value Interpreter::Evaluation::conditional(const ConditionalExpr& conditional) {
+  const Cond condition = run.truth(asked_for_truth(run, run.evaluate(*conditional.test), run.here(*conditional.test)));
+  return run.fork_value(
+      condition, where(), [&] { return run.evaluate(*conditional.body); }, [&] { return run.evaluate(*conditional.orelse); });
+}
+
+// A tuple, a list or a set.
+Value Interpreter::Evaluation::display(List<const Expr*> elements) {
+  bool open = false;
+  Value rest;
+  std::vector<Value> items = run.evaluate_elements(elements, open, rest);
+  if (expr.kind == ExprKind::tuple && !open) return run.heap().tuple(std::move(items));
+  if (expr.kind == ExprKind::set && !open) return run.make_set(std::move(items));
+  const Value list = run.heap().list(std::move(items), expr.kind == ExprKind::set ? values::ListKind::set : values::ListKind::list);
+  values::Heap::list_state(list)->open = open;
+  values::Heap::list_state(list)->rest = rest;
+  return list;
+}
+
+Value Interpreter::Evaluation::dict(const DictExpr& display) {
+  const Value dict = run.heap().dict({});
+  dict.object()->born = where();
+  // So far all keys are texts that stand once: what they are given needs no comparison with the others.
+  bool direct = true;
+  std::vector<std::pair<Value, Value>> plain;
+  std::unordered_set<std::string_view> seen;
+  const auto flush = [&] {
+    if (plain.empty()) return;
+    values::DictState state;
+    state.items = std::move(plain);
+    plain.clear();
+    run.heap().set_dict(dict, std::move(state));
+  };
+  for (const DictItem& item : display.items) {
+    const Value key = item.key ? run.resolve(run.evaluate(*item.key)) : Value{};
+    const Value value = run.evaluate(*item.value);
+    direct = direct && key.is(Kind::string) && seen.insert(key.text()).second;
+    if (direct) {
+      plain.push_back({key, value});
+      continue;
+    }
+    flush();
+    if (key) run.dict_set(dict, key, value);
+    else update(dict, value);
+  }
+  flush();
+  return dict;
+}
+
+// `**other` in a dict: what is not known of it may replace each value so far.
+void Interpreter::Evaluation::update(Value dict, Value other) {
+  if (run.dict_update(dict, other, where())) return;
+  auto state = *values::Heap::dict_state(dict);
+  for (auto& [key, value] : state.items) value = run.heap().merge(value, run.heap().external(""), Sharing::uniform);
+  state.open = true;
+  state.rest = run.heap().external("");
+  run.heap().set_dict(dict, std::move(state));
+}
+
+Value Interpreter::Evaluation::yielded(const Expr* part) {
+  const Value value = part ? run.evaluate(*part) : Value::none();
+  return run.frame_->on_yield ? (*run.frame_->on_yield)(value) : run.heap().external("", where());
+}
+
+Value Interpreter::Evaluation::yielded_from(const Expr& part) {
+  const Value source = run.evaluate(part);
+  if (run.frame_->on_yield) {
+    auto consume = *run.frame_->on_yield;
+    const Value inner = run.resolve(source);
+    if (is_pending(inner)) return run.drain(inner, where(), consume);
+    if (const auto items = run.take(source, where()))
+      for (const Value& item : *items) {
+        consume(item);
+        if (run.killed_) break;
+      }
+    else
+      consume(run.element(source, where()));
+  }
+  return run.heap().external("", where());
+}
+
+Value Interpreter::Evaluation::named(const NamedExpr& named) {
+  const Value value = run.evaluate(*named.value);
+  run.heap().set(run.variable(named.name), value);
+  run.note(Fact::Role::assignment, run.place(named.name_span), value);
+  return value;
 }
 
 std::vector<Value> Interpreter::evaluate_elements(List<const Expr*> parts, bool& open, Value& rest, Arguments* of_call) {
@@ -365,9 +405,9 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     return info && std::find(info->locals.begin(), info->locals.end(), name) != info->locals.end();
   };
   if (frame_->scope->globals && !is_local()) {
-    const Row* import = library_.find("$import." + std::string(name.text()));
+    const Row* import = library_.find(values::InternalRow::import_ + std::string(name.text()));
     if (import || library_.presume(name.text())) {
-      Value& meant = heap().slot_of(frame_->scope->globals->names, Name("$free." + std::string(name.text()))).value;
+      Value& meant = heap().slot_of(frame_->scope->globals->names, Name(values::EngineNotes::free + std::string(name.text()))).value;
       if (!meant) meant = import ? library_symbol(import->base) : symbol(name.text(), Sharing::uniform, {});
       // It was there before all that runs.
       if (meant.is(Kind::instance)) meant.as<values::Instance>()->attributes.birth = 0;

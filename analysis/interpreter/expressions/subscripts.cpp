@@ -40,9 +40,9 @@ bool tell_missing_key(Interpreter& run, const Library& library, Value dict, Valu
     const values::Slot* slot = file->attributes.find(Name(name));
     return slot && slot->value.is(Kind::string) ? std::string(slot->value.text()) : std::string();
   };
-  const std::string within = text("$within");
+  const std::string within = text(values::FileState::within);
   ProblemEvent* event = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
-                                       "`" + text("$path") + "` has no key `" + std::string(key.text()) + "`" + (within.empty() ? "" : " in `" + within + "`") + ": KeyError" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+                                       "`" + text(values::FileState::path) + "` has no key `" + std::string(key.text()) + "`" + (within.empty() ? "" : " in `" + within + "`") + ": KeyError" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
   event->row = library.find(std::string(file_origin));
   return true;
 }
@@ -229,7 +229,7 @@ Value Interpreter::Subscript::new_item_of_unknown() {
   if (made.is(Kind::unknown) && index.is(Kind::slice) && run.limits_.as_rank)
     if (const Value size = run.length_of(object, where); size.is(Kind::integer))
       if (const Int length = run.length_of_slice(size.integer(), *index.as<values::SliceObject>()))
-        run.heap().slot_of(made.as<values::Unknown>()->attributes, Name("$len")).value = Value::of(length);
+        run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::len)).value = Value::of(length);
   unknown->items.push_back({index, made});
   run.record_part(*unknown, index, made, where);
   return made;

@@ -1,14 +1,16 @@
 // Kept with the unknown values under names with a '$': items are the same on all paths, and what is stored differs among them.
 #include "interpreter/expressions/unknown_items.hpp"
 
+#include "values/kept.hpp"
+
 namespace stepzero::interpreter {
 
 using syntax::Name;
 using values::Kind;
 
 namespace {
-constexpr std::string_view any_stored = "$stored";
-Name slot_name(std::size_t item) { return Name("$item" + std::to_string(item)); }
+constexpr std::string_view any_stored = values::UnknownState::stored;
+Name slot_name(std::size_t item) { return Name(values::UnknownState::item + std::to_string(item)); }
 } // namespace
 
 void store_item(Interpreter& run, values::Unknown& object, Value index, Value value) {

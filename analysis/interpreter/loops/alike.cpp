@@ -1,6 +1,8 @@
 // Any one of several objects that were made alike, such as the layers of a model: what they have in common, as one object.
 #include "interpreter/loops/alike.hpp"
 
+#include "values/kept.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -27,144 +29,178 @@ bool have_parts_alike(Interpreter& run, const values::Instance& a, const values:
 }
 } // namespace
 
+// Any one of several values: what holds for each of them.
+struct Interpreter::AnyOf {
+  Interpreter& run;
+  std::span<const Value> items;
+  int depth;
+
+  Value result();
+
+private:
+  Value merged();
+  Value of_objects();
+  Value of_one_class(std::span<const Value> of);
+  Value of_lists();
+  Value of_dicts();
+  Value of_tensors();
+  Value of_integers();
+  template <class Test> bool all(const Test& test) const { return std::all_of(items.begin(), items.end(), test); }
+};
+
+Value Interpreter::any_of(std::span<const Value> items, int depth) { return AnyOf{*this, items, depth}.result(); }
+
+Value Interpreter::AnyOf::result() {
+  if (items.size() < 2) return items.empty() ? Value{} : items.front();
+  if (all([&](const Value& item) { return item == items.front(); })) return items.front();
+  const Kind kind = items.front().kind;
+  if (depth > deepest_alike || !all([&](const Value& item) { return item.is(kind); })) return merged();
+  switch (kind) {
+  case Kind::instance: return of_objects();
+  case Kind::list: return of_lists();
+  case Kind::dict: return of_dicts();
+  case Kind::tensor: return of_tensors();
+  case Kind::integer: return of_integers();
+  default: return merged();
+  }
+}
+
+Value Interpreter::AnyOf::merged() {
+  Value any;
+  for (const Value& item : items) any = run.heap().merge(any, item, Sharing::uniform);
+  return any;
+}
+
+Value Interpreter::AnyOf::of_objects() {
+  std::vector<std::vector<Value>> kinds;
+  for (const Value& item : items) {
+    const auto* object = item.as<values::Instance>();
+    const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<Value>& each) {
+      int left = most_compared;
+      return have_parts_alike(run, *each.front().as<values::Instance>(), *object, depth, left);
+    });
+    if (found != kinds.end()) found->push_back(item);
+    else kinds.push_back({item});
+  }
+  if (kinds.size() > most_kinds) return merged();
+  Value any;
+  for (const std::vector<Value>& each : kinds) {
+    const Value one = of_one_class(each);
+    if (!one) return merged();
+    any = any ? run.heap().choose(run.symbols().opaque("", Sharing::uniform), any, one) : one;
+  }
+  return any;
+}
+
 // What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any of theirs.
-Value Interpreter::any_object_of(std::span<const Value> items, int depth) {
-  const auto* first = items.front().as<values::Instance>();
+Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
+  const auto* first = of.front().as<values::Instance>();
   // The attributes of all, by the names of the first.
   std::vector<std::pair<syntax::Name, std::vector<Value>>> columns;
   for (const auto& [name, slot] : first->attributes.entries()) {
     if (!slot->value) continue;
     std::vector<Value> column;
-    for (const Value& item : items) {
+    for (const Value& item : of) {
       const values::Slot* theirs = item.as<values::Instance>()->attributes.find(name);
       if (!theirs || !theirs->value) return {};
-      column.push_back(resolve(theirs->value));
+      column.push_back(run.resolve(theirs->value));
     }
     columns.emplace_back(name, std::move(column));
   }
-  for (const Value& item : items) {
+  for (const Value& item : of) {
     std::size_t held = 0;
     for (const auto& [name, slot] : item.as<values::Instance>()->attributes.entries()) held += slot->value ? 1 : 0;
     if (held != columns.size()) return {};
   }
-  if (!step(columns.size())) return {};
-  auto* made = heap().make<values::Instance>();
+  if (!run.step(columns.size())) return {};
+  auto* made = run.heap().make<values::Instance>();
   made->born = first->born;
   made->cls = first->cls;
   made->native = first->native;
-  made->open = std::any_of(items.begin(), items.end(), [](const Value& item) { return item.as<values::Instance>()->open; });
+  made->open = std::any_of(of.begin(), of.end(), [](const Value& item) { return item.as<values::Instance>()->open; });
   made->name = first->name;
   made->symbolic = first->symbolic;
   made->of_many = true;
   bool same = true;
   for (const auto& [name, column] : columns) {
-    const Value any = any_of(column, depth + 1);
+    const Value any = run.any_of(column, depth + 1);
     same = same && any == column.front();
-    heap().slot_of(made->attributes, name).value = any;  // it is new: no write
+    run.heap().slot_of(made->attributes, name).value = any;  // it is new: no write
   }
   // Nothing tells them apart: the first does for all of them.
-  return same ? items.front() : Value::of(Kind::instance, made);
+  return same ? of.front() : Value::of(Kind::instance, made);
 }
 
-Value Interpreter::any_of(std::span<const Value> items, int depth) {
-  const auto merged = [&] {
-    Value any;
-    for (const Value& item : items) any = heap().merge(any, item, Sharing::uniform);
-    return any;
-  };
-  if (items.size() < 2) return items.empty() ? Value{} : items.front();
-  if (std::all_of(items.begin(), items.end(), [&](const Value& item) { return item == items.front(); })) return items.front();
-  const Kind kind = items.front().kind;
-  if (depth > deepest_alike || !std::all_of(items.begin(), items.end(), [&](const Value& item) { return item.is(kind); })) return merged();
-  switch (kind) {
-  case Kind::instance: {
-    std::vector<std::vector<Value>> kinds;
-    for (const Value& item : items) {
-      const auto* object = item.as<values::Instance>();
-      const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<Value>& each) {
-        int left = most_compared;
-        return have_parts_alike(*this, *each.front().as<values::Instance>(), *object, depth, left);
-      });
-      if (found != kinds.end()) found->push_back(item);
-      else kinds.push_back({item});
-    }
-    if (kinds.size() > most_kinds) return merged();
-    Value any;
-    for (const std::vector<Value>& each : kinds) {
-      const Value one = any_object_of(each, depth);
-      if (!one) return merged();
-      any = any ? heap().choose(symbols().opaque("", Sharing::uniform), any, one) : one;
-    }
-    return any;
+Value Interpreter::AnyOf::of_lists() {
+  const auto kind = items.front().as<values::List>()->kind;
+  const auto* first = values::Heap::list_state(items.front());
+  for (const Value& item : items) {
+    const auto* state = values::Heap::list_state(item);
+    if (item.as<values::List>()->kind != kind || state->open || state->items.size() != first->items.size()) return merged();
   }
-  case Kind::list: {
-    const auto* first = values::Heap::list_state(items.front());
-    std::vector<Value> parts;
-    for (const Value& item : items) {
-      const auto* state = values::Heap::list_state(item);
-      if (item.as<values::List>()->kind != items.front().as<values::List>()->kind || state->open || state->items.size() != first->items.size()) return merged();
-    }
-    bool same = true;
-    for (std::size_t i = 0; i < first->items.size(); ++i) {
-      // Where one stands for all, it need not be looked at again.
-      if (i > 0 && std::all_of(items.begin(), items.end(), [&](const Value& item) {
-            const auto& own = values::Heap::list_state(item)->items;
-            return own[i] == own[i - 1];
-          })) {
-        parts.push_back(parts.back());
-        continue;
-      }
-      std::vector<Value> column;
-      for (const Value& item : items) column.push_back(resolve(values::Heap::list_state(item)->items[i]));
-      parts.push_back(any_of(column, depth + 1));
-      same = same && parts.back() == column.front();
-    }
-    return same ? items.front() : heap().list(std::move(parts), items.front().as<values::List>()->kind);
-  }
-  case Kind::dict: {
-    const auto* first = values::Heap::dict_state(items.front());
-    std::vector<std::pair<Value, Value>> parts;
-    const auto like_first = [&](const Value& item) {
-      const auto* state = values::Heap::dict_state(item);
-      return !state->open && state->items.size() == first->items.size() &&
-             std::equal(state->items.begin(), state->items.end(), first->items.begin(), [&](const auto& a, const auto& b) { return a.first == b.first || same_key(a.first, b.first); });
+  std::vector<Value> parts;
+  bool same = true;
+  for (std::size_t i = 0; i < first->items.size(); ++i) {
+    // Where one stands for all, it need not be looked at again.
+    const auto is_as_before = [&](const Value& item) {
+      const auto& own = values::Heap::list_state(item)->items;
+      return own[i] == own[i - 1];
     };
-    if (!std::all_of(items.begin(), items.end(), like_first)) return merged();
-    for (std::size_t i = 0; i < first->items.size(); ++i) {
-      std::vector<Value> column;
-      for (const Value& item : items) column.push_back(resolve(values::Heap::dict_state(item)->items[i].second));
-      parts.push_back({first->items[i].first, any_of(column, depth + 1)});
+    if (i > 0 && all(is_as_before)) {
+      parts.push_back(parts.back());
+      continue;
     }
-    return heap().dict(std::move(parts));
+    std::vector<Value> column;
+    for (const Value& item : items) column.push_back(run.resolve(values::Heap::list_state(item)->items[i]));
+    parts.push_back(run.any_of(column, depth + 1));
+    same = same && parts.back() == column.front();
   }
-  case Kind::tensor: {
-    const values::TensorRole role = items.front().as<values::Tensor>()->role;
-    const auto* first = items.front().as<values::Tensor>()->now();
-    const bool alike = std::all_of(items.begin(), items.end(), [&](const Value& item) {
-      const auto* state = item.as<values::Tensor>()->now();
-      return item.as<values::Tensor>()->role == role && state->shape.rank_known && values::same_shape(state->shape, first->shape) && state->dtype == first->dtype &&
-             state->device == first->device && state->requires_grad == first->requires_grad && state->content == first->content;
-    });
-    // Parameters of the same kind: it does not matter whose.
-    if (alike && role != values::TensorRole::plain && depth > 0) return items.front();
-    const Value any = merged();
-    if (any.is(Kind::tensor)) any.as<values::Tensor>()->role = role;
-    return any;
+  return same ? items.front() : run.heap().list(std::move(parts), kind);
+}
+
+Value Interpreter::AnyOf::of_dicts() {
+  const auto* first = values::Heap::dict_state(items.front());
+  const auto like_first = [&](const Value& item) {
+    const auto* state = values::Heap::dict_state(item);
+    return !state->open && state->items.size() == first->items.size() &&
+           std::equal(state->items.begin(), state->items.end(), first->items.begin(), [&](const auto& a, const auto& b) { return a.first == b.first || run.same_key(a.first, b.first); });
+  };
+  if (!all(like_first)) return merged();
+  std::vector<std::pair<Value, Value>> parts;
+  for (std::size_t i = 0; i < first->items.size(); ++i) {
+    std::vector<Value> column;
+    for (const Value& item : items) column.push_back(run.resolve(values::Heap::dict_state(item)->items[i].second));
+    parts.push_back({first->items[i].first, run.any_of(column, depth + 1)});
   }
-  case Kind::integer: {
-    symbolic::AtomInfo info;
-    info.sharing = Sharing::uniform;
-    for (const Value& item : items) {
-      const auto low = symbols().lower(item.integer()), high = symbols().upper(item.integer());
-      if (!low || !high) return merged();
-      info.lower = info.lower ? std::min(*info.lower, *low) : *low;
-      info.upper = info.upper ? std::max(*info.upper, *high) : *high;
-      info.sharing = symbolic::mix(info.sharing, symbols().sharing(item.integer()));
-    }
-    return Value::of(symbols().fresh(info));
+  return run.heap().dict(std::move(parts));
+}
+
+Value Interpreter::AnyOf::of_tensors() {
+  const values::TensorRole role = items.front().as<values::Tensor>()->role;
+  const auto* first = items.front().as<values::Tensor>()->now();
+  const bool alike = all([&](const Value& item) {
+    const auto* state = item.as<values::Tensor>()->now();
+    return item.as<values::Tensor>()->role == role && state->shape.rank_known && values::same_shape(state->shape, first->shape) && state->dtype == first->dtype && state->device == first->device &&
+           state->requires_grad == first->requires_grad && state->content == first->content;
+  });
+  // Parameters of the same kind: it does not matter whose.
+  if (alike && role != values::TensorRole::plain && depth > 0) return items.front();
+  const Value any = merged();
+  if (any.is(Kind::tensor)) any.as<values::Tensor>()->role = role;
+  return any;
+}
+
+Value Interpreter::AnyOf::of_integers() {
+  symbolic::AtomInfo info;
+  info.sharing = Sharing::uniform;
+  for (const Value& item : items) {
+    const auto low = run.symbols().lower(item.integer()), high = run.symbols().upper(item.integer());
+    if (!low || !high) return merged();
+    info.lower = info.lower ? std::min(*info.lower, *low) : *low;
+    info.upper = info.upper ? std::max(*info.upper, *high) : *high;
+    info.sharing = symbolic::mix(info.sharing, run.symbols().sharing(item.integer()));
   }
-  default: return merged();
-  }
+  return Value::of(run.symbols().fresh(info));
 }
 
 namespace {
@@ -197,9 +233,9 @@ std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
       const Value value = kept.value(syntax::Name(name));
       return value.is(Kind::integer) ? heap.symbols().value(value.integer()).value_or(0) : 0;
     };
-    const Value source = kept.value(syntax::Name("$from"));
-    if (!source || number("$added") != 0) break;
-    at = {source, std::max(at.differing, number("$differing")), std::max(at.over, number("$over"))};
+    const Value source = kept.value(syntax::Name(values::NdimState::from));
+    if (!source || number(values::NdimState::added) != 0) break;
+    at = {source, std::max(at.differing, number(values::NdimState::differing)), std::max(at.over, number(values::NdimState::over))};
     found.push_back(at);
   }
   return found;
@@ -235,10 +271,10 @@ Value one_for_both(values::Heap& heap, Value choice) {
     auto* unknown = shape.as<values::Unknown>();
     unknown->shape_of = made;
     const auto keep = [&](std::string_view name, Value value) { heap.slot_of(unknown->attributes, syntax::Name(name)).value = value; };
-    keep("$from", one.tensor);
-    keep("$differing", heap.integer(std::max(one.differing, same->differing)));
-    keep("$added", heap.integer(0));
-    keep("$over", heap.integer(std::max(one.over, same->over)));
+    keep(values::NdimState::from, one.tensor);
+    keep(values::NdimState::differing, heap.integer(std::max(one.differing, same->differing)));
+    keep(values::NdimState::added, heap.integer(0));
+    keep(values::NdimState::over, heap.integer(std::max(one.over, same->over)));
     made.as<values::Tensor>()->now()->shape_value = shape;
     break;
   }

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "interpreter/interpreter.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::interpreter {
 
 // The attribute of such an iterator that holds the function.
-inline const syntax::Name called_each_round{"$each"};
+inline const syntax::Name called_each_round{values::EngineNotes::each};
 
 } // namespace stepzero::interpreter

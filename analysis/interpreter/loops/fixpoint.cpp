@@ -2,6 +2,7 @@
 // rehearsed on it; what a round changes is widened; then one round is run for the record.
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -247,7 +248,7 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
   Block& into = event_->rounds.emplace_back();
   run_.block_ = &into;
   if (carried_)
-    if (OperationEvent* left = run_.record_implied("$carried", {}, {Value::of(Kind::unknown, carried_)}, {}, {})) run_.append(left);
+    if (OperationEvent* left = run_.record_implied(values::InternalRow::carried, {}, {Value::of(Kind::unknown, carried_)}, {}, {})) run_.append(left);
   round_begin_ = run_.record_.events.size();
   run_.block_ = block_;
   last_.emplace(run_, Speculation::Of::trial);

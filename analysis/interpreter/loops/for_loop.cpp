@@ -6,6 +6,7 @@
 #include "interpreter/loops/last_round.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -287,7 +288,7 @@ void Interpreter::ForLoop::run_last(Value item, const Speculation& round, std::s
   run.replay_.doubts += s.doubts() - doubts;
   const ProblemEvent* failure = failure_of_last_round(run.record_, found, first_event, last_event);
   if (!failure) return;
-  misfit = run.record_implied("$misfits", last->loader, {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size), heap.string(failure->text)}, {}, failure->place);
+  misfit = run.record_implied(values::InternalRow::misfits, last->loader, {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size), heap.string(failure->text)}, {}, failure->place);
   if (misfit) misfit->calls = failure->calls;
 }
 

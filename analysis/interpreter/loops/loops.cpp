@@ -3,6 +3,7 @@
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -176,7 +177,7 @@ Int Interpreter::known_length(Value iterable) {
   }
   case Kind::unknown: {
     // Of what the program asks how long it is.
-    const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(Name("$len"));
+    const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len));
     const Value length = limits_.as_rank || (asked && asked->value) ? resolve(length_of(iterable, {})) : Value{};
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }

@@ -2,13 +2,25 @@
 #pragma once
 
 #include "interpreter/interpreter.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::interpreter {
 
 // The name under which a generator's variables say how many values it gives.
-inline const syntax::Name yielded_name{"$yielded"};
+inline const syntax::Name yielded_name{values::EngineNotes::yielded};
 
 constexpr std::size_t max_unrolled = 512;  // rounds that are run one by one
+
+// A loop of which any one round stands for all.
+struct LoopShape {
+  const syntax::Stmt* stmt = nullptr;  // null for a comprehension
+  Place place;
+  Sharing trips = Sharing::uniform;
+  bool endless = false;                // left by break only
+  Int length = nullptr;                // of what is iterated over, if it is known
+  bool any_order = false;
+  std::vector<Block> first;            // rounds that are known one by one
+};
 
 // One of the elements as it is for a round: a size of a tensor that only this element need have is the same wherever the round meets it.
 Value for_a_round(values::Heap& heap, Value element, int depth = 0);

@@ -2,6 +2,7 @@
 #include "interpreter/loops/rounds.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "symbolic/supposition.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -260,7 +261,7 @@ Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& bod
       for (const auto& [slot, before] : heap().written(target.round_mark))
         if (slot->birth <= target.mark.clock && has_history(slot->value)) any = mark_carried(heap(), record_.earlier, mark, slot->value) || any;
     if (any)
-      if (OperationEvent* event = record_implied("$carried", {}, {Value::of(Kind::unknown, mark)}, {}, {})) append(event);
+      if (OperationEvent* event = record_implied(values::InternalRow::carried, {}, {Value::of(Kind::unknown, mark)}, {}, {})) append(event);
   }
   Speculation begin(*this);
   target.round_mark = begin.mark();

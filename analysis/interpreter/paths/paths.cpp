@@ -63,7 +63,7 @@ Cond Interpreter::path_since(std::size_t depth) {
   return all;
 }
 
-Interpreter::Exit Interpreter::make_exit(values::Mark mark, std::size_t depth, Value value) {
+Exit Interpreter::make_exit(values::Mark mark, std::size_t depth, Value value) {
   return {heap().capture(mark), path_since(depth), value};
 }
 

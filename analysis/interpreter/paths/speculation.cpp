@@ -59,26 +59,26 @@ void Speculation::end() {
 
 std::vector<std::size_t> Speculation::exit_counts() const {
   std::vector<std::size_t> counts;
-  for (const Interpreter::Frame* frame = run_.frame_; frame; frame = frame->outer) {
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer) {
     counts.push_back(frame->returns.size());
-    for (const Interpreter::LoopTarget* loop : frame->loops) {
+    for (const LoopTarget* loop : frame->loops) {
       counts.push_back(loop->breaks.size());
       counts.push_back(loop->continues.size());
     }
-    for (const Interpreter::TryTarget* target : frame->tries) counts.push_back(target->raises.size());
+    for (const TryTarget* target : frame->tries) counts.push_back(target->raises.size());
   }
   return counts;
 }
 
 void Speculation::drop_exits() const {
   std::size_t i = 0;
-  for (Interpreter::Frame* frame = run_.frame_; frame; frame = frame->outer) {
+  for (Frame* frame = run_.frame_; frame; frame = frame->outer) {
     frame->returns.resize(exits_[i++]);
-    for (Interpreter::LoopTarget* loop : frame->loops) {
+    for (LoopTarget* loop : frame->loops) {
       loop->breaks.resize(exits_[i++]);
       loop->continues.resize(exits_[i++]);
     }
-    for (Interpreter::TryTarget* target : frame->tries) target->raises.resize(exits_[i++]);
+    for (TryTarget* target : frame->tries) target->raises.resize(exits_[i++]);
   }
 }
 

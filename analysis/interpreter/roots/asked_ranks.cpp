@@ -1,5 +1,7 @@
 #include "interpreter/roots/asked_ranks.hpp"
 
+#include "values/kept.hpp"
+
 #include <algorithm>
 
 namespace stepzero::interpreter {
@@ -13,7 +15,7 @@ constexpr std::int64_t most_dimensions = 8;
 // The number that len(x.shape) and x.dim() answer for a tensor of which nobody knows it; null if nobody asked.
 Int asked_rank(const values::TensorState& state) {
   if (state.shape.rank_known || !state.shape_value.is(Kind::unknown)) return nullptr;
-  const values::Slot* length = state.shape_value.as<values::Unknown>()->attributes.find(syntax::Name("$len"));
+  const values::Slot* length = state.shape_value.as<values::Unknown>()->attributes.find(syntax::Name(values::UnknownState::len));
   return length && length->value.is(Kind::integer) ? length->value.integer() : nullptr;
 }
 
@@ -39,7 +41,7 @@ void learn_one(Interpreter& run, const values::Table& variables, Int rank, std::
 }
 
 // Kept with the variables: it is forgotten with the path.
-syntax::Name mark_of(syntax::Name variable) { return syntax::Name("$asked." + std::string(variable.text())); }
+syntax::Name mark_of(syntax::Name variable) { return syntax::Name(values::UnknownState::asked + std::string(variable.text())); }
 
 // The number of dimensions in `rank == 3`; null in any other condition.
 Int rank_in(const symbolic::Context& symbols, Cond condition) {
@@ -72,7 +74,7 @@ bool asked_for_rank(const values::Scope& scope, syntax::Name variable) {
 
 namespace {
 constexpr std::size_t most_answers = 8;
-const syntax::Name answered{"$answered"};  // of a method that nobody saw: what its calls without arguments gave
+const syntax::Name answered{values::UnknownState::answered};  // of a method that nobody saw: what its calls without arguments gave
 
 // What arrays of every library call it: an attribute, methods, the length of the shape, which makes an array of it.
 bool asks_for_rank(std::string_view method) { return method == "dim" || method == "ndimension"; }

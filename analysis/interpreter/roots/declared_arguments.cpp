@@ -2,6 +2,7 @@
 
 #include "interpreter/classes/meant_name.hpp"
 #include "syntax/spelling.hpp"
+#include "values/kept.hpp"
 
 #include <set>
 
@@ -36,7 +37,7 @@ bool is_set_somewhere(const Record& record, std::string_view name) {
 } // namespace
 
 void judge_declared(Interpreter& run, const values::Instance& object, syntax::Name name, Place where) {
-  static const syntax::Name declared_names("$known_names");
+  static const syntax::Name declared_names(values::ParserState::known_names);
   const values::Slot* slot = object.cls ? nullptr : object.attributes.find(declared_names);
   const Value declared = slot ? run.resolve(slot->value) : Value{};
   const std::string_view wanted = name.text();

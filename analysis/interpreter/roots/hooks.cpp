@@ -1,6 +1,8 @@
 // See hooks.hpp.
 #include "interpreter/roots/hooks.hpp"
 
+#include "values/internal_rows.hpp"
+
 namespace stepzero::interpreter {
 
 using syntax::Name;
@@ -13,7 +15,7 @@ Name beside(std::string_view kind, Name name) { return Name(std::string(kind) + 
 Value given_to_hook(Interpreter& run, const values::Function& function, Name parameter, Place born) {
   const values::LibrarySymbol* native = function.owner ? function.owner->native : nullptr;
   if (!native || !run.method_row(native->path, function.name)) return {};
-  const Row* row = run.method_row(native->path, beside("$given.", parameter));
+  const Row* row = run.method_row(native->path, beside(values::InternalRow::given, parameter));
   if (!row || row->kind != RowKind::class_) return {};
   values::Instance* given = run.make_native(row->base, born);
   given->symbolic = given->open = true;
@@ -23,7 +25,7 @@ Value given_to_hook(Interpreter& run, const values::Function& function, Name par
 
 const Row* setter_row(const Interpreter& run, std::string_view class_path, Name attribute) {
   const Row* row = run.method_row(class_path, attribute);
-  return row && row->kind == RowKind::property ? run.method_row(class_path, beside("$set.", attribute)) : nullptr;
+  return row && row->kind == RowKind::property ? run.method_row(class_path, beside(values::InternalRow::set, attribute)) : nullptr;
 }
 
 } // namespace stepzero::interpreter

@@ -6,6 +6,8 @@
 #include "interpreter/roots/hooks.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <array>
@@ -199,7 +201,7 @@ Value Interpreter::symbolic_parameter(const values::Function& function, const Pa
   }
   if (made.is(Kind::unknown) && index < function.defaults.size()) made.as<values::Unknown>()->default_value = function.defaults[index];
   // Of what is declared to be something else its name says nothing.
-  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name("$declared")).value = declared_class(*this, function.closure, parameter.annotation);
+  if (made.is(Kind::unknown) && parameter.annotation) heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value = declared_class(*this, function.closure, parameter.annotation);
   return made;
 }
 
@@ -377,128 +379,6 @@ void Interpreter::run_class_roots(values::Class& cls) {
     for (const values::Function* method : ran) reached_[method->stmt] = false;
     run_class(cls, ran);
   }});
-}
-
-void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
-  Speculation root_run(*this);
-  note_used(globals_, cls.name);
-  Root& root = begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
-  defaults_.clear();
-  stand_ins_.clear();
-  any_use_ = true;
-  auto* object = heap().make<values::Instance>();
-  object->cls = &cls;
-  object->symbolic = true;
-  object->open = cls.open;
-  const Value self = Value::of(Kind::instance, object);
-  std::unordered_set<const FunctionStmt*> called;
-  called_ = &called;
-  const values::Function* constructor = nullptr;  // what has run
-  if (const Value init = find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
-    const auto& function = *init.as<values::Function>();
-    if (function.stmt) {
-      auto* scope = heap().make<values::Scope>();
-      scope->parent = function.closure;
-      scope->globals = function.closure ? function.closure->globals : nullptr;
-      scope->info = &function.stmt->scope;
-      const auto& list = function.parameters->list;
-      for (std::size_t i = 0; i < list.size(); ++i)
-        heap().set(heap().slot_of(scope->names, list[i].name), i == 0 ? self : symbolic_parameter(function, list[i], i));
-      note_reached(function.stmt);
-      constructor = &function;
-      if (with_defaults_) root.defaults = std::string(cls.name.text()) + (defaults_.empty() ? "" : ": " + defaults_);
-      run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
-    }
-  } else if (cls.is_dataclass) {
-    fill_dataclass(*object, {{}, {}, true}, object->born);
-  }
-  // Others have the object before its methods are called: they may freeze parts of it.
-  if (is_a(self, library_.types().module))
-    if (const Row* row = method_row(library_.types().module, "$may_be_frozen")) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
-  if (constructor && record_.steps >= step_limit_) lose_half_built(heap(), *object, *constructor);
-  const bool refused = with_defaults_ && killed_;  // nobody has an object with these defaults
-  killed_ = false;
-  block_ = nullptr;
-  path_.clear();
-  called_ = nullptr;
-  // What a method may set that the constructor does not call is not known in the others. Those of the bases have not run on this object, though
-  // they may have on others.
-  bool inherited = false;
-  const auto not_known_of = [&](const FunctionStmt& method) {
-    if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
-    Changes changes;
-    set_on_self(method.body, method.parameters->list[0].name, changes);
-    for (const Name name : changes.changed)
-      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) escape(slot->value);
-    for (const Name name : changes.changed_within)
-      if (const values::Slot* slot = object->attributes.find(name); slot && resolve(slot->value).is(Kind::dict))
-        for (const auto& [key, item] : std::vector(values::Heap::dict_state(resolve(slot->value))->items)) escape(item);
-    for (const auto& [outer, inner] : changes.changed_in)
-      if (const values::Slot* slot = object->attributes.find(outer); slot && slot->value)
-        if (const Value part = resolve(slot->value); part.is(Kind::instance))
-          if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) escape(held->value);
-    // So may the method of a part that it calls: self.scene.load(path).
-    for (const auto& [outer, part_method] : changes.calls_in) {
-      const values::Slot* slot = object->attributes.find(outer);
-      const Value part = slot && slot->value ? resolve(slot->value) : Value{};
-      if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) continue;
-      auto& held = *part.as<values::Instance>();
-      const Value own = find_in_order(held.cls->order, part_method);
-      if (!own.is(Kind::function) || called.contains(own.as<values::Function>()->stmt)) continue;
-      const Changes within = set_by_method(*held.cls, part_method);
-      lose_set(*this, held, within);
-      for (const Name name : within.changed)
-        if (const values::Slot* inner = held.attributes.find(name); inner && inner->value) escape(inner->value);
-    }
-    for (const Name name : changes.set)
-      if (values::Slot* slot = object->attributes.find(name); slot && slot->value) {
-        const Value held = resolve(slot->value);
-        if (inherited && is_a(held, library_.types().module)) continue;
-        const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
-        // A rank that a method reads when the job starts: `self.rank = 0` in the constructor is only its value until then.
-        const auto presumed = library_.presume(name.text());
-        const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each && (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
-        if (of_rank) heap().set(*slot, symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
-        else heap().set(*slot, inherited && contains ? another_of_its_kind(heap(), held) : set_at_some_time(heap(), held, name));
-      }
-  };
-  // A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.
-  for (const values::Class* each : cls.order) {
-    inherited = each != &cls;
-    each_method(*each, not_known_of);
-  }
-  // What the library class sees to itself, whatever the methods change.
-  if (const Row* row = cls.native ? method_row(cls.native->path, "$seen_to") : nullptr) call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
-  // An empty tensor holds the place of one that somebody else puts there.
-  const auto placeholder = [&](Value value) {
-    value = resolve(value);
-    if (!value.is(Kind::tensor)) return false;
-    const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
-    return std::any_of(dims.begin(), dims.end(), [&](const values::Dim& dim) { return dim.size && symbols().value(dim.size) == 0; });
-  };
-  // Also one in an object that it holds.
-  for (const auto& [held, slot] : object->attributes.entries())
-    if (const Value part = resolve(slot->value); part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
-      for (const auto& [name, inner] : part.as<values::Instance>()->attributes.entries())
-        if (inner->value && !name.text().starts_with('$') && placeholder(inner->value)) heap().set(*inner, heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
-  for (const auto& [name, slot] : object->attributes.entries()) {
-    const Value value = resolve(slot->value);
-    const bool in_tuple = value.is(Kind::tuple) && std::any_of(value.as<values::Tuple>()->items.begin(), value.as<values::Tuple>()->items.end(), placeholder);
-    // And so does None that no method replaces.
-    if (placeholder(value) || in_tuple || value.is(Kind::none)) heap().set(*slot, heap().external("self." + std::string(name.text())));
-  }
-  // What prepares a test may have the operators choose their types, by other functions in their places.
-  constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
-  const bool prepared = std::any_of(std::begin(preparing), std::end(preparing), [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
-  casts_ += prepared;
-  for (values::Function* method : methods) {
-    if (reached(method->stmt) || record_.cancelled || method == constructor || refused) continue;
-    const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
-    run_root(*method, bound_self, &cls);
-  }
-  casts_ -= prepared;
-  any_use_ = false;
-  root_run.keep_new_objects();
 }
 
 } // namespace stepzero::interpreter

@@ -3,6 +3,8 @@
 #include "interpreter/paths/speculation.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -11,43 +13,45 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
+namespace {
+values::Known gradients_under(const Record& record, Value manager, values::Known outer) {
+  if (manager.is(Kind::choice)) {
+    const auto* choice = manager.as<values::Choice>();
+    const values::Known yes = gradients_under(record, choice->yes, outer), no = gradients_under(record, choice->no, outer);
+    return yes == no ? yes : values::Known::unknown;
+  }
+  const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
+  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::grad_region) return outer;
+  const values::Slot* on = instance->attributes.find(Name(values::ContextState::on));
+  const auto answer = on && on->value.is(Kind::boolean) ? record.symbols.decide(on->value.condition()) : symbolic::Answer::unknown;
+  return answer == symbolic::Answer::yes ? values::Known::yes : answer == symbolic::Answer::no ? values::Known::no : values::Known::unknown;
+}
+
+const values::Instance* region_of(const Record& record, Value manager, const values::Instance* outer) {
+  // One that is entered where a condition of the library's own holds, or does not, is named: readers see that it may be no other.
+  if (manager.is(Kind::choice)) {
+    const auto* choice = manager.as<values::Choice>();
+    const auto* yes = region_of(record, choice->yes, nullptr);
+    const auto* no = region_of(record, choice->no, nullptr);
+    if (outer || static_cast<bool>(yes) == static_cast<bool>(no)) return nullptr;
+    const Cond condition = yes ? choice->condition : record.symbols.logical_not(choice->condition);
+    return std::ranges::any_of(record.conditions, [&](const auto& named) { return named.second == condition; }) ? yes ? yes : no : nullptr;
+  }
+  const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
+  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::autocast_region) return outer;
+  const values::Slot* enabled = instance->attributes.find(Name(values::ContextState::enabled));
+  return enabled && enabled->value.is(Kind::boolean) && record.symbols.decide(enabled->value.condition()) == symbolic::Answer::no ? nullptr : instance;
+}
+} // namespace
+
 // The library's own managers, and what may be one of them.
 void Interpreter::enter(Value manager, Place where) {
   manager = resolve(manager);
   if (manager.is(Kind::instance) ? !is_a(manager, library_.types().context) : !manager.is(Kind::choice) && !manager.is(Kind::unknown) && !manager.is(Kind::device)) return;
   if (manager.is(Kind::instance) && manager.object() == unentered_) unentered_ = nullptr;
-  const values::Known gradients = gradients_under(manager, around_ ? around_->gradients : values::Known::yes);
-  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_, gradients, region_of(manager, around_ ? around_->casts : nullptr)}));
+  const values::Known gradients = gradients_under(record_, manager, around_ ? around_->gradients : values::Known::yes);
+  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, around_, gradients, region_of(record_, manager, around_ ? around_->casts : nullptr)}));
   around_ = record_.arounds.back().get();
-}
-
-values::Known Interpreter::gradients_under(Value manager, values::Known outer) const {
-  if (manager.is(Kind::choice)) {
-    const auto* choice = manager.as<values::Choice>();
-    const values::Known yes = gradients_under(choice->yes, outer), no = gradients_under(choice->no, outer);
-    return yes == no ? yes : values::Known::unknown;
-  }
-  const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
-  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::grad_region) return outer;
-  const values::Slot* on = instance->attributes.find(Name("$on"));
-  const auto answer = on && on->value.is(Kind::boolean) ? record_.symbols.decide(on->value.condition()) : symbolic::Answer::unknown;
-  return answer == symbolic::Answer::yes ? values::Known::yes : answer == symbolic::Answer::no ? values::Known::no : values::Known::unknown;
-}
-
-const values::Instance* Interpreter::region_of(Value manager, const values::Instance* outer) const {
-  // One that is entered where a condition of the library's own holds, or does not, is named: readers see that it may be no other.
-  if (manager.is(Kind::choice)) {
-    const auto* choice = manager.as<values::Choice>();
-    const auto* yes = region_of(choice->yes, nullptr);
-    const auto* no = region_of(choice->no, nullptr);
-    if (outer || static_cast<bool>(yes) == static_cast<bool>(no)) return nullptr;
-    const Cond condition = yes ? choice->condition : record_.symbols.logical_not(choice->condition);
-    return std::ranges::any_of(record_.conditions, [&](const auto& named) { return named.second == condition; }) ? yes ? yes : no : nullptr;
-  }
-  const auto* instance = manager.is(Kind::instance) ? manager.as<values::Instance>() : nullptr;
-  if (!instance || !instance->native || !instance->native->row || instance->native->row->operation != values::Operation::autocast_region) return outer;
-  const values::Slot* enabled = instance->attributes.find(Name("$enabled"));
-  return enabled && enabled->value.is(Kind::boolean) && record_.symbols.decide(enabled->value.condition()) == symbolic::Answer::no ? nullptr : instance;
 }
 
 values::Known Interpreter::records_gradients() const {
@@ -55,111 +59,139 @@ values::Known Interpreter::records_gradients() const {
   return here == values::Known::yes && (switches_ > 0 || unentered_) ? values::Known::unknown : here;
 }
 
-Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
-  if (item == stmt.items.size()) return run_block(stmt.body);
+// `with` an item of it: what is entered, the rest of the statement, and what is left.
+struct Interpreter::WithItem {
+  Interpreter& run;
+  const WithStmt& stmt;
+  std::size_t item;
   const Expr& expr = *stmt.items[item].context;
   const Expr* target = stmt.items[item].target;
-  const Value manager = resolve(evaluate(expr));
-  if (killed_) {
-    killed_ = false;
-    return leave(ExitKind::raise, stmt, raised_);
+  Value manager = {};  // resolved
+
+  Flow result();
+
+private:
+  Flow through_generator();
+  Flow around_body();
+  Value entered(Value& leave_method, bool& catches);
+  bool any_way_is(Value value, bool if_unknown, std::string_view class_path);
+  Flow rest() const { return run.run_with(stmt, item + 1); }
+  Place where() const { return run.here(expr); }
+};
+
+Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
+  return item == stmt.items.size() ? run_block(stmt.body) : WithItem{*this, stmt, item}.result();
+}
+
+Flow Interpreter::WithItem::result() {
+  manager = run.resolve(run.evaluate(expr));
+  if (run.killed_) {
+    run.killed_ = false;
+    return run.leave(ExitKind::raise, stmt, run.raised_);
   }
-  if (is_pending(manager)) {
-    // The body of the with runs where the manager's generator yields.
-    Frame* const frame = frame_;
-    const std::uint32_t chunk = chunk_;
-    Flow flow = Flow::dead;
-    bool entered = false, fails = false;
-    TryTarget* outside = nullptr;  // that was told of what the body raises
-    // Where the generator yields on several ways, the body runs on each of them, if that is soon done. A way that has run it knows.
-    constexpr std::uint64_t soon = 2000;
-    std::uint64_t first_steps = 0;
-    values::Slot& has_run = heap().slot_of(heap().make<values::Instance>()->attributes, Name("$ran"));
-    std::function<Value(Value)> body = [&](Value yielded) {
-      if (has_run.value || first_steps > soon) return Value::none();
-      heap().set(has_run, heap().boolean(true));
-      const bool again = std::exchange(entered, true);
-      const std::uint64_t steps_before = record_.steps;
-      Frame* const inner = frame_;
-      const std::uint32_t inner_chunk = chunk_;
-      frame_ = frame;
-      chunk_ = chunk;
-      if (target) run_assign(*target, yielded);
-      for (Frame* each = frame_; each && !outside; each = each->outer)
-        if (!each->tries.empty()) outside = each->tries.back();
-      const std::size_t depth = path_.size(), told = outside ? outside->raises.size() : 0;
-      const Flow left = run_with(stmt, item + 1);
-      flow = again && flow == Flow::normal ? flow : left;
-      frame_ = inner;
-      chunk_ = inner_chunk;
-      first_steps = std::max(first_steps, record_.steps - steps_before);
-      if (again) return Value::none();
-      // What the body raises for certain is raised by the yield.
-      const Event* last = block_->events.empty() ? nullptr : block_->events.back();
-      if (flow == Flow::dead && path_.size() == depth && last && last->kind == EventKind::exit && static_cast<const ExitEvent*>(last)->exit == ExitKind::raise &&
-          (!outside || outside->raises.size() == told + 1))
-        fails = killed_ = true;
-      return Value::none();
-    };
-    drain(manager, here(expr), body);
-    if (fails && !killed_) {
-      if (outside) outside->raises.pop_back();
-      return Flow::normal;
-    }
-    if (!entered) {
-      if (target) run_assign(*target, heap().external(""));
-      return run_with(stmt, item + 1);
-    }
-    killed_ = false;
-    return flow;
+  return is_pending(manager) ? through_generator() : around_body();
+}
+
+// The body of the with runs where the manager's generator yields. Where that yields on several ways, the body runs on each of them, if that is
+// soon done. A way that has run it knows.
+Flow Interpreter::WithItem::through_generator() {
+  Frame* const frame = run.frame_;
+  const std::uint32_t chunk = run.chunk_;
+  Flow flow = Flow::dead;
+  bool is_entered = false, fails = false;
+  TryTarget* outside = nullptr;  // that was told of what the body raises
+  constexpr std::uint64_t soon = 2000;
+  std::uint64_t first_steps = 0;
+  values::Slot& has_run = run.heap().slot_of(run.heap().make<values::Instance>()->attributes, Name(values::ContextState::ran));
+  std::function<Value(Value)> body = [&](Value yielded) {
+    if (has_run.value || first_steps > soon) return Value::none();
+    run.heap().set(has_run, run.heap().boolean(true));
+    const bool again = std::exchange(is_entered, true);
+    const std::uint64_t steps_before = run.record_.steps;
+    Frame* const inner = run.frame_;
+    const std::uint32_t inner_chunk = run.chunk_;
+    run.frame_ = frame;
+    run.chunk_ = chunk;
+    if (target) run.run_assign(*target, yielded);
+    for (Frame* each = run.frame_; each && !outside; each = each->outer)
+      if (!each->tries.empty()) outside = each->tries.back();
+    const std::size_t depth = run.path_.size(), told = outside ? outside->raises.size() : 0;
+    const Flow left = rest();
+    flow = again && flow == Flow::normal ? flow : left;
+    run.frame_ = inner;
+    run.chunk_ = inner_chunk;
+    first_steps = std::max(first_steps, run.record_.steps - steps_before);
+    if (again) return Value::none();
+    // What the body raises for certain is raised by the yield.
+    const Event* last = run.block_->events.empty() ? nullptr : run.block_->events.back();
+    if (flow == Flow::dead && run.path_.size() == depth && last && last->kind == EventKind::exit && static_cast<const ExitEvent*>(last)->exit == ExitKind::raise &&
+        (!outside || outside->raises.size() == told + 1))
+      fails = run.killed_ = true;
+    return Value::none();
+  };
+  run.drain(manager, where(), body);
+  if (fails && !run.killed_) {
+    if (outside) outside->raises.pop_back();
+    return Flow::normal;
   }
-  Value entered = manager;
-  Value leave_method;
-  const std::function<bool(Value)> expects_failure = [&](Value value) {
-    if (!value.is(Kind::choice)) return is_a(value, "$catches");
-    return expects_failure(value.as<values::Choice>()->yes) || expects_failure(value.as<values::Choice>()->no);
-  };
-  bool catches = expects_failure(manager);
-  // What is not known may be such a manager, too.
-  const std::function<bool(Value)> chooses_types = [&](Value value) {
-    value = resolve(value);
-    if (!value.is(Kind::choice)) return value.is(Kind::unknown) || is_a(value, "$casts");
-    return chooses_types(value.as<values::Choice>()->yes) || chooses_types(value.as<values::Choice>()->no);
-  };
-  const bool casts = chooses_types(manager);
-  const bool may_choose_device = manager.is(Kind::device) || manager.is(Kind::unknown) || manager.is(Kind::choice);
+  if (!is_entered) {
+    if (target) run.run_assign(*target, run.heap().external(""));
+    return rest();
+  }
+  run.killed_ = false;
+  return flow;
+}
+
+// Is it an object of that class on any of its ways?
+bool Interpreter::WithItem::any_way_is(Value value, bool if_unknown, std::string_view class_path) {
+  value = run.resolve(value);
+  if (value.is(Kind::choice)) return any_way_is(value.as<values::Choice>()->yes, if_unknown, class_path) || any_way_is(value.as<values::Choice>()->no, if_unknown, class_path);
+  return (if_unknown && value.is(Kind::unknown)) || run.is_a(value, class_path);
+}
+
+// What `as` names.
+Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
+  Value given = manager;
   if (manager.is(Kind::instance)) {
     auto* object = manager.as<values::Instance>();
-    if (const Value enter = find_method(object, Name("__enter__"))) entered = call(enter, {}, here(expr));
-    leave_method = find_method(object, Name("__exit__"));
+    if (const Value enter = run.find_method(object, Name("__enter__"))) given = run.call(enter, {}, where());
+    leave_method = run.find_method(object, Name("__exit__"));
     // One that returns something may say that the failure has been seen to.
     if (const Value method = leave_method.is(Kind::bound) ? leave_method.as<values::Bound>()->function : leave_method; method.is(Kind::function) && method.as<values::Function>()->stmt)
       catches = catches || returns_something(method.as<values::Function>()->stmt->body);
     // What its base class has called behind the scenes may fill what it holds.
     if (object->cls && (object->cls->open || object->cls->native))
       for (const auto& [name, slot] : std::vector(object->attributes.entries()))
-        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) escape(slot->value);
+        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) run.escape(slot->value);
   } else if (manager.is(Kind::unknown)) {
     // A file is its own manager.
-    const values::Slot* path = manager.as<values::Unknown>()->attributes.find(Name("$path"));
-    if (!path) entered = heap().external("", here(expr));
+    const values::Slot* path = manager.as<values::Unknown>()->attributes.find(Name(values::FileState::path));
+    if (!path) given = run.heap().external("", where());
   }
-  if (target) run_assign(*target, entered);
-  const Around* const around = around_;
-  enter(manager, here(expr));
-  casts_ += casts;
-  device_contexts_ += may_choose_device;
-  guards_ += catches;
-  expected_ += catches;
-  const Flow flow = run_with(stmt, item + 1);
-  expected_ -= catches;
-  guards_ -= catches;
-  casts_ -= casts;
-  around_ = around;
-  device_contexts_ -= may_choose_device;
-  if (leave_method && flow == Flow::normal)
-    call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, here(expr));
-  killed_ = false;
+  return given;
+}
+
+Flow Interpreter::WithItem::around_body() {
+  bool catches = any_way_is(manager, false, values::InternalRow::catches);
+  const bool casts = any_way_is(manager, true, values::InternalRow::casts);  // what is not known may be such a manager, too
+  const bool may_choose_device = manager.is(Kind::device) || manager.is(Kind::unknown) || manager.is(Kind::choice);
+  Value leave_method;
+  const Value given = entered(leave_method, catches);
+  if (target) run.run_assign(*target, given);
+  const Around* const around = run.around_;
+  run.enter(manager, where());
+  run.casts_ += casts;
+  run.device_contexts_ += may_choose_device;
+  run.guards_ += catches;
+  run.expected_ += catches;
+  const Flow flow = rest();
+  run.expected_ -= catches;
+  run.guards_ -= catches;
+  run.casts_ -= casts;
+  run.around_ = around;
+  run.device_contexts_ -= may_choose_device;
+  if (leave_method && flow == Flow::normal) run.call(leave_method, {{Value::none(), Value::none(), Value::none()}, {}, false}, where());
+  run.killed_ = false;
   return flow;
 }
 
@@ -194,113 +226,150 @@ bool takes_exhaustion(Interpreter& run, Value type) {
 }
 } // namespace
 
-Flow Interpreter::run_try(const TryStmt& stmt) {
-  auto* event = record_.event<AttemptEvent>();
-  event->place = {chunk_, stmt.span};
-  event->calls = site_;
-  Block* const block = block_;
-  Speculation ways(*this);
-  const values::Mark mark = ways.mark();
-  TryTarget target{mark, ways.depth(), {}};
+// `try`: its body, then, as far as it may fail, the handlers, each begun from any place where the body may have been left.
+struct Interpreter::TryRun {
+  TryRun(Interpreter& interpreter, const TryStmt& statement) : run(interpreter), stmt(statement), event(run.record_.event<AttemptEvent>()), outer_block(run.block_), ways(run) {
+    event->place = {run.chunk_, stmt.span};
+    event->calls = run.site_;
+    target = {ways.mark(), ways.depth(), {}};
+  }
+  Flow result();
+
+private:
+  bool run_body();  // could nothing in it fail?
+  void run_else();
+  const ExceptHandler* certain_handler();
+  Flow run_certain(const ExceptHandler& handler);
+  Flow run_handlers();
+  void run_handler(const ExceptHandler& handler, const values::Delta& finished, bool of_exhaustion);
+  void note_taken(const ExceptHandler& handler);
+  Flow finish();
+
+  Interpreter& run;
+  const TryStmt& stmt;
+  AttemptEvent* event;
+  Block* const outer_block;
+  Speculation ways;
+  TryTarget target;
+  Flow flow = Flow::normal;
+  std::vector<Exit> handled;
+};
+
+Flow Interpreter::run_try(const TryStmt& stmt) { return TryRun(*this, stmt).result(); }
+
+Flow Interpreter::TryRun::result() {
+  const bool safe = run_body();
+  if (!stmt.handlers.empty() && safe) {
+    run_else();
+    return finish();
+  }
+  if (const ExceptHandler* certain = certain_handler()) return run_certain(*certain);
+  run_else();
+  return run_handlers();
+}
+
+bool Interpreter::TryRun::run_body() {
   const bool has_handlers = !stmt.handlers.empty();
+  run.block_ = &event->body;
+  if (has_handlers) run.frame_->tries.push_back(&target);
+  const bool guards = std::ranges::any_of(stmt.handlers, [&](const ExceptHandler& handler) { return !handler.type || !leaves_failures(run, run.evaluate(*handler.type)); });
+  run.guards_ += guards;
+  run.catching_ += has_handlers;
+  const auto risks = run.may_raise_ + run.heap().unknowns();
+  flow = run.run_block(stmt.body);
+  const bool safe = risks == run.may_raise_ + run.heap().unknowns() && target.raises.empty() && run.step();
+  run.guards_ -= guards;
+  run.catching_ -= has_handlers;
+  if (has_handlers) run.frame_->tries.pop_back();
+  return safe;
+}
 
-  bool only_imports = true;
-  for (const Stmt* part : stmt.body)
-    only_imports = only_imports && (part->kind == StmtKind::import || part->kind == StmtKind::import_from ||
-                                    part->kind == StmtKind::assign || part->kind == StmtKind::pass);
+void Interpreter::TryRun::run_else() {
+  run.block_ = &event->orelse;
+  if (flow == Flow::normal) flow = run.run_block(stmt.orelse);
+}
 
-  block_ = &event->body;
-  if (has_handlers) frame_->tries.push_back(&target);
-  const bool guards = std::ranges::any_of(stmt.handlers, [&](const ExceptHandler& handler) { return !handler.type || !leaves_failures(*this, evaluate(*handler.type)); });
-  guards_ += guards;
-  catching_ += has_handlers;
-  const auto risks = may_raise_ + heap().unknowns();
-  Flow flow = run_block(stmt.body);
-  const bool safe = risks == may_raise_ + heap().unknowns() && target.raises.empty() && step();
-  guards_ -= guards;
-  catching_ -= has_handlers;
-  if (has_handlers) frame_->tries.pop_back();
-
-  // What a handler takes: the failure to read or write a file, and which of the exceptions that the body is seen to raise.
-  const auto note_taken = [&](const ExceptHandler& handler) {
-    const Value type = handler.type ? evaluate(*handler.type) : Value{};
-    const auto takes = [&](Value exception) { return !type || catches(type, exception) == symbolic::Answer::yes; };
-    std::vector<Value> taken;
-    for (const Exit& exit : target.raises)
-      if (exit.value && takes(exit.value)) taken.push_back(exit.value);
-    const bool of_files = takes(library_symbol("builtins.FileNotFoundError")) || takes(library_symbol("builtins.PermissionError"));
-    if (OperationEvent* noted = record_implied("$handler", {}, {heap().boolean(of_files), heap().tuple(std::move(taken)), heap().boolean(takes(library_symbol("builtins.RuntimeError")))}, {}, {chunk_, stmt.span})) append(noted);
-  };
-  const auto finish = [&](Flow at_end) {
-    block_ = &event->finally;
-    if (at_end == Flow::normal) at_end = run_block(stmt.finally);
-    block_ = block;
-    append(event);
-    ways.commit();
-    return at_end;
-  };
-  // Nothing in the body can fail: no handler runs.
-  if (has_handlers && safe) {
-    block_ = &event->orelse;
-    if (flow == Flow::normal) flow = run_block(stmt.orelse);
-    return finish(flow);
+// Where the body fails for certain, and with what is known, the first handler of its type runs, and no other.
+const ExceptHandler* Interpreter::TryRun::certain_handler() {
+  if (stmt.handlers.empty() || flow != Flow::dead || target.raises.empty() || run.generic_depth_ != 0 || run.symbols().decide(target.raises.front().condition) != symbolic::Answer::yes) return nullptr;
+  for (const ExceptHandler& handler : stmt.handlers) {
+    const auto answer = handler.type ? run.catches(run.evaluate(*handler.type), target.raises.front().value) : symbolic::Answer::yes;
+    if (answer != symbolic::Answer::no) return answer == symbolic::Answer::yes ? &handler : nullptr;
   }
-  // It fails for certain, and with what is known: the first handler of its type runs, and no other.
-  if (has_handlers && flow == Flow::dead && !target.raises.empty() && generic_depth_ == 0 &&
-      symbols().decide(target.raises.front().condition) == symbolic::Answer::yes) {
-    const Value exception = target.raises.front().value;
-    for (const ExceptHandler& handler : stmt.handlers) {
-      const auto answer = handler.type ? catches(evaluate(*handler.type), exception) : symbolic::Answer::yes;
-      if (answer == symbolic::Answer::no) continue;
-      if (answer == symbolic::Answer::unknown) break;
-      ways.become(target.raises.front().delta);
-      block_ = &event->handlers.emplace_back();
-      event->caught = true;
-      if (!handler.name.empty()) heap().set(variable(handler.name), exception);
-      const Value outer = caught_;
-      caught_ = exception;
-      flow = run_block(handler.body);
-      caught_ = outer;
-      return finish(flow);
-    }
-  }
+  return nullptr;
+}
 
-  block_ = &event->orelse;
-  if (flow == Flow::normal) flow = run_block(stmt.orelse);
+Flow Interpreter::TryRun::run_certain(const ExceptHandler& handler) {
+  const Value exception = target.raises.front().value;
+  ways.become(target.raises.front().delta);
+  run.block_ = &event->handlers.emplace_back();
+  event->caught = true;
+  if (!handler.name.empty()) run.heap().set(run.variable(handler.name), exception);
+  const Value outer = std::exchange(run.caught_, exception);
+  flow = run.run_block(handler.body);
+  run.caught_ = outer;
+  return finish();
+}
+
+Flow Interpreter::TryRun::run_handlers() {
+  const bool only_imports = std::ranges::all_of(stmt.body, [](const Stmt* part) {
+    return part->kind == StmtKind::import || part->kind == StmtKind::import_from || part->kind == StmtKind::assign || part->kind == StmtKind::pass;
+  });
   const values::Delta finished = ways.writes();
   const bool goes_on = flow == Flow::normal;
   ways.forget_path();
-
-  std::vector<Exit> handled;
-  const Cond raised = symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::unseen);
-  event->raised = raised;
+  event->raised = run.symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::unseen);
   for (const ExceptHandler& handler : stmt.handlers) {
-    const bool of_exhaustion = handler.type && takes_exhaustion(*this, evaluate(*handler.type));
+    const bool of_exhaustion = handler.type && takes_exhaustion(run, run.evaluate(*handler.type));
     // A run that is asked what it takes of a GPU's memory has enough of it.
-    if (of_exhaustion && goes_on && record_.conditions.contains("$counted")) continue;
-    ways.rewind();
-    // The body may have been left anywhere: what it wrote may or may not be there.
-    heap().join(mark, finished, nullptr, Sharing::unseen);
-    for (const Exit& exit : target.raises) heap().join(mark, exit.delta, nullptr, Sharing::unseen);
-    block_ = &event->handlers.emplace_back();
-    path_.push_back(raised);
-    note_taken(handler);
-    if (of_exhaustion) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
-    if (!handler.name.empty()) heap().set(variable(handler.name), heap().unknown("", Sharing::local));
-    const Value outer = caught_;
-    AttemptEvent* const handling = handling_;
-    caught_ = {};
-    handling_ = event;
-    if (run_block(handler.body) == Flow::normal) handled.push_back({ways.writes(), raised, {}});
-    handling_ = handling;
-    caught_ = outer;
+    if (of_exhaustion && goes_on && run.record_.conditions.contains(values::RecordCondition::counted)) continue;
+    run_handler(handler, finished, of_exhaustion);
   }
-  if (has_handlers) {
+  if (!stmt.handlers.empty()) {
     ways.rewind();
-    if (goes_on) heap().apply(finished);
-    flow = merge_exits(ways, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
+    if (goes_on) run.heap().apply(finished);
+    flow = run.merge_exits(ways, handled, goes_on ? Flow::normal : Flow::dead, nullptr, false);
   }
-  return finish(flow);
+  return finish();
+}
+
+void Interpreter::TryRun::run_handler(const ExceptHandler& handler, const values::Delta& finished, bool of_exhaustion) {
+  ways.rewind();
+  // The body may have been left anywhere: what it wrote may or may not be there.
+  run.heap().join(ways.mark(), finished, nullptr, Sharing::unseen);
+  for (const Exit& exit : target.raises) run.heap().join(ways.mark(), exit.delta, nullptr, Sharing::unseen);
+  run.block_ = &event->handlers.emplace_back();
+  run.path_.push_back(event->raised);
+  note_taken(handler);
+  if (of_exhaustion) event->exhausted = static_cast<int>(event->handlers.size()) - 1;
+  if (!handler.name.empty()) run.heap().set(run.variable(handler.name), run.heap().unknown("", Sharing::local));
+  const Value outer = std::exchange(run.caught_, Value{});
+  AttemptEvent* const handling = std::exchange(run.handling_, event);
+  if (run.run_block(handler.body) == Flow::normal) handled.push_back({ways.writes(), event->raised, {}});
+  run.handling_ = handling;
+  run.caught_ = outer;
+}
+
+// What a handler takes: the failure to read or write a file, and which of the exceptions that the body is seen to raise.
+void Interpreter::TryRun::note_taken(const ExceptHandler& handler) {
+  const Value type = handler.type ? run.evaluate(*handler.type) : Value{};
+  const auto takes = [&](Value exception) { return !type || run.catches(type, exception) == symbolic::Answer::yes; };
+  const auto takes_builtin = [&](std::string_view name) { return takes(run.library_symbol("builtins." + std::string(name))); };
+  std::vector<Value> taken;
+  for (const Exit& exit : target.raises)
+    if (exit.value && takes(exit.value)) taken.push_back(exit.value);
+  const bool of_files = takes_builtin("FileNotFoundError") || takes_builtin("PermissionError");
+  const Value of_work = run.heap().boolean(takes_builtin("RuntimeError"));
+  if (OperationEvent* noted = run.record_implied(values::InternalRow::handler, {}, {run.heap().boolean(of_files), run.heap().tuple(std::move(taken)), of_work}, {}, {run.chunk_, stmt.span})) run.append(noted);
+}
+
+Flow Interpreter::TryRun::finish() {
+  run.block_ = &event->finally;
+  if (flow == Flow::normal) flow = run.run_block(stmt.finally);
+  run.block_ = outer_block;
+  run.append(event);
+  ways.commit();
+  return flow;
 }
 
 } // namespace stepzero::interpreter

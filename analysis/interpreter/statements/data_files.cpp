@@ -1,6 +1,7 @@
 // Files of data that the program names: where they lie, and what they hold as values.
 #include "interpreter/interpreter.hpp"
 #include "interpreter/statements/from_file.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -81,8 +82,8 @@ Value Interpreter::data_of_file(std::string_view path, program::DataFormat forma
   const Value name = heap().string(path.substr(path.rfind('/') + 1));
   return value_of(heap(), *found, [&](Value dict, const std::string& within) {
     values::Instance* origin = make_native(file_origin, {});
-    heap().slot_of(origin->attributes, syntax::Name("$path")).value = name;
-    heap().slot_of(origin->attributes, syntax::Name("$within")).value = heap().string(within);
+    heap().slot_of(origin->attributes, syntax::Name(values::FileState::path)).value = name;
+    heap().slot_of(origin->attributes, syntax::Name(values::FileState::within)).value = heap().string(within);
     dict.as<values::Dict>()->factory = Value::of(values::Kind::instance, origin);
     return dict;
   });

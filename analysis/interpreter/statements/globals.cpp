@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/classes/set_on_self.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -25,7 +26,7 @@ Value Interpreter::found_outside(Value found) {
 
 namespace {
 // Set on an object once a run has asked what functions set on it: what that run then sets itself is known.
-const Name looked_at("$looked_at");
+const Name looked_at(values::UnknownState::looked_at);
 
 bool is_plain(Value value) { return value.is(Kind::none) || value.is(Kind::boolean) || value.is(Kind::integer) || value.is(Kind::real) || value.is(Kind::string); }
 

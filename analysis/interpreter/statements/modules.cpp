@@ -2,6 +2,7 @@
 #include "interpreter/calls/outside_write.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -242,7 +243,7 @@ void Interpreter::lose_unfinished(values::ModuleObject& object) {
   }
 }
 
-Interpreter::ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
+ModuleRun* Interpreter::installed_module(const values::Scope* globals) {
   const auto found = installed_.find(globals);
   return found == installed_.end() ? nullptr : found->second;
 }
@@ -305,7 +306,7 @@ namespace {
 // What an import of a module gives that is not to be read.
 Value imported(values::Heap& heap, std::string_view name, Place where, std::string_view module = {}) {
   const Value made = heap.external(name, where);
-  heap.slot_of(made.as<values::Unknown>()->attributes, Name("$imported")).value = module.empty() ? Value::none() : heap.string(module);
+  heap.slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::imported)).value = module.empty() ? Value::none() : heap.string(module);
   return made;
 }
 } // namespace

@@ -1,5 +1,6 @@
 // Accelerate. Read in the source of 1.15 and asked: tests/frameworks.
 #include "libraries/frameworks/frameworks.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -17,46 +18,46 @@ Value accelerator_init(Call& call) {
   };
   const symbolic::Answer fsdp = is_given(call, option(call, "fsdp_plugin"));
   const Value deepspeed = option(call, "deepspeed_plugin");
-  set("$fsdp", fsdp);
-  set("$shards", fsdp);
-  set("$saves_together", fsdp);
-  set("$saves_together", is_given(call, deepspeed));
+  set(values::AcceleratorState::fsdp, fsdp);
+  set(values::AcceleratorState::shards, fsdp);
+  set(values::AcceleratorState::saves_together, fsdp);
+  set(values::AcceleratorState::saves_together, is_given(call, deepspeed));
   if (deepspeed.is(Kind::instance))
     if (const Value stage = kept(call.run, *deepspeed.as<Instance>(), "zero_stage")) {
-      if (call.run.to_constant(stage) == 3) keep(call, "$shards", call.run.heap().boolean(true));
-      else if (call.run.to_constant(stage)) keep(call, "$whole", call.run.heap().boolean(true));
+      if (call.run.to_constant(stage) == 3) keep(call, values::AcceleratorState::shards, call.run.heap().boolean(true));
+      else if (call.run.to_constant(stage)) keep(call, values::AcceleratorState::whole, call.run.heap().boolean(true));
     }
   if (const Value project = option(call, "project_config"); project.is(Kind::instance))
     if (const Value named = kept(call.run, *project.as<Instance>(), "automatic_checkpoint_naming"))
-      set("$waits_for_names", call.run.symbols().decide(call.run.truth(named)));
+      set(values::AcceleratorState::waits_for_names, call.run.symbols().decide(call.run.truth(named)));
   // Which random states are sent, and who loads the data, may be told.
   if (call.spread || option(call, "rng_types") || option(call, "dataloader_config") || option(call, "split_batches") || option(call, "dispatch_batches"))
-    keep(call, "$loads_otherwise", call.run.heap().boolean(true));
+    keep(call, values::AcceleratorState::loads_otherwise, call.run.heap().boolean(true));
   if (is_given(call, option(call, "mixed_precision")) != symbolic::Answer::no || call.spread) keep(call, told_precision, call.run.heap().boolean(true));
   // DDP may be told not to send its buffers.
-  if (option(call, "kwargs_handlers") || call.spread) keep(call, "$kwargs_handlers", call.run.heap().boolean(true));
+  if (option(call, "kwargs_handlers") || call.spread) keep(call, values::AcceleratorState::kwargs_handlers, call.run.heap().boolean(true));
   return {};
 }
 bool keeps(const Call& call, std::string_view name) { return static_cast<bool>(kept(call, name)); }
 // The last argument says whether the processes meet in the call.
 Value saves_state(Call& call) {
-  call.arguments.back() = call.run.heap().boolean(keeps(call, "$saves_together") || keeps(call, "$waits_for_names"));
+  call.arguments.back() = call.run.heap().boolean(keeps(call, values::AcceleratorState::saves_together) || keeps(call, values::AcceleratorState::waits_for_names));
   return Value::none();
 }
 Value loads_state(Call& call) {
-  call.arguments.back() = call.run.heap().boolean(keeps(call, "$fsdp"));
+  call.arguments.back() = call.run.heap().boolean(keeps(call, values::AcceleratorState::fsdp));
   return Value::none();
 }
 // Of parameters that are whole nothing is gathered. Where nothing is said, the launcher may shard them: that is left open.
 Value gathers_parameters(Call& call) {
-  if (keeps(call, "$shards")) call.arguments.back() = call.run.heap().boolean(true);
-  else if (keeps(call, "$whole")) call.arguments.back() = call.run.heap().boolean(false);
+  if (keeps(call, values::AcceleratorState::shards)) call.arguments.back() = call.run.heap().boolean(true);
+  else if (keeps(call, values::AcceleratorState::whole)) call.arguments.back() = call.run.heap().boolean(false);
   else call.arguments.back() = call.run.heap().external("sharded", call.place);
   return uniform(call);
 }
 // The norm is summed over the shards.
 Value clips(Call& call) {
-  call.arguments.back() = call.run.heap().boolean(keeps(call, "$fsdp"));
+  call.arguments.back() = call.run.heap().boolean(keeps(call, values::AcceleratorState::fsdp));
   return uniform(call);
 }
 // The module inside, which still computes in the types that Accelerate chose. Of a sharded one each process has a part.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libraries/table/native.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -9,6 +10,6 @@ namespace stepzero::libraries {
 // add keys to it, so that what is missing is missing without them.
 Value configuration_of(Call& call, Value dict, bool completed = false);
 // What the reader of a file of YAML keeps of a comment "@package" in front of it.
-constexpr std::string_view package_of_file = "$package";
+constexpr std::string_view package_of_file = values::FileState::package;
 
 } // namespace stepzero::libraries

@@ -60,10 +60,10 @@ bool is_data_parallel(Call& call, Value configured) {
 void keep_configuration(Call& call, Instance& engine, Value configured) {
   if (!configured.is(Kind::dict)) return;
   const bool by_program = option(call, "config").is(Kind::dict) || option(call, "config_params").is(Kind::dict);
-  keep(call.run, engine, "$config", as_it_is(call, configured));
-  if (by_program) keep(call.run, engine, "$by_program", call.run.heap().boolean(true));
+  keep(call.run, engine, values::EngineState::config, as_it_is(call, configured));
+  if (by_program) keep(call.run, engine, values::EngineState::by_program, call.run.heap().boolean(true));
   const interpreter::Launch* launch = call.run.launch();
-  if (launch && launch->world && is_data_parallel(call, configured)) keep(call.run, engine, "$processes", call.run.heap().integer(*launch->world));
+  if (launch && launch->world && is_data_parallel(call, configured)) keep(call.run, engine, values::EngineState::processes, call.run.heap().integer(*launch->world));
 }
 // Is there surely no optimizer, neither handed over nor in the configuration?
 bool has_no_optimizer(Call& call, Value configured) {
@@ -92,13 +92,13 @@ Value deepspeed_initialize(Call& call) {
   }
   Instance* engine = call.run.make_native(stage == 3 ? "deepspeed.$ZeroThreeEngine" : "deepspeed.DeepSpeedEngine", call.place);
   engine->open = true;
-  if (stage) keep(call.run, *engine, "$stage", Value::of(call.run.symbols().constant(*stage)));
-  if (saves_whole) keep(call.run, *engine, "$saves_whole", call.run.heap().boolean(*saves_whole));
+  if (stage) keep(call.run, *engine, values::EngineState::stage, Value::of(call.run.symbols().constant(*stage)));
+  if (saves_whole) keep(call.run, *engine, values::EngineState::saves_whole, call.run.heap().boolean(*saves_whole));
   keep_configuration(call, *engine, configured);
-  if (has_no_optimizer(call, configured)) keep(call.run, *engine, "$no_optimizer", call.run.heap().boolean(true));
+  if (has_no_optimizer(call, configured)) keep(call.run, *engine, values::EngineState::no_optimizer, call.run.heap().boolean(true));
   if (const Value model = option(call, "model"); model.is(Kind::instance)) {
-    keep(call.run, *engine, "$model", model);
-    keep(call.run, *model.as<Instance>(), "$engine", Value::of(Kind::instance, engine));
+    keep(call.run, *engine, values::EngineState::model, model);
+    keep(call.run, *model.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
   }
   Value optimizer = option(call, "optimizer");
   if (!optimizer || optimizer.is(Kind::none)) {
@@ -108,23 +108,23 @@ Value deepspeed_initialize(Call& call) {
     optimizer = call.run.call(call.run.library_symbol("deepspeed.$Optimizer"), std::move(given), call.place);
   }
   if (optimizer.is(Kind::instance) && call.run.is_a(optimizer, "torch.optim.Optimizer")) {
-    keep(call.run, *engine, "$optimizer", optimizer);
-    keep(call.run, *optimizer.as<Instance>(), "$engine", Value::of(Kind::instance, engine));
+    keep(call.run, *engine, values::OptimizerState::optimizer, optimizer);
+    keep(call.run, *optimizer.as<Instance>(), values::EngineState::engine, Value::of(Kind::instance, engine));
   }
   return call.run.heap().tuple({Value::of(Kind::instance, engine), optimizer, call.run.heap().external("loader", call.place), call.run.heap().external("scheduler", call.place)});
 }
 // Does the engine shard the parameters? Open where its configuration is not seen.
 Value shards(const Call& call) {
-  const Value stage = kept(call, "$stage");
+  const Value stage = kept(call, values::EngineState::stage);
   return stage ? call.run.heap().boolean(call.run.to_constant(stage) == 3) : call.run.heap().external("sharded", call.place);
 }
 // The layers of the model gather their parameters, whoever calls them.
 Value sharded_module(Call& call) {
-  if (const Value known = kept(call, "$module")) return known;
+  if (const Value known = kept(call, values::EngineState::module)) return known;
   Instance* module = call.run.make_native("deepspeed.$ZeroThreeModule", call.place);
   module->open = true;
-  keep(call, "$module", Value::of(Kind::instance, module));
-  keep(call.run, *module, "$engine", call.self);
+  keep(call, values::EngineState::module, Value::of(Kind::instance, module));
+  keep(call.run, *module, values::EngineState::engine, call.self);
   return Value::of(Kind::instance, module);
 }
 Value engine_loads(Call& call) {
@@ -132,22 +132,22 @@ Value engine_loads(Call& call) {
   return uniform(call);
 }
 Value engine_saves_whole(Call& call) {
-  const Value whole = kept(call, "$saves_whole");
+  const Value whole = kept(call, values::EngineState::saves_whole);
   call.arguments.back() = whole && call.run.symbols().decide(call.run.truth(whole)) == symbolic::Answer::no ? whole : shards(call);
   return Value::none();
 }
 // The engine divides by the accumulation steps and scales.
-Value engine_backward(Call& call) { return kept(call, "$optimizer") ? backward_of_first(call) : Value::none(); }
+Value engine_backward(Call& call) { return kept(call, values::OptimizerState::optimizer) ? backward_of_first(call) : Value::none(); }
 // It steps where the accumulation is complete, and clears: to the loop as if each round did both.
 Value engine_step(Call& call) {
-  if (const Value optimizer = kept(call, "$optimizer")) {
+  if (const Value optimizer = kept(call, values::OptimizerState::optimizer)) {
     call_row(call, optimizer, "torch.optim.Optimizer.step");
     call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
   }
   return Value::none();
 }
 Value engine_zero_grad(Call& call) {
-  if (const Value optimizer = kept(call, "$optimizer")) call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
+  if (const Value optimizer = kept(call, values::OptimizerState::optimizer)) call_row(call, optimizer, "torch.optim.Optimizer.zero_grad");
   return Value::none();
 }
 

@@ -1,6 +1,7 @@
 // einops: patterns of named axes, and what they make of a shape.
 #include "libraries/torch/nn/layer.hpp"
 #include "libraries/torch/ops/views.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <map>
@@ -553,10 +554,10 @@ Value parse_shape(Op& op) {
 void keep_lengths(Op& op) {
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [name, value] : op.call.options) items.push_back({op.run.heap().string(name.text()), value});
-  op.keep("$lengths", op.run.heap().dict(std::move(items)));
+  op.keep(values::ModuleState::lengths, op.run.heap().dict(std::move(items)));
 }
 Value transform_layer(Op& op, Deed deed, Value reduction = {}) {
-  const Value kept = op.kept("$lengths");
+  const Value kept = op.kept(values::ModuleState::lengths);
   if (!kept.is(Kind::dict)) return op.result({}, Dtype::unknown);  // one of several layers
   Lengths lengths;
   for (const auto& [name, value] : values::Heap::dict_state(kept)->items)

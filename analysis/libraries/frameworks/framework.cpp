@@ -5,6 +5,7 @@
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/set_on_self.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -33,7 +34,7 @@ Value gathered(Call& call) {
 Value nothing_learned(Call& call) { return call.run.heap().external("", call.place); }
 Value prepared_forward(Call& call) {
   // Who counts what is kept of a forward has to know the types.
-  const bool counted = call.run.record().conditions.contains("$counted");
+  const bool counted = call.run.record().conditions.contains(values::RecordCondition::counted);
   return counted && kept(call, told_precision) ? nothing_learned(call) : wrapped_forward(call);
 }
 
@@ -51,7 +52,7 @@ bool is_shuffled(Interpreter& run, Value value) {
     return given && !given.is(Kind::none);
   };
   const Value shuffle = kept(run, *value.as<Instance>(), "shuffle");
-  return shuffle && run.symbols().decide(run.truth(shuffle)) == symbolic::Answer::yes && !is_set("sampler") && !is_set("batch_sampler") && !is_set("$open");
+  return shuffle && run.symbols().decide(run.truth(shuffle)) == symbolic::Answer::yes && !is_set("sampler") && !is_set("batch_sampler") && !is_set(values::LoaderState::open);
 }
 } // namespace
 
@@ -69,13 +70,13 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   const Value given = call.run.resolve(item);
   // What it adds to an optimizer holds its steps back while gradients are accumulated; else it is as before.
   if (is_optimizer(call.run, given)) return item;
-  const bool shards = kept(call, "$shards") && !wrappers.sharded.empty();
+  const bool shards = kept(call, values::AcceleratorState::shards) && !wrappers.sharded.empty();
   const std::string_view wrapper = shards ? wrappers.sharded : wrappers.usual;
   // Only to be evaluated: there is nothing to average then, and it is not wrapped.
   const bool model = given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module") && !call.run.is_a(given, wrapper) && !evaluated;
   if (given.is(Kind::instance) && call.run.is_a(given, "torch.nn.Module")) lose_devices(call.run, given);
   item = call.run.heap().external("", call.place);
-  if (!model && !wrappers.shuffled.empty() && !kept(call, "$loads_otherwise") && is_shuffled(call.run, given)) {
+  if (!model && !wrappers.shuffled.empty() && !kept(call, values::AcceleratorState::loads_otherwise) && is_shuffled(call.run, given)) {
     Instance* loader = call.run.make_native(wrappers.shuffled, call.place);
     loader->open = true;
     return Value::of(Kind::instance, loader);
@@ -85,8 +86,8 @@ Value prepared_item(Call& call, Value item, const Wrappers& wrappers, bool evalu
   Instance* wrapped = call.run.make_native(wrapper, call.place);
   wrapped->open = true;
   call.run.set_attribute(Value::of(Kind::instance, wrapped), Name("module"), given);
-  if (kept(call, "$kwargs_handlers")) keep(call.run, *wrapped, "$keeps_buffers", call.run.heap().boolean(true));
-  if (!call.run.record().conditions.contains("$counted")) lose_dtypes(call.run, given);
+  if (kept(call, values::AcceleratorState::kwargs_handlers)) keep(call.run, *wrapped, values::WrapperState::keeps_buffers, call.run.heap().boolean(true));
+  if (!call.run.record().conditions.contains(values::RecordCondition::counted)) lose_dtypes(call.run, given);
   if (kept(call, told_precision)) keep(call.run, *wrapped, told_precision, call.run.heap().boolean(true));
   return Value::of(Kind::instance, wrapped);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libraries/table/native.hpp"
+#include "values/kept.hpp"
 
 #include <deque>
 
@@ -43,7 +44,7 @@ Value nothing_learned(Call& call);     // not known: of a prepared model nothing
 // The forward of a model that a framework has prepared: that of the one inside. In which types it computes is the framework's choice.
 Value prepared_forward(Call& call);
 // What is kept of a framework, and of the models that it prepares: it was told a precision.
-inline constexpr std::string_view told_precision = "$told_precision";
+inline constexpr std::string_view told_precision = values::AcceleratorState::told_precision;
 // A model that shards is wrapped as `sharded`, any other as `usual`, and a loader that shuffles as `shuffled`. Empty: such a thing is not
 // followed. `wraps`: a model is wrapped here.
 struct Wrappers {

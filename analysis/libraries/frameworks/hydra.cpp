@@ -2,6 +2,8 @@
 // defaults, groups, packages and overrides; what it does not follow here leaves the configuration unknown.
 #include "interpreter/launch.hpp"
 #include "libraries/frameworks/configuration.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -17,7 +19,7 @@ using program::DataFormat;
 
 constexpr int deepest = 8;
 constexpr std::string_view yaml = ".yaml";
-constexpr std::string_view stored = "$config_store";   // the program registers configurations itself
+constexpr std::string_view stored = values::ConfigurationState::store;   // the program registers configurations itself
 
 Value not_seen(Call& call) { return call.run.heap().external("", call.place); }
 std::string without_ending(std::string text) {
@@ -244,23 +246,23 @@ Value hydra_main(Call& call) {
     if (each.fresh && composition.chosen.contains(each.key)) composition.is_known = false;
   if (!composition.is_known) return not_seen(call);
   const Value table = launch ? composition.root() : with_options(call, composition.root(), "cfg");
-  Instance* made = call.run.make_native("$hydra.main", call.place);
-  keep(call.run, *made, "$cfg", configuration_of(call, table, !launch));
+  Instance* made = call.run.make_native(values::InternalRow::hydra, call.place);
+  keep(call.run, *made, values::ConfigurationState::cfg, configuration_of(call, table, !launch));
   return Value::of(Kind::instance, made);
 }
 Value decorate(Call& call) {
-  Instance* made = call.run.make_native("$hydra.decorated", call.place);
-  keep(call.run, *made, "$function", call.at(0));
-  keep(call.run, *made, "$cfg", kept(call, "$cfg"));
+  Instance* made = call.run.make_native(values::InternalRow::hydra_decorated, call.place);
+  keep(call.run, *made, values::ConfigurationState::function, call.at(0));
+  keep(call.run, *made, values::ConfigurationState::cfg, kept(call, values::ConfigurationState::cfg));
   // What stands in the place of a function is bound to what it does.
   auto* bound = call.run.heap().make<values::Bound>();
   bound->self = Value::of(Kind::instance, made);
-  bound->function = call.run.library_symbol("$hydra.decorated.__call__");
+  bound->function = call.run.library_symbol(values::InternalRow::hydra_decorated_call);
   return Value::of(Kind::bound, bound);
 }
 Value start(Call& call) {
   const Value given = call.run.resolve(call.at(0));
-  return call.run.call(kept(call, "$function"), {{given && !given.is(Kind::none) ? given : kept(call, "$cfg")}, {}, false}, call.place);
+  return call.run.call(kept(call, values::ConfigurationState::function), {{given && !given.is(Kind::none) ? given : kept(call, values::ConfigurationState::cfg)}, {}, false}, call.place);
 }
 
 } // namespace
@@ -271,10 +273,10 @@ std::vector<Row> hydra_rows() {
       row("hydra.main", function, "version_base=None, config_path=None, config_name=None", hydra_main),
       row("hydra.core.config_store.ConfigStore.instance", function, "*arguments, **options", note_store),
       row("hydra_zen.store", function, "*arguments, **options", note_store),
-      row("$hydra.main", class_, "", nullptr),
-      row("$hydra.main.__call__", method, "task_function", decorate),
-      row("$hydra.decorated", class_, "", nullptr),
-      row("$hydra.decorated.__call__", method, "cfg_passthrough=None", start),
+      row(values::InternalRow::hydra, class_, "", nullptr),
+      row(values::InternalRow::hydra_call, method, "task_function", decorate),
+      row(values::InternalRow::hydra_decorated, class_, "", nullptr),
+      row(values::InternalRow::hydra_decorated_call, method, "cfg_passthrough=None", start),
   };
 }
 

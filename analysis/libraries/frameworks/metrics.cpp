@@ -1,5 +1,6 @@
 // torchmetrics: what gathers. Read in its source, and asked: tests/frameworks.
 #include "libraries/frameworks/frameworks.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -9,7 +10,7 @@ namespace {
 // gathers.
 Value metric_init(Call& call) {
   if (!call.self.is(Kind::instance)) return {};
-  if (const Value each = option(call, "dist_sync_on_step"); each && call.run.symbols().decide(call.run.truth(each)) == symbolic::Answer::yes) keep(call, "$syncs_each", each);
+  if (const Value each = option(call, "dist_sync_on_step"); each && call.run.symbols().decide(call.run.truth(each)) == symbolic::Answer::yes) keep(call, values::AcceleratorState::syncs_each, each);
   for (const auto& [name, value] : call.options)
     if (name.text() == "sync_on_compute" && call.run.to_constant(value) != 1) {
       keep(call, "compute", call.run.heap().external("compute", call.place));
@@ -25,7 +26,7 @@ Value metric_init(Call& call) {
 
 // Each step gathers only where the metric was told to.
 Value metric_forward(Call& call) {
-  call.arguments.back() = call.run.heap().boolean(static_cast<bool>(kept(call, "$syncs_each")));
+  call.arguments.back() = call.run.heap().boolean(static_cast<bool>(kept(call, values::AcceleratorState::syncs_each)));
   return unknown_of(call);
 }
 

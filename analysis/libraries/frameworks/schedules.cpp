@@ -1,12 +1,13 @@
 // The schedules of learning rates that transformers makes: functions that give a LambdaLR. Read in its optimization.py.
 #include "libraries/frameworks/frameworks.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
 namespace {
 
 Value of_optimizer(Call& call) {
-  keep(call, "$optimizer", call.at(0));
+  keep(call, values::OptimizerState::optimizer, call.at(0));
   return {};
 }
 

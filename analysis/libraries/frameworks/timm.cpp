@@ -1,5 +1,6 @@
 // timm's helper that makes the backward and the step of mixed precision. Read in the source of timm 1.0 (timm/utils/cuda.py).
 #include "libraries/frameworks/frameworks.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -7,7 +8,7 @@ using symbolic::Answer;
 
 namespace {
 
-constexpr std::string_view scaler = "$scaler";
+constexpr std::string_view scaler = values::OptimizerState::scaler;
 
 Value call_with(Call& call, Value function, std::vector<Value> arguments) { return call.run.call(function, {std::move(arguments), {}, false}, call.place); }
 Value method_of(Call& call, Value object, std::string_view path) {

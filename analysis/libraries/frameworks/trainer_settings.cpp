@@ -110,7 +110,7 @@ template <bool of_sequences> Value made(Call& call) {
 
 // HfArgumentParser((ModelArguments, TrainingArguments))
 Value parser_made(Call& call) {
-  keep(call, "$classes", call.at(0));
+  keep(call, values::ParserState::classes, call.at(0));
   return {};
 }
 
@@ -146,7 +146,7 @@ Value file_of_path(Call& call, Value path) {
 
 template <program::DataFormat format> Value parsed_file(Call& call) {
   const Value unknown = call.run.heap().external("", call.place);
-  const Value file = file_of_path(call, call.at(0)), classes = call.self.is(Kind::instance) ? call.run.resolve(kept(call, "$classes")) : Value{};
+  const Value file = file_of_path(call, call.at(0)), classes = call.self.is(Kind::instance) ? call.run.resolve(kept(call, values::ParserState::classes)) : Value{};
   const Value data = file.is(Kind::string) && classes ? call.run.data_of_file(file.text(), format) : Value{};
   if (!data.is(Kind::dict)) return unknown;
   Classes all;

@@ -154,7 +154,7 @@ Value evenly_spaced(Call& call) {
   const Value count = at(2);
   if (call.spread || !values::is_number(at(0)) || !values::is_number(at(1)) || !count.is(Kind::integer) || !call.options.empty()) return unknown_of(call);
   const Value made = array_of(call, {true, {{count.integer(), nullptr, nullptr}}}, Dtype::float64, {at(0), at(1)});
-  keep(call.run, *made.as<Instance>(), "$numbers", call.run.heap().boolean(true));
+  keep(call.run, *made.as<Instance>(), values::ArrayState::numbers, call.run.heap().boolean(true));
   return made;
 }
 Value arange(Call& call) {
@@ -232,7 +232,7 @@ Value broadcast_to(Call& call) {
 
 Value seeded(Call& call) {
   const Value seed = call.run.resolve(call.at(0));
-  keep(call, "$seed", seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
+  keep(call, values::ArrayState::seed, seed && !seed.is(Kind::none) ? seed : call.run.heap().unknown("", Sharing::local, call.place));
   return {};
 }
 Value generator(Call& call) {
@@ -312,7 +312,7 @@ Value items(Call& call) {
   if (!state || state->shape.dims.empty()) return heap.open_list(unknown_of(call));
   Shape rest = state->shape;
   rest.dims.erase(rest.dims.begin());
-  const bool plain = static_cast<bool>(kept(call, "$numbers"));
+  const bool plain = static_cast<bool>(kept(call, values::ArrayState::numbers));
   const auto one = [&] { return plain ? number_of(call, *state) : array_of(call, rest, state->dtype, {call.self}); };
   const auto size = first_of(state).size ? call.run.symbols().value(first_of(state).size) : std::nullopt;
   if (!size || *size < 0 || *size > (rest.dims.empty() ? most_items : most_rows)) return heap.open_list(one(), first_of(state).size);

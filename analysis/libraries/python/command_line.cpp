@@ -3,6 +3,7 @@
 
 #include "interpreter/launch.hpp"
 #include "libraries/table/native.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -23,7 +24,7 @@ struct Declared {
 
 std::vector<Declared> declared_in(Call& call) {
   std::vector<Declared> all;
-  const Value list = kept(call, "$flags");
+  const Value list = kept(call, values::ParserState::flags);
   if (!list.is(Kind::list)) return all;
   for (const Value& item : values::Heap::list_state(list)->items) {
     const Value entry = call.run.resolve(item);
@@ -163,8 +164,8 @@ void declare_flags(Call& call, std::string_view destination, std::string_view ac
       parts.push_back(name);
       if (action == "?" && name.text().starts_with("--")) parts.push_back(heap.string("--no-" + std::string(name.text().substr(2))));
     }
-  Value known = kept(call, "$flags");
-  if (!known.is(Kind::list)) keep(call, "$flags", known = heap.list({}));
+  Value known = kept(call, values::ParserState::flags);
+  if (!known.is(Kind::list)) keep(call, values::ParserState::flags, known = heap.list({}));
   values::ListState state = *values::Heap::list_state(known);
   state.items.push_back(heap.tuple(std::move(parts)));
   heap.set_list(known, std::move(state));

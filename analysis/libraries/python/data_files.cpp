@@ -2,6 +2,7 @@
 #include "interpreter/statements/from_file.hpp"
 #include "libraries/frameworks/configuration.hpp"
 #include "syntax/spelling.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -157,14 +158,14 @@ bool is_reference(Value value) { return value.is(Kind::string) && value.text().f
 // The field as it is now, or the text that refers to another field; absent if there is none.
 Value field_now(Call& call, Instance& object, std::string_view name) {
   if (const Value now = kept(call.run, object, name)) return now;
-  const Value fields = kept(call.run, object, "$fields");
+  const Value fields = kept(call.run, object, values::ConfigurationState::fields);
   const Value written = fields.is(Kind::dict) ? call.run.dict_get(fields, call.run.heap().string(name), Value::none()) : Value{};
   return is_reference(written) ? written : Value{};
 }
 // May the command line add keys, and give what has to be given?
 bool is_completed(Call& call, Value whole) {
   whole = call.run.resolve(whole);
-  return whole.is(Kind::instance) && kept(call.run, *whole.as<Instance>(), "$completed");
+  return whole.is(Kind::instance) && kept(call.run, *whole.as<Instance>(), values::ConfigurationState::completed);
 }
 void tell_of_field(Call& call, Value whole, std::string text) {
   const bool completed = is_completed(call, whole);
@@ -186,7 +187,7 @@ Value referred(Call& call, Value whole, std::string_view text, int depth = 0) {
     path.remove_prefix(std::min(dot + 1, path.size()));
     if (name.empty() || !found.is(Kind::instance) || !call.run.is_a(found, "omegaconf.DictConfig")) return not_seen(call);
     const Instance& holder = *found.as<Instance>();
-    const Value fields = kept(call.run, holder, "$fields");
+    const Value fields = kept(call.run, holder, values::ConfigurationState::fields);
     found = call.run.resolve(field_now(call, *found.as<Instance>(), name));
     if (is_reference(found)) found = referred(call, whole, found.text(), depth + 1);
     if (!found) {
@@ -208,7 +209,7 @@ Value configuration(Call& call, Value value, int depth, Value whole = {}) {
     Instance* made = call.run.make_native("omegaconf.DictConfig", call.place);
     made->open = false;
     if (!whole) whole = Value::of(Kind::instance, made);
-    keep(call.run, *made, "$whole", whole);
+    keep(call.run, *made, values::ConfigurationState::whole, whole);
     const auto items = state->items;
     std::vector<std::pair<Value, Value>> fields;
     for (const auto& [key, field] : items) {
@@ -218,7 +219,7 @@ Value configuration(Call& call, Value value, int depth, Value whole = {}) {
       fields.emplace_back(key, is_reference(own) ? own : configuration(call, own, depth + 1, whole));
       if (!is_reference(own) && !is_to_be_given(own)) keep(call.run, *made, key.text(), fields.back().second);
     }
-    keep(call.run, *made, "$fields", call.run.heap().dict(std::move(fields)));
+    keep(call.run, *made, values::ConfigurationState::fields, call.run.heap().dict(std::move(fields)));
     return Value::of(Kind::instance, made);
   }
   if (value.is(Kind::list)) {
@@ -260,10 +261,10 @@ Value plain(Call& call, Value value, bool references, int depth) {
   value = call.run.resolve(value);
   if (depth > 32 || (is_reference(value) && !references)) return not_seen(call);
   if (value.is(Kind::instance) && call.run.is_a(value, "omegaconf.DictConfig")) {
-    if (!kept(call.run, *value.as<Instance>(), "$fields").is(Kind::dict)) return not_seen(call);
+    if (!kept(call.run, *value.as<Instance>(), values::ConfigurationState::fields).is(Kind::dict)) return not_seen(call);
     std::vector<std::pair<Value, Value>> items;
     // As the attributes are now: they can be written.
-    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(kept(call.run, *value.as<Instance>(), "$fields"))->items))
+    for (const auto& [key, unused] : std::vector(values::Heap::dict_state(kept(call.run, *value.as<Instance>(), values::ConfigurationState::fields))->items))
       items.emplace_back(key, plain(call, field_now(call, *value.as<Instance>(), key.text()), references, depth + 1));
     return call.run.heap().dict(std::move(items), value.as<Instance>()->open, value.as<Instance>()->open ? not_seen(call) : Value{});
   }
@@ -305,21 +306,21 @@ Value merged_configuration(Call& call) {
 // What is asked of a configuration that has all its fields known, and has no such one; or one that has no value yet.
 void judge_field(Call& call, Value key) {
   Instance& whole = object(call);
-  const Value fields = kept(call, "$fields");
+  const Value fields = kept(call, values::ConfigurationState::fields);
   if (whole.open || whole.cls || !fields.is(Kind::dict) || values::Heap::dict_state(fields)->open || !key.is(Kind::string) || key.text().starts_with("_")) return;
   const std::string name(key.text());
-  if (kept(call, "$asked." + name)) return;
+  if (kept(call, values::ConfigurationState::asked + name)) return;
   std::string_view meant;
   std::size_t least = 3;
   for (const auto& [known, value] : values::Heap::dict_state(fields)->items) {
     if (!known.is(Kind::string)) return;
     if (known.text() == name) {
-      if (is_to_be_given(call.run.resolve(value)) && !is_completed(call, kept(call, "$whole"))) tell_of_field(call, kept(call, "$whole"), "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
+      if (is_to_be_given(call.run.resolve(value)) && !is_completed(call, kept(call, values::ConfigurationState::whole))) tell_of_field(call, kept(call, values::ConfigurationState::whole), "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
       return;
     }
     if (const std::size_t apart = syntax::letters_between(name, known.text()); apart < least && apart < known.text().size() / 2 + 1) meant = known.text(), least = apart;
   }
-  tell_of_field(call, kept(call, "$whole"), "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+  tell_of_field(call, kept(call, values::ConfigurationState::whole), "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" + (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
 }
 // Does the program write `cfg.name`, and ask for no attribute in another way?
 bool is_written_out(Call& call, std::string_view name) {
@@ -331,7 +332,7 @@ bool is_written_out(Call& call, std::string_view name) {
 Value missing_field(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   const Value found = key.is(Kind::string) ? field_now(call, object(call), key.text()) : Value{};
-  return is_reference(found) ? referred(call, kept(call, "$whole"), found.text()) : Value{};
+  return is_reference(found) ? referred(call, kept(call, values::ConfigurationState::whole), found.text()) : Value{};
 }
 Value missing_attribute(Call& call) {
   const Value key = call.run.resolve(call.at(0)), found = missing_field(call);
@@ -354,19 +355,19 @@ Value item_or(Call& call) {
 }
 // "seed" in cfg: who asks reads it only where it is there.
 Value has_item(Call& call) {
-  const Value key = call.run.resolve(call.at(0)), fields = kept(call, "$fields");
+  const Value key = call.run.resolve(call.at(0)), fields = kept(call, values::ConfigurationState::fields);
   if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open || values::Heap::dict_state(fields)->open) return not_seen(call);
   const auto& items = values::Heap::dict_state(fields)->items;
   if (std::any_of(items.begin(), items.end(), [&](const auto& item) { return item.first.text() == key.text(); }) || kept(call, key.text())) return call.run.heap().boolean(true);
-  keep(call, "$asked." + std::string(key.text()), call.run.heap().boolean(true));
-  return is_completed(call, kept(call, "$whole")) ? Value::of(call.run.symbols().opaque("\"" + std::string(key.text()) + "\" in cfg", Sharing::uniform)) : call.run.heap().boolean(false);
+  keep(call, values::ConfigurationState::asked + std::string(key.text()), call.run.heap().boolean(true));
+  return is_completed(call, kept(call, values::ConfigurationState::whole)) ? Value::of(call.run.symbols().opaque("\"" + std::string(key.text()) + "\" in cfg", Sharing::uniform)) : call.run.heap().boolean(false);
 }
 // Of what the configuration has nothing is known from here on.
 void lose_fields(Call& call) {
-  const Value fields = kept(call, "$fields");
+  const Value fields = kept(call, values::ConfigurationState::fields);
   if (fields.is(Kind::dict))
     for (const auto& [key, unused] : std::vector(values::Heap::dict_state(fields)->items)) keep(call, key.text(), not_seen(call));
-  keep(call, "$fields", Value::none());
+  keep(call, values::ConfigurationState::fields, Value::none());
   object(call).open = true;
 }
 Value changed_unseen(Call& call) {
@@ -374,14 +375,14 @@ Value changed_unseen(Call& call) {
   return not_seen(call);
 }
 Value pop_item(Call& call) {
-  const Value key = call.run.resolve(call.at(0)), fields = kept(call, "$fields");
+  const Value key = call.run.resolve(call.at(0)), fields = kept(call, values::ConfigurationState::fields);
   if (!key.is(Kind::string) || !fields.is(Kind::dict) || object(call).open) return changed_unseen(call);
   Value found = kept(call, key.text());
   if (!found) found = missing_field(call);
   std::vector<std::pair<Value, Value>> others;
   for (const auto& [name, field] : values::Heap::dict_state(fields)->items)
     if (name.text() != key.text()) others.emplace_back(name, field);
-  keep(call, "$fields", call.run.heap().dict(std::move(others)));
+  keep(call, values::ConfigurationState::fields, call.run.heap().dict(std::move(others)));
   keep(call, key.text(), Value{});
   return found ? found : not_seen(call);
 }
@@ -396,20 +397,20 @@ Value set_item(Call& call) {
 
 Value configuration_of(Call& call, Value dict, bool completed) {
   const Value made = configuration(call, dict, 0);
-  if (completed && made.is(Kind::instance)) keep(call.run, *made.as<Instance>(), "$completed", call.run.heap().boolean(true));
+  if (completed && made.is(Kind::instance)) keep(call.run, *made.as<Instance>(), values::ConfigurationState::completed, call.run.heap().boolean(true));
   return made;
 }
 
 std::vector<Row> data_file_rows() {
   using enum RowKind;
   return {
-      row("$data_file", class_, "", nullptr),
+      row(values::InternalRow::data_file, class_, "", nullptr),
       row("json.load", function, "fp, **options", loaded<DataFormat::json>),
       row("json.loads", function, "s, **options", loaded<DataFormat::json>),
       row("yaml.safe_load", function, "stream", loaded<DataFormat::yaml>),
       row("yaml.full_load", function, "stream", loaded<DataFormat::yaml>),
       row("yaml.load", function, "stream, *more, **options", loaded<DataFormat::yaml>),
-      row("$file_text", function, "*more", text_of_file),
+      row(values::InternalRow::file_text, function, "*more", text_of_file),
       row("os.path.dirname", function, "path", folder_name),
       row("os.path.abspath", function, "path", same_path),
       row("os.path.realpath", function, "path, **options", same_path),

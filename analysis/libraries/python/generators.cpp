@@ -2,6 +2,7 @@
 #include "libraries/python/generators.hpp"
 
 #include "libraries/table/table.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -9,7 +10,7 @@ using symbolic::Compare;
 
 namespace {
 
-constexpr std::string_view seed_kept = "$seed";
+constexpr std::string_view seed_kept = values::ArrayState::seed;
 
 Value keep_seed(Call& call) {
   const Value seed = call.run.resolve(call.at(0));

@@ -2,6 +2,7 @@
 // here asks, and are seen through instead of run.
 #include "libraries/frameworks/kernels.hpp"
 #include "libraries/python/fixed.hpp"
+#include "values/internal_rows.hpp"
 
 #include <optional>
 
@@ -11,11 +12,11 @@ namespace {
 // `@decorator` or `@decorator(options)`: what it decorates stays what it is.
 Value seen_through(Call& call) {
   const Value given = call.at(0) ? call.run.resolve(call.at(0)) : Value{};
-  return given.is(values::Kind::class_) || given.is(values::Kind::function) ? call.at(0) : call.run.library_symbol("$same");
+  return given.is(values::Kind::class_) || given.is(values::Kind::function) ? call.at(0) : call.run.library_symbol(values::InternalRow::same);
 }
 
 // `@decorator(options)`, where the options may be a function.
-Value identity_maker(Call& call) { return call.run.library_symbol("$same"); }
+Value identity_maker(Call& call) { return call.run.library_symbol(values::InternalRow::same); }
 
 // What `@as_validated_field` makes of a check is called like `dataclasses.field`.
 Value field_maker(Call& call) { return call.run.library_symbol("dataclasses.field"); }

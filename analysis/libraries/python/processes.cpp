@@ -3,6 +3,7 @@
 
 #include "interpreter/calls/noted_at.hpp"
 #include "libraries/table/native.hpp"
+#include "values/kept.hpp"
 #include "values/numbers.hpp"
 
 #include <charconv>
@@ -107,7 +108,7 @@ Value store_made(Call& call) {
 
 } // namespace
 
-void note_role_read(Call& call, symbolic::Role role) { call.run.named_condition(interpreter::noted_at("$read " + std::to_string(static_cast<int>(role)), call.place), symbolic::Sharing::uniform); }
+void note_role_read(Call& call, symbolic::Role role) { call.run.named_condition(interpreter::noted_at(values::RecordCondition::read + std::to_string(static_cast<int>(role)), call.place), symbolic::Sharing::uniform); }
 
 Value role_or_else(Call& call, Value role, std::string_view given, Value otherwise, symbolic::Role which) {
   if (!otherwise) return role;

@@ -2,6 +2,7 @@
 #include "libraries/python/command_line.hpp"
 #include "libraries/python/processes.hpp"
 #include "libraries/table/native.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <charconv>
@@ -17,7 +18,7 @@ namespace {
 Value environment_get(Call& call) {
   const Value key = call.run.resolve(call.at(0));
   // A launcher sets these; without one the program has its own default, whatever it asks for. Nobody asks for such a run but who counts its memory.
-  const bool alone = call.run.record().conditions.contains("$no_launcher") && call.given.size() > 1 && call.given[1];
+  const bool alone = call.run.record().conditions.contains(values::RecordCondition::no_launcher) && call.given.size() > 1 && call.given[1];
   if (alone) return call.run.resolve(call.at(1));
   if (key.is(Kind::string))
     if (const Row* found = call.run.library().find("os.environ[" + std::string(key.text()) + "]")) {
@@ -101,7 +102,7 @@ Value time_span(Call& call) {
     else if (const auto whole = call.run.to_constant(part)) all += static_cast<double>(*whole) * seconds_in[i];
     else return {};
   }
-  keep(call, "$seconds", Value::of(all));
+  keep(call, values::ParserState::seconds, Value::of(all));
   return {};
 }
 Value seeded(Call& call) {
@@ -113,19 +114,19 @@ Value seeded(Call& call) {
 
 // What a parser knows of its arguments: by destination, the action, the type, and the default.
 void add_to_parser(Call& call, std::string_view destination, Value action, Value type, Value otherwise) {
-  Value known = kept(call, "$arguments");
-  if (!known.is(Kind::dict)) keep(call, "$arguments", known = call.run.heap().dict({}));
+  Value known = kept(call, values::ParserState::arguments);
+  if (!known.is(Kind::dict)) keep(call, values::ParserState::arguments, known = call.run.heap().dict({}));
   call.run.dict_set(known, call.run.heap().string(destination), call.run.heap().tuple({action, type, otherwise}));
 }
 // Not all that the parser takes is seen.
 Value not_all_seen(Call& call) {
-  keep(call, "$more", call.run.heap().boolean(true));
+  keep(call, values::ParserState::more, call.run.heap().boolean(true));
   return call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 // The names that it gives the namespace, whatever is known of their values.
 void declare(Call& call, std::string_view destination) {
-  Value known = kept(call, "$declared");
-  if (!known.is(Kind::list)) keep(call, "$declared", known = call.run.heap().list({}));
+  Value known = kept(call, values::ParserState::declared);
+  if (!known.is(Kind::list)) keep(call, values::ParserState::declared, known = call.run.heap().list({}));
   values::ListState state = *values::Heap::list_state(known);
   state.items.push_back(call.run.heap().string(destination));
   call.run.heap().set_list(known, std::move(state));
@@ -179,8 +180,8 @@ Value add_argument(Call& call) {
 Value set_defaults(Call& call) {
   if (call.spread) not_all_seen(call);
   for (const auto& each : call.options) declare(call, each.first.text());
-  Value known = kept(call, "$arguments");
-  if (!known.is(Kind::dict)) keep(call, "$arguments", known = call.run.heap().dict({}));
+  Value known = kept(call, values::ParserState::arguments);
+  if (!known.is(Kind::dict)) keep(call, values::ParserState::arguments, known = call.run.heap().dict({}));
   for (const auto& [name, value] : call.options) {
     const Value before = call.run.dict_get(known, call.run.heap().string(name.text()), Value::none());
     const bool there = before.is(Kind::tuple) && before.as<values::Tuple>()->items.size() == 3;
@@ -228,8 +229,8 @@ Value arguments_of_program(Call& call) {
     const auto words = call.run.elements(given, call.place);
     defaults = words && words->empty();
   }
-  const Value known = kept(call, "$arguments");
-  const bool all_seen = !kept(call, "$more");
+  const Value known = kept(call, values::ParserState::arguments);
+  const bool all_seen = !kept(call, values::ParserState::more);
   const CommandLine line = !given || given.is(Kind::none) ? read_command_line(call) : CommandLine{};
   if (known.is(Kind::dict))
     for (const auto& [key, entry] : std::vector(values::Heap::dict_state(known)->items)) {
@@ -248,9 +249,9 @@ Value arguments_of_program(Call& call) {
   }
   // What is not declared is not there, unless somebody else adds arguments to the parser, or the namespace is another's.
   const bool own = call.run.resolve(call.at(1)).is(Kind::none) || !call.at(1);
-  const Value declared = kept(call, "$declared");
+  const Value declared = kept(call, values::ParserState::declared);
   const bool handed = call.self.is(Kind::instance) && (call.self.as<Instance>()->attributes.find(interpreter::handed_out) || call.self.as<Instance>()->cls);
-  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open) keep(call.run, *made, "$known_names", declared);
+  if (own && all_seen && !handed && declared.is(Kind::list) && !values::Heap::list_state(declared)->open) keep(call.run, *made, values::ParserState::known_names, declared);
   return Value::of(Kind::instance, made);
 }
 Value parser_init(Call& call) {
@@ -264,7 +265,7 @@ Value known_arguments(Call& call) {
   return call.run.heap().tuple({made, none_left ? call.run.heap().list({}) : call.run.heap().open_list(call.run.heap().unknown("", Sharing::uniform))});
 }
 Value subparsers(Call& call) {
-  keep(call, "$more", call.run.heap().boolean(true));
+  keep(call, values::ParserState::more, call.run.heap().boolean(true));
   Instance* made = call.run.make_native("argparse.$Subparsers", call.place);
   return Value::of(Kind::instance, made);
 }
@@ -305,7 +306,7 @@ std::vector<Row> python_rows() {
       row("sys.exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os._exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os.getpid", function, "", per_rank),
-      row("$open", function, "file, *more, **options", per_rank, {}, Operation::fallible),
+      row(values::InternalRow::open, function, "file, *more, **options", per_rank, {}, Operation::fallible),
       row("time.sleep", function, "seconds", nothing, {}, Operation::slow),
       row("urllib.request.urlretrieve", function, "url, filename=None, *more", nothing, {}, Operation::slow),
       row("huggingface_hub.snapshot_download", function, "repo_id, *more, **options", uniform, {}, Operation::slow),
@@ -325,14 +326,14 @@ std::vector<Row> python_rows() {
       row("random.randrange", function, "start, stop=None, step=None", random_integer<false>),
       row("random.seed", function, "a=None, *more", seeded),
       row("socket.gethostname", function, "", per_rank),
-      row("contextlib.suppress", class_, "*exceptions", nullptr, "$catches"),
+      row("contextlib.suppress", class_, "*exceptions", nullptr, values::InternalRow::catches),
       row("importlib.import_module", function, "name, package=None", module_named),
       row("pytest.importorskip", function, "modname, minversion=None, reason=None, *, exc_type=None", module_named),
-      row("pytest.raises", class_, "*exceptions, **options", nullptr, "$catches"),
+      row("pytest.raises", class_, "*exceptions, **options", nullptr, values::InternalRow::catches),
       row("unittest.TestCase", class_, "*arguments", nullptr),
       row("unittest.TestCase.assertRaises", method, "*exceptions, **options", expects_failure),
       row("unittest.TestCase.assertRaisesRegex", method, "*exceptions, **options", expects_failure),
-      row("$catches", class_, "", nullptr),
+      row(values::InternalRow::catches, class_, "", nullptr),
       // As decorators: the test fails, or is not run at all.
       row("pytest.mark.xfail", function, "*arguments, **options", expects_failure),
       row("pytest.mark.skip", function, "*arguments, **options", expects_failure),

@@ -1,5 +1,6 @@
 // Python's functools and itertools.
 #include "libraries/table/native.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ Value transparent(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   switch (given.kind) {
   case Kind::function: case Kind::bound: case Kind::partial: case Kind::class_: case Kind::library: return given;
-  default: return call.run.library_symbol("$same");
+  default: return call.run.library_symbol(values::InternalRow::same);
   }
 }
 Value partial(Call& call) {

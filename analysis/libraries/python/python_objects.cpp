@@ -1,5 +1,6 @@
 // What of Python's library makes and copies objects: collections, copy, dataclasses, enum, types.
 #include "libraries/table/native.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 #include <map>
@@ -304,11 +305,11 @@ std::vector<Row> python_object_rows() {
       row("copy.deepcopy", function, "x, memo=None", deep_copied),
 
       row("dataclasses.dataclass", function, "cls, **options", dataclass),
-      row("$dataclass_init", function, "*arguments, **options", dataclass_init),
-      row("$hold", function, "*arguments, **options", hold),
+      row(values::InternalRow::dataclass_init, function, "*arguments, **options", dataclass_init),
+      row(values::InternalRow::hold, function, "*arguments, **options", hold),
       row("dataclasses.field", class_, "**options", keep_options, "dataclasses.Field"),
       row("dataclasses.Field", class_, "**options", keep_options),
-      row("$missing", function, "name", [](Call& call) { return call.run.raise_builtin("AttributeError", call.place); }),
+      row(values::InternalRow::missing, function, "name", [](Call& call) { return call.run.raise_builtin("AttributeError", call.place); }),
       row("dataclasses.replace", function, "obj, **changes", replaced),
       row("dataclasses.asdict", function, "obj, **options", as_dict),
       row("dataclasses.astuple", function, "obj, **options", as_tuple),

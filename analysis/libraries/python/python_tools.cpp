@@ -49,11 +49,11 @@ template <Kind kind> Value is_kind(Call& call) {
 Value second_argument(Call& call) { return call.at(1); }
 Value null_context(Call& call) {
   Instance* made = call.run.make_native("contextlib.context", call.place);
-  keep(call.run, *made, "$value", call.at(0));
+  keep(call.run, *made, values::ContextState::value, call.at(0));
   return Value::of(Kind::instance, made);
 }
 Value entered(Call& call) {
-  const Value value = kept(call, "$value");
+  const Value value = kept(call, values::ContextState::value);
   return value ? value : call.self;
 }
 Value enter_context(Call& call) {

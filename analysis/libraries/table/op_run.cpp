@@ -256,7 +256,7 @@ bool is_taken_over(const Call& call) {
 Value run_operator(Call& call) {
   Op op(call);
   if (is_taken_over(call)) return call.run.heap().external("", call.place);
-  if (call.self.is(Kind::instance) && op.kept("$failed")) {  // its constructor raised
+  if (call.self.is(Kind::instance) && op.kept(values::ModuleState::failed)) {  // its constructor raised
     op.blame();
     return op.unknown();
   }
@@ -449,7 +449,7 @@ static Value make_layer(Call& call) {
   if (taken) take_positive(op);
   if (taken && call.row.op->make) call.row.op->make(op);
   if (op.failed()) {
-    op.keep("$failed", call.run.heap().boolean(true));
+    op.keep(values::ModuleState::failed, call.run.heap().boolean(true));
     return {};
   }
   if (call.row.op->has_parameters) hold_parameters(op);

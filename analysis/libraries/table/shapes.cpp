@@ -4,6 +4,7 @@
 #include "libraries/torch/meaning/history.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +45,7 @@ TensorState* require_tensor(Interpreter& run, Value value) {
   return made.as<Tensor>()->now();
 }
 
-constexpr std::string_view learned_shape = "$learned";  // read by snapshot/snapshot.cpp
+constexpr std::string_view learned_shape = values::UnknownState::learned;  // read by snapshot/snapshot.cpp
 
 void set_state(Interpreter& run, Value value, const TensorState& state) {
   value = run.resolve(value);

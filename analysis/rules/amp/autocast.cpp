@@ -34,7 +34,7 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
   Autocast found;
   found.around = around;
   found.manager = instance;
-  const Value enabled = instance->attributes.value(syntax::Name("$enabled"));
+  const Value enabled = instance->attributes.value(syntax::Name(values::ContextState::enabled));
   found.enabled = !enabled ? Answer::yes : Answer::unknown;
   if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty()) found.when = " whenever `" + std::string(enabled.as<values::Unknown>()->name) + "`";
   if (enabled.is(Kind::boolean)) {
@@ -48,9 +48,9 @@ std::optional<Autocast> as_autocast(const Record& record, const Around* around, 
     if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever `" + text + "`";
   }
   // A region of a rehearsal of a loop, whose making was taken back.
-  if (!instance->attributes.value(syntax::Name("$device_type"))) return std::nullopt;
+  if (!instance->attributes.value(syntax::Name(values::ContextState::device_type))) return std::nullopt;
   bool chosen = false;
-  const Value named = instance->attributes.value(syntax::Name("$device_type"));
+  const Value named = instance->attributes.value(syntax::Name(values::ContextState::device_type));
   if (const Value device = if_there_too ? if_there(record, named, chosen) : named; device.is(Kind::string)) found.device = device.text();
   else if (device.is(Kind::device)) found.device = device.as<values::Device>()->text;
   if (const auto colon = found.device.find(':'); colon != std::string_view::npos) found.device = found.device.substr(0, colon);

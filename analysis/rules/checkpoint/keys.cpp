@@ -4,6 +4,7 @@
 #include "rules/loop/training.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <map>
@@ -159,7 +160,7 @@ void look_at_put(const Record& record, Report& report, const Desk& desk, const F
   }
   if (!taken || !taken->event->self.is(Kind::instance) || taken->event->self == put.event->self) return;
   const Value from = taken->event->self, into = put.event->self;
-  const Value saved_prefix = attribute(from, "$prefix"), own_prefix = attribute(into, "$prefix");
+  const Value saved_prefix = attribute(from, values::WrapperState::prefix), own_prefix = attribute(into, values::WrapperState::prefix);
   if (static_cast<bool>(saved_prefix) != static_cast<bool>(own_prefix)) {
     // Only models that are wrapped, and what they wrap: not a model with a part of that name.
     const std::string prefix((saved_prefix ? saved_prefix : own_prefix).text()), part = prefix.substr(0, prefix.size() - 1);

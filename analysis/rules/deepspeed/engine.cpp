@@ -3,6 +3,7 @@
 #include "rules/loop/parts.hpp"
 #include "rules/loop/training.hpp"
 #include "rules/report.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ bool is_engine_step(const OperationEvent& event) {
 
 // ZeRO keeps the gradients in buffers of its own: the parameters have none.
 bool shares_gradients(const Record& record, Value engine) {
-  const Value stage = attribute(engine, "$stage");
+  const Value stage = attribute(engine, values::EngineState::stage);
   return stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(1)) == symbolic::Answer::yes;
 }
 
@@ -38,7 +39,7 @@ void check_steps(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (!operation.row || operation.row->operation != Operation::optimizer_step || !operation.self.is(Kind::instance) || !attribute(operation.self, "$engine")) return;
+    if (!operation.row || operation.row->operation != Operation::optimizer_step || !operation.self.is(Kind::instance) || !attribute(operation.self, values::EngineState::engine)) return;
     if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() || !once(event.place)) return;
     report.add(Severity::warning, event.place, event.calls,
                std::string("This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
@@ -60,7 +61,7 @@ void check_states(const Record& record, Report& report) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (!operation.row || operation.row->operation != Operation::state_taken || operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance)) return;
-    const Value engine = attribute(operation.self, "$engine"), stage = attribute(engine.is(Kind::instance) ? engine : operation.self, "$stage");
+    const Value engine = attribute(operation.self, values::EngineState::engine), stage = attribute(engine.is(Kind::instance) ? engine : operation.self, values::EngineState::stage);
     const bool is_sharded = stage.is(Kind::integer) && record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) == symbolic::Answer::yes;
     if (!is_sharded || !once(event.place)) return;
     report.add(Severity::warning, event.place, event.calls,
@@ -76,7 +77,7 @@ void check(const Record& record, Report& report) {
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (!operation.row || !operation.self.is(Kind::instance) || !is_engine_step(operation)) return;
     if (std::none_of(engines.begin(), engines.end(), [&](Value engine) { return engine.object() == operation.self.object(); })) engines.push_back(operation.self);
-    if (told || !attribute(operation.self, "$no_optimizer")) return;
+    if (told || !attribute(operation.self, values::EngineState::no_optimizer)) return;
     told = &operation;
     report.add(Severity::error, event.place, event.calls,
                "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
@@ -91,7 +92,7 @@ void check(const Record& record, Report& report) {
     Parts clipped;
     clipped.add(operation.arguments[0]);
     for (const Value engine : engines) {
-      const Value model = attribute(engine, "$model");
+      const Value model = attribute(engine, values::EngineState::model);
       if (!shares_gradients(record, engine) || !(clipped.found.contains(engine.object()) || (model && clipped.found.contains(model.object())))) continue;
       report.add(Severity::warning, event.place, event.calls,
                  "Under ZeRO the gradients lie in buffers of the engine and not in the parameters: this clips nothing. Set `gradient_clipping` in the configuration");

@@ -4,6 +4,7 @@
 #include "rules/loop/parts.hpp"
 #include "rules/loop/training.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -116,7 +117,7 @@ void each_configured(const Record& record, const std::function<void(const Config
     if (!operation.row || operation.row->path != "deepspeed.initialize" || !operation.result.is(Kind::tuple)) return;
     const auto& items = operation.result.as<values::Tuple>()->items;
     if (items.empty() || !items[0].is(Kind::instance)) return;
-    const Value config = attribute(items[0], "$config");
+    const Value config = attribute(items[0], values::EngineState::config);
     if (config.is(Kind::dict) && once(event.place)) each({&operation, items[0], config});
   });
 }
@@ -125,7 +126,7 @@ void each_configured(const Record& record, const std::function<void(const Config
 
 void check_program(const Record& record, Report& report, const Rule& rule, void (*judge)(const Document& document, DocumentReport& report)) {
   each_configured(record, [&](const Configured& one) {
-    if (!attribute(one.engine, "$by_program")) return;
+    if (!attribute(one.engine, values::EngineState::by_program)) return;
     const Place born = one.config.object()->born;
     const bool written_out = display_of(record, born) != nullptr;
     const Place base = written_out ? born : one.event->place;
@@ -152,7 +153,7 @@ void check_program(const Record& record, Report& report, const Rule& rule, void 
 
 void check_batch_of_launch(const Record& record, Report& report) {
   each_configured(record, [&](const Configured& one) {
-    const auto world = record.number(attribute(one.engine, "$processes"));
+    const auto world = record.number(attribute(one.engine, values::EngineState::processes));
     if (!world) return;
     Reading reading(record, record.chunk(one.event->place).path);
     const Node root = reading.node(one.config, record.span(one.event->place));

@@ -59,7 +59,7 @@ void check(const Record& record, Report& report) {
     const std::vector<Wrap> wraps = wraps_in(scene);
     for (const Happening& step : scene.all) {
       if (step.event->row->operation != Operation::scaler_step || !is_plain_scaler(step.event->self) || step.event->arguments.empty()) continue;
-      const Value module = module_of_parameters(attribute(step.event->arguments[0], "$parameters"));
+      const Value module = module_of_parameters(attribute(step.event->arguments[0], values::OptimizerState::parameters));
       const auto wrap = std::find_if(wraps.begin(), wraps.end(), [&](const Wrap& each) { return !each.in_place && module && each.event->self.object() == module.object(); });
       if (wrap == wraps.end()) continue;
       const auto made = std::find_if(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return each.event->row->operation == Operation::scaler_made && each.event->self.object() == step.event->self.object(); });

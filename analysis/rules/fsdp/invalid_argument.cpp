@@ -2,6 +2,7 @@
 #include "rules/fsdp/wraps.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <array>
@@ -62,7 +63,7 @@ std::string why_in_place(const Wrap& wrap) {
 std::string why_wrapped(const Record& record, const Wrap& wrap) {
   const Value sends = wrap.option("sync_module_states");
   const bool sent = sends.is(Kind::boolean) && record.symbols.decide(sends.condition()) == symbolic::Answer::yes;
-  if (sent && attribute(wrap.event->self, "$on_cpu") && wrap.leaves_out("device_id") && wrap.leaves_out("param_init_fn"))
+  if (sent && attribute(wrap.event->self, values::WrapperState::on_cpu) && wrap.leaves_out("device_id") && wrap.leaves_out("param_init_fn"))
     return "`sync_module_states=True` sends the weights from GPU to GPU, and the module is on the CPU: \"The module has CPU parameters or buffers when `sync_module_states=True`\". Pass `device_id=torch.cuda.current_device()`, or move the module first.";
   const Value policy = wrap.option("auto_wrap_policy");
   if (is_symbol(policy, ".transformer_auto_wrap_policy"))

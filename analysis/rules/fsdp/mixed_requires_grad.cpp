@@ -2,6 +2,7 @@
 #include "rules/fsdp/wraps.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots)
     for (const Wrap& wrap : wraps_in(record, *root)) {
-      if (wrap.in_place || wrap.in_attempt || !attribute(wrap.event->self, "$mixed")) continue;
+      if (wrap.in_place || wrap.in_attempt || !attribute(wrap.event->self, values::WrapperState::mixed)) continue;
       if (!wrap.is_false(record, "use_orig_params") || !wrap.leaves_out("auto_wrap_policy") || !wrap.leaves_out("ignored_modules") || !wrap.leaves_out("ignored_states") || !once(wrap.event->place)) continue;
       Finding* finding = report.add(Severity::error, wrap.event->place, wrap.event->calls,
                                     "Some parameters of this module are frozen and others are trained, and `FullyShardedDataParallel` makes one flat parameter of them: \"Must flatten tensors with uniform `requires_grad` when `use_orig_params=False`\". Pass `use_orig_params=True`, or wrap the frozen parts on their own.");

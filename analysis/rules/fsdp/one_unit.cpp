@@ -2,6 +2,7 @@
 #include "rules/fsdp/wraps.hpp"
 #include "rules/list.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -24,7 +25,7 @@ bool is_layer(Value item) {
 }
 bool is_row_of_layers(const Instance& part) {
   if (!part.native || (part.native->path != "torch.nn.ModuleList" && part.native->path != "torch.nn.Sequential")) return false;
-  const Value items = attribute(&part, "$items");
+  const Value items = attribute(&part, values::ContainerState::items);
   return items.is(Kind::list) && static_cast<std::size_t>(std::ranges::count_if(values::Heap::list_state(items)->items, is_layer)) >= many;
 }
 

@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ void check(const Record& record, Report& report) {
       bool behind = false;
       for (const Happening& each : scene.all) {
         behind = behind || each.event == wrap.event;
-        if (!behind && each.event->row->operation == Operation::optimizer_made && module_of_parameters(attribute(each.event->self, "$parameters")).object() == wrap.module.object()) made = &each;
+        if (!behind && each.event->row->operation == Operation::optimizer_made && module_of_parameters(attribute(each.event->self, values::OptimizerState::parameters)).object() == wrap.module.object()) made = &each;
         const Value stepped = behind && made ? stepped_optimizer(*each.event) : Value{};
         if (!stepped || stepped.object() != scene.standing(made->event->self.object()) || !once(made->event->place)) continue;
         const std::string when = condition_of(record, wrap, each.turns);

@@ -1,6 +1,7 @@
 #include "rules/fsdp/wraps.hpp"
 
 #include "rules/loop/parts.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -98,7 +99,7 @@ std::vector<Wrap> wraps_in(const Scene& scene) {
   return wraps;
 }
 
-Value module_of_parameters(Value parameters) { return attribute(parameters, "$of"); }
+Value module_of_parameters(Value parameters) { return attribute(parameters, values::OptimizerState::of); }
 
 std::string condition_of(const Record& record, const Wrap& wrap, const std::vector<Turn>& around) {
   for (const Turn& turn : wrap.turns) {

@@ -3,6 +3,7 @@
 #include "rules/launch/program_environment.hpp"
 #include "rules/list.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -16,7 +17,7 @@ bool is_read_as_text(const Record& record, const ProblemEvent& problem) {
   if (problem.operands.empty() || !problem.operands[0].is(values::Kind::integer)) return false;
   return std::ranges::any_of(std::initializer_list<Role>{Role::rank, Role::local_rank, Role::node_rank, Role::world_size, Role::local_world_size}, [&](Role role) {
     const auto n = static_cast<int>(role);
-    return problem.operands[0].integer() == record.roles[n] && interpreter::is_noted(record, "$read " + std::to_string(n));
+    return problem.operands[0].integer() == record.roles[n] && interpreter::is_noted(record, values::RecordCondition::read + std::to_string(n));
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -201,7 +202,7 @@ Marks marks_of(const Record& record, const OperationEvent& made) {
   marks.raises = marks.ends && static_cast<bool>(argument_of(made, "max_lr"));
   add(period, "T_max");
   for (const std::string_view name : {"step_size", "milestones"}) add(changes, name);
-  if (const Value step = attribute(made.self, "$step"); step.is(Kind::integer)) {
+  if (const Value step = attribute(made.self, values::OptimizerState::step); step.is(Kind::integer)) {
     std::vector<const values::Function*> functions;
     functions_of(argument_of(made, "lr_lambda"), functions);
     for (const values::Function* function : functions)

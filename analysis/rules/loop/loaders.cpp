@@ -96,7 +96,7 @@ std::optional<LastBatch> last_batch(const Record& record, const Reading& reading
   if (!size || truth(record, argument(*reading.made, "drop_last")) != Answer::no) return std::nullopt;
   LastBatch last;
   for (const OperationEvent* read : reading.reads) {
-    const Value samples = argument(*read, "$samples"), batch = argument(*read, values::LoaderState::batch);
+    const Value samples = argument(*read, values::LoaderState::samples), batch = argument(*read, values::LoaderState::batch);
     if (!samples.is(Kind::integer) || !batch.is(Kind::integer) || !record.symbols.is_atom(batch.integer())) continue;
     last.samples = record.symbols.value(samples.integer()).value_or(0);
     last.batches.push_back(batch.integer());

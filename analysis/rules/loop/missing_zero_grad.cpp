@@ -27,7 +27,7 @@ void check(const Record& record, Report& report) {
       const Value optimizer = stepped_optimizer(*step.event);
       if (!optimizer || !scene.optimizers.contains(optimizer.object()) || step.in_handler) continue;
       // What an engine owns, it clears: the step beside it is what is wrong.
-      if (attribute(optimizer, "$engine")) continue;
+      if (attribute(optimizer, values::EngineState::engine)) continue;
       // The innermost loop that makes both the gradients and the step.
       const LoopEvent* loop = nullptr;
       const OperationEvent* backward = nullptr;

@@ -2,6 +2,7 @@
 #include "values/devices.hpp"
 
 #include "rules/loop/absent.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -103,7 +104,7 @@ std::vector<TrainingLoop> training_loops(const Training& training) {
 bool records_gradients(const Record& record, const OperationEvent& event) {
   for (const Around* around = event.around; around; around = around->outer) {
     if (!around->manager.is(Kind::instance)) continue;
-    const values::Slot* on = around->manager.as<Instance>()->attributes.find(syntax::Name("$on"));
+    const values::Slot* on = around->manager.as<Instance>()->attributes.find(syntax::Name(values::ContextState::on));
     if (on && truth(record, on->value) != Answer::yes) return false;
   }
   return true;

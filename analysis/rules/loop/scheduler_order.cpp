@@ -1,10 +1,11 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers were meant for.
+#include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/gated.hpp"
 #include "rules/loop/horizon.hpp"
 #include "rules/loop/loaders.hpp"
 #include "rules/loop/windows.hpp"
-#include "rules/list.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ namespace {
 
 Value optimizer_of(const Object* scheduler) {
   const auto* instance = dynamic_cast<const Instance*>(scheduler);
-  return instance ? instance->attributes.value(syntax::Name("$optimizer")) : Value{};
+  return instance ? instance->attributes.value(syntax::Name(values::OptimizerState::optimizer)) : Value{};
 }
 // The one that stands for it in the scene: it may be one of several, chosen before the scheduler was made.
 Value standing_optimizer(const Scene& scene, Value optimizer) {

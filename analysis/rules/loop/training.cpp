@@ -395,7 +395,7 @@ bool by_hand(const Scene& scene, const OperationEvent& event) {
 Cond enabled(const Record& record, const Object* scaler) {
   const auto* instance = dynamic_cast<const Instance*>(scaler);
   if (!instance) return record.symbols.opaque("", symbolic::Sharing::uniform);
-  if (const Value value = attribute(instance, "$enabled"); value.is(Kind::boolean)) return value.condition();
+  if (const Value value = attribute(instance, values::ContextState::enabled); value.is(Kind::boolean)) return value.condition();
   if (!instance->symbolic) return nullptr;
   const std::string name = std::string(instance->name) + ".is_enabled()";
   if (const auto it = record.conditions.find(name); it != record.conditions.end()) return it->second;

@@ -4,6 +4,7 @@
 #include "rules/loop/training.hpp"
 #include "rules/memory/steps.hpp"
 #include "rules/source.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -130,8 +131,8 @@ bool all_taken_whole(const Record& record) {
       const OperationEvent& event = *each.event;
       if (event.row->operation == Operation::forward && event.self.is(values::Kind::instance)) called.insert(event.self.object());
       if (event.row->operation != Operation::optimizer_made || !event.self.is(values::Kind::instance)) continue;
-      const Value given = footprint::attribute(record, *event.self.as<Instance>(), "$parameters");
-      if (given.is(values::Kind::instance)) taken.insert(footprint::attribute(record, *given.as<Instance>(), "$of").object());
+      const Value given = footprint::attribute(record, *event.self.as<Instance>(), values::OptimizerState::parameters);
+      if (given.is(values::Kind::instance)) taken.insert(footprint::attribute(record, *given.as<Instance>(), values::OptimizerState::of).object());
     }
   return std::ranges::all_of(called, [&](const values::Object* model) { return taken.contains(model); });
 }

@@ -2,6 +2,7 @@
 
 #include "rules/loop/handed.hpp"
 #include "rules/loop/rounds.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <set>
@@ -20,7 +21,7 @@ struct HasSteps {
 };
 
 bool is_sharded(const Instance& module) {
-  if (module.attributes.find(syntax::Name("$sharded"))) return true;
+  if (module.attributes.find(syntax::Name(values::WrapperState::sharded))) return true;
   const std::string_view path = module.native ? module.native->path : std::string_view{};
   return path.ends_with("FullyShardedDataParallel") || path.starts_with("deepspeed.") || path.starts_with("accelerate.") || path.starts_with("lightning.");
 }

@@ -1,6 +1,7 @@
 // parallel/own-split: each rank draws the split into training and validation by random numbers of its own.
 #include "rules/list.hpp"
 #include "rules/report.hpp"
+#include "values/kept.hpp"
 
 #include <set>
 
@@ -22,7 +23,7 @@ void check(const Record& record, Report& report) {
       const auto& event = static_cast<const OperationEvent&>(each);
       if (event.row->operation != Operation::sampler_made || event.arguments.empty() || !event.arguments[0].is(Kind::instance)) return;
       const auto* part = event.arguments[0].as<values::Instance>();
-      const values::Slot* drawn = part->attributes.find(values::Name("$drawn_alone"));
+      const values::Slot* drawn = part->attributes.find(values::Name(values::LoaderState::drawn_alone));
       if (!drawn || !drawn->value || !part->born || !told.insert({part->born.chunk, part->born.span.begin}).second) return;
       if (Finding* finding = report.add(Severity::warning, part->born, event.calls,
                                         "Each rank draws this split with its own random numbers: one rank trains on what another validates on. Pass `random_split` a generator with one seed for all ranks, or give all ranks the same seed before it."))

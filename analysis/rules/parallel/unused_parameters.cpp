@@ -4,6 +4,7 @@
 #include "rules/list.hpp"
 #include "rules/loop/absent.hpp"
 #include "rules/loop/rounds.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ bool waits_for_all(const Record& record, const OperationEvent& made) {
   const values::Row& row = *made.row;
   if (!row.backward || row.kind != values::RowKind::class_ || !made.self.is(Kind::instance)) return false;
   if (std::ranges::none_of(row.parameters, [](const values::Name& name) { return name.text() == pardon; })) return false;
-  return is_off(record, made, pardon) && is_off(record, made, "static_graph") && !made.self.as<Instance>()->attributes.value(values::Name("$static_graph"));
+  return is_off(record, made, pardon) && is_off(record, made, "static_graph") && !made.self.as<Instance>()->attributes.value(values::Name(values::WrapperState::static_graph));
 }
 
 // The tensors that a loss was computed from, those of its layers among them.

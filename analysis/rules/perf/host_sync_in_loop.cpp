@@ -3,6 +3,7 @@
 #include "rules/list.hpp"
 #include "rules/loop/rounds.hpp"
 #include "values/devices.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ namespace {
 bool may_be_device(Value given) {
   if (given.is(Kind::choice)) return may_be_device(given.as<values::Choice>()->yes) || may_be_device(given.as<values::Choice>()->no);
   if (given.is(Kind::unknown))
-    if (const values::Slot* chosen = given.as<values::Unknown>()->attributes.find(syntax::Name("$chosen"))) return may_be_device(chosen->value);
+    if (const values::Slot* chosen = given.as<values::Unknown>()->attributes.find(syntax::Name(values::UnknownState::chosen))) return may_be_device(chosen->value);
   const std::string_view text = device_text(given);
   return !text.empty() && !text.starts_with("cpu") && text != "meta";
 }

@@ -70,7 +70,7 @@ Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth
   }
   if (const Value inner = kept(run, dataset, values::LoaderState::dataset)) return sample_of(run, inner, place, depth + 1);
   if (!dataset.as<Instance>()->cls) return {};
-  const Value known = kept(run, dataset, "$sample"), at = kept(run, dataset, "$sample_index");
+  const Value known = kept(run, dataset, values::LoaderState::sample), at = kept(run, dataset, values::LoaderState::sample_index);
   if (known) return {known, at.is(Kind::integer) ? at.integer() : nullptr};
   if (run.is_a(dataset, "torch.utils.data.IterableDataset")) return {run.element(dataset, place), nullptr};
   const Value method = run.find_method(dataset.as<Instance>(), Name("__getitem__"));
@@ -86,8 +86,8 @@ Sample sample_of(Interpreter& run, Value dataset, values::Place place, int depth
   info.sharing = Sharing::local;
   const Int index = run.symbols().fresh(info);
   const Value made = run.call(method, {{Value::of(index)}, {}, false}, place);
-  keep(run, dataset, "$sample", made);
-  keep(run, dataset, "$sample_index", Value::of(index));
+  keep(run, dataset, values::LoaderState::sample, made);
+  keep(run, dataset, values::LoaderState::sample_index, Value::of(index));
   return {made, index};
 }
 
@@ -187,7 +187,7 @@ void judge_loader(Op& op) {
   if (op.flag("persistent_workers") == Known::yes)
     refuse("`persistent_workers` is true and `num_workers` is 0: DataLoader raises \"persistent_workers option needs num_workers > 0\". Set num_workers above 0, or leave it out");
 }
-constexpr std::string_view some_number = "$some_number";  // of batches, where nothing says how many: the same whenever it is asked for
+constexpr std::string_view some_number = values::LoaderState::some_number;  // of batches, where nothing says how many: the same whenever it is asked for
 Value some_count(Call& call) {
   symbolic::AtomInfo count;
   count.lower = 0;
@@ -202,7 +202,7 @@ Value loader_init(Call& call) {
     else op.keep(name, Value::none());
   op.keep(values::LoaderState::dataset, call.at(0));
   op.keep(some_number, some_count(call));
-  if (call.spread) op.keep("$open", call.run.heap().boolean(true));
+  if (call.spread) op.keep(values::LoaderState::open, call.run.heap().boolean(true));
   return {};
 }
 struct Loading {
@@ -219,8 +219,8 @@ Int streamed(Call& call) {
   if (!run.as_rank() || !dataset.is(Kind::instance) || !run.is_a(dataset, "torch.utils.data.IterableDataset")) return nullptr;
   const Value workers = run.resolve(kept(run, call.self, "num_workers"));
   if (workers && !workers.is(Kind::none) && run.to_constant(workers) != 0) return nullptr;
-  if (const Value known = kept(run, dataset, "$streamed")) return known.is(Kind::integer) ? known.integer() : nullptr;
-  keep(run, dataset, "$streamed", Value::none());
+  if (const Value known = kept(run, dataset, values::LoaderState::streamed)) return known.is(Kind::integer) ? known.integer() : nullptr;
+  keep(run, dataset, values::LoaderState::streamed, Value::none());
   const Value method = run.find_method(dataset.as<Instance>(), Name("__iter__"));
   const Value stream = method ? run.resolve(run.call(method, {}, call.place)) : Value{};
   const auto items = stream.is(Kind::instance) || !stream ? run.elements(dataset, call.place) : run.elements(stream, call.place);
@@ -228,13 +228,13 @@ Int streamed(Call& call) {
   const auto* state = !items && (stream.is(Kind::iterator) || stream.is(Kind::list)) ? values::Heap::list_state(stream) : nullptr;
   const Int length = items ? run.symbols().constant(static_cast<std::int64_t>(items->size())) : state ? state->length : nullptr;
   if (!length) return nullptr;
-  keep(run, dataset, "$streamed", Value::of(length));
+  keep(run, dataset, values::LoaderState::streamed, Value::of(length));
   return length;
 }
 Loading loading_of(Call& call) {
   Interpreter& run = call.run;
   Loading found;
-  if (kept(run, call.self, "$open")) return found;
+  if (kept(run, call.self, values::LoaderState::open)) return found;
   const bool sampled = kept(run, call.self, "sampler") || kept(run, call.self, "batch_sampler");
   if (!sampled) found.length = length_of(run, kept(run, call.self, "dataset"), call.place);
   if (!sampled && !found.length) found.length = streamed(call);
@@ -261,7 +261,7 @@ Dim batch_of(Call& call, const Loading& loading) {
     return known_dim(call.run, loading.size, call.self.object()->born, "batch_size");
   if (length > 0 && length < size) return known_dim(call.run, loading.length, call.self.object()->born, "length of the data");
   // One symbol for all that it gives: what is kept of one round meets what is kept of the next.
-  values::Slot& any = call.run.heap().slot_of(object(call).attributes, Name("$any_batch"));
+  values::Slot& any = call.run.heap().slot_of(object(call).attributes, Name(values::LoaderState::any_batch));
   if (!any.value) {
     symbolic::AtomInfo info;
     info.name = "batch";
@@ -307,10 +307,10 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
   Interpreter& run = call.run;
   dataset = run.resolve(dataset);
   const auto length = loading.length ? run.symbols().value(loading.length) : std::nullopt;
-  if (!length || *length < 2 || !dataset.is(Kind::instance) || !dataset.as<Instance>()->cls || run.guarded() || run.is_a(dataset, "torch.utils.data.IterableDataset") || kept(run, dataset, "$tried")) return;
+  if (!length || *length < 2 || !dataset.is(Kind::instance) || !dataset.as<Instance>()->cls || run.guarded() || run.is_a(dataset, "torch.utils.data.IterableDataset") || kept(run, dataset, values::LoaderState::tried)) return;
   const Value method = run.find_method(dataset.as<Instance>(), Name("__getitem__"));
   if (!method) return;
-  keep(run, dataset, "$tried", run.heap().boolean(true));
+  keep(run, dataset, values::LoaderState::tried, run.heap().boolean(true));
   std::optional<interpreter::Speculation> trial(std::in_place, run);
   std::vector<std::pair<std::int64_t, Value>> samples;
   bool failed = false;
@@ -335,7 +335,7 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
         if (method.is(Kind::bound) && method.as<values::Bound>()->function.is(Kind::function)) problem->evidence.emplace_back(method.as<values::Bound>()->function.object()->born, "the samples are made here");
       }
   trial.reset();
-  keep(run, dataset, "$tried", run.heap().boolean(true));
+  keep(run, dataset, values::LoaderState::tried, run.heap().boolean(true));
 }
 
 // How many batches there are, of whatever samples there are; null: not known.
@@ -357,8 +357,8 @@ Value loader_iter(Call& call) {
   info.sharing = Sharing::local;
   const Int counted = batches_of(run, loading);
   const Int trips = counted && loading.length ? counted : run.symbols().fresh(info);
-  Value batch = collating || kept(run, call.self, "$open") ? unseen(run, call.place) : unseen_on_host(run, call.place);
-  if (const Sample sample = dataset ? sample_of(run, dataset, call.place) : Sample{}; sample.value && !kept(run, call.self, "$open")) {
+  Value batch = collating || kept(run, call.self, values::LoaderState::open) ? unseen(run, call.place) : unseen_on_host(run, call.place);
+  if (const Sample sample = dataset ? sample_of(run, dataset, call.place) : Sample{}; sample.value && !kept(run, call.self, values::LoaderState::open)) {
     if (!loading.batches) {
       batch = collating ? run.call(collating, {{sample.value}, {}, false}, call.place) : sample.value;
     } else {
@@ -419,7 +419,7 @@ Value tensors_length(Call& call) {
 // DistributedSampler: as many for each rank, by repeating some of the first or, where they are dropped, by leaving out the last.
 Value picks_share(Call& call) {
   Op op(call);
-  if (const Value shuffle = op.argument("shuffle")) op.keep("$shuffle", shuffle);
+  if (const Value shuffle = op.argument("shuffle")) op.keep(values::LoaderState::shuffle, shuffle);
   auto& s = call.run.symbols();
   const Int all = length_of(call.run, call.at(0), call.place);
   const Value replicas = op.argument("num_replicas");
@@ -513,7 +513,7 @@ Value random_split(Call& call) {
   for (const Int length : lengths) made.push_back(part_of(call, dataset, length));
   // Each rank by itself.
   if (!call.run.as_rank() && !call.spread && drawn_with(call.run, call.at(2)) == Sharing::local)
-    for (const Value& part : made) keep(call.run, part, "$drawn_alone", call.run.heap().boolean(true));
+    for (const Value& part : made) keep(call.run, part, values::LoaderState::drawn_alone, call.run.heap().boolean(true));
   return call.run.heap().list(std::move(made));
 }
 Value joined_init(Call& call) {

@@ -1,6 +1,7 @@
 // What goes to files and comes from them: checkpoints, and the samples of data sets; and what learns from data outside PyTorch.
 #include "interpreter/calls/noted_at.hpp"
 #include "libraries/table/native.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 
@@ -60,7 +61,7 @@ std::vector<Row> file_rows() {
       row("torch.load", function, "f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **options", load, {}, Operation::load),
       row("torch.serialization.add_safe_globals", function, "safe_globals", allow_classes),
       row("torch.serialization.safe_globals", function, "safe_globals", allow_classes),
-      row("$part", function, "key", nullptr, {}, Operation::part_read),
+      row(values::InternalRow::part, function, "key", nullptr, {}, Operation::part_read),
       row("os.replace", function, "src, dst, **options", nothing, {}, Operation::file_moved),
       row("os.rename", function, "src, dst, **options", nothing, {}, Operation::file_moved),
       row("shutil.move", function, "src, dst, **options", nothing, {}, Operation::file_moved),
@@ -98,16 +99,16 @@ std::vector<Row> file_rows() {
       row("$import.dist", constant, "", nullptr, "torch.distributed"),
       row("$import.random", constant, "", nullptr, "random"),
 
-      row("$handler", function, "of_files, taken, of_work", nullptr),
-      row("$raised", function, "exception", nullptr),
-      row("$carried", function, "mark", nullptr, {}, Operation::kept),
-      row("$kept", function, "added", nullptr, {}, Operation::kept),
-      row("$same_in_all", function, "size", nullptr, {}, Operation::has_to_fit),
-      row("$misfits", method, "samples, others, last, problem", nullptr, {}, Operation::has_to_fit),
-      row("$fits", function, "size, other, broadcasts", nullptr, {}, Operation::has_to_fit),
-      row("$read", function, "", nullptr, {}, Operation::host_read),
-      row("$picked", function, "index", nullptr, {}, Operation::picked),
-      row("$window", function, "start, width", nullptr, {}, Operation::window),
+      row(values::InternalRow::handler, function, "of_files, taken, of_work", nullptr),
+      row(values::InternalRow::raised, function, "exception", nullptr),
+      row(values::InternalRow::carried, function, "mark", nullptr, {}, Operation::kept),
+      row(values::InternalRow::kept, function, "added", nullptr, {}, Operation::kept),
+      row(values::InternalRow::same_in_all, function, "size", nullptr, {}, Operation::has_to_fit),
+      row(values::InternalRow::misfits, method, "samples, others, last, problem", nullptr, {}, Operation::has_to_fit),
+      row(values::InternalRow::fits, function, "size, other, broadcasts", nullptr, {}, Operation::has_to_fit),
+      row(values::InternalRow::read, function, "", nullptr, {}, Operation::host_read),
+      row(values::InternalRow::picked, function, "index", nullptr, {}, Operation::picked),
+      row(values::InternalRow::window, function, "start, width", nullptr, {}, Operation::window),
   };
   for (const std::string_view path :
        {"sklearn.preprocessing.StandardScaler", "sklearn.preprocessing.MinMaxScaler", "sklearn.preprocessing.RobustScaler", "sklearn.preprocessing.MaxAbsScaler",

@@ -4,6 +4,7 @@
 #include "libraries/python/processes.hpp"
 #include "libraries/torch/distributed/messages.hpp"
 #include "libraries/torch/distributed/spread.hpp"
+#include "values/kept.hpp"
 
 #include <deque>
 
@@ -24,7 +25,7 @@ bool default_group(Value group) { return !group || group.is(Kind::none); }
 std::optional<std::vector<std::int64_t>> members(Call& call, Value group) {
   group = call.run.resolve(group);
   if (!group.is(Kind::instance)) return std::nullopt;
-  const Value ranks = kept(call.run, *group.as<Instance>(), "$ranks");
+  const Value ranks = kept(call.run, *group.as<Instance>(), values::GroupState::ranks);
   if (!ranks.is(Kind::tuple)) return std::nullopt;
   std::vector<std::int64_t> numbers;
   for (const Value& item : ranks.as<values::Tuple>()->items) numbers.push_back(*call.run.symbols().value(item.integer()));
@@ -61,7 +62,7 @@ Value size_of_group(Call& call) {
   const Value group = call.run.resolve(call.self);
   if (const auto ranks = members(call, group); ranks && own_place(call, group) != -1) return call.run.heap().integer(static_cast<std::int64_t>(ranks->size()));
   if (!group.is(Kind::instance)) return call.run.heap().unknown("group size", Sharing::uniform, call.place);
-  values::Slot& slot = call.run.heap().slot_of(group.as<Instance>()->attributes, Name("$size"));
+  values::Slot& slot = call.run.heap().slot_of(group.as<Instance>()->attributes, Name(values::GroupState::size));
   if (!slot.value) {
     const std::string_view name = group.as<Instance>()->name;
     symbolic::AtomInfo info;
@@ -272,7 +273,7 @@ Value new_group(Call& call) {
   const Value ranks = call.run.resolve(call.at(0));
   if (!ranks || ranks.is(Kind::none)) {
     Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
-    call.run.heap().set(call.run.heap().slot_of(group->attributes, Name("$all")), call.run.heap().boolean(true));
+    call.run.heap().set(call.run.heap().slot_of(group->attributes, Name(values::GroupState::all)), call.run.heap().boolean(true));
     return Value::of(Kind::instance, group);
   }
   Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
@@ -281,7 +282,7 @@ Value new_group(Call& call) {
     for (const Value& item : *items)
       if (const auto number = call.run.to_constant(item)) numbers.push_back(call.run.heap().integer(*number));
     if (numbers.size() == items->size())
-      call.run.heap().set(call.run.heap().slot_of(group->attributes, Name("$ranks")), call.run.heap().tuple(std::move(numbers)));
+      call.run.heap().set(call.run.heap().slot_of(group->attributes, Name(values::GroupState::ranks)), call.run.heap().tuple(std::move(numbers)));
   }
   return Value::of(Kind::instance, group);
 }

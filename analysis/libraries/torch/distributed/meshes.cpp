@@ -14,12 +14,12 @@ using symbolic::Role;
 namespace {
 
 constexpr std::string_view mesh_class = "torch.distributed.device_mesh.DeviceMesh";
-constexpr std::string_view sizes_of_root = "$sizes";  // of the mesh that it is a part of: all ranks in order, the last dimension running fastest
-constexpr std::string_view names_of_dims = "$names";  // its own; None where it has none
-constexpr std::string_view own_dims = "$dims";        // for each of its dimensions those of the root that it runs over, as a tuple
-constexpr std::string_view is_part = "$part";
-constexpr std::string_view root_of_part = "$root";          // of a part: the mesh that it is a part of
-constexpr std::string_view has_flattened = "$flattened";    // dimensions of it were made one, under a name that it knows
+constexpr std::string_view sizes_of_root = values::MeshState::sizes;  // of the mesh that it is a part of: all ranks in order, the last dimension running fastest
+constexpr std::string_view names_of_dims = values::MeshState::names;  // its own; None where it has none
+constexpr std::string_view own_dims = values::MeshState::dims;        // for each of its dimensions those of the root that it runs over, as a tuple
+constexpr std::string_view is_part = values::MeshState::part;
+constexpr std::string_view root_of_part = values::MeshState::root;          // of a part: the mesh that it is a part of
+constexpr std::string_view has_flattened = values::MeshState::flattened;    // dimensions of it were made one, under a name that it knows
 
 // What is known of a mesh. A dimension that was flattened runs over several of the root.
 struct Mesh {
@@ -93,7 +93,7 @@ void keep_members(Interpreter& run, Instance& object, const Mesh& mesh, const st
   std::vector<std::size_t> others;
   for (std::size_t i = 0; i < mesh.sizes.size(); ++i)
     if (std::ranges::find(dims, i) == dims.end()) others.push_back(i);
-  if (is_one(run, size_of(run, mesh, others)) == Answer::yes) return keep(run, object, "$all", run.heap().boolean(true));
+  if (is_one(run, size_of(run, mesh, others)) == Answer::yes) return keep(run, object, values::GroupState::all, run.heap().boolean(true));
   const auto sizes = numbers(run, mesh);
   if (!sizes) return;
   const auto mine = coordinates(*sizes, run.as_rank()->rank);
@@ -104,7 +104,7 @@ void keep_members(Interpreter& run, Instance& object, const Mesh& mesh, const st
     const auto theirs = coordinates(*sizes, rank);
     if (std::ranges::all_of(others, [&](std::size_t dim) { return theirs[dim] == mine[dim]; })) members.push_back(run.heap().integer(rank));
   }
-  keep(run, object, "$ranks", run.heap().tuple(std::move(members)));
+  keep(run, object, values::GroupState::ranks, run.heap().tuple(std::move(members)));
 }
 
 Value made_mesh(Call& call, const std::vector<Value>& sizes, const std::vector<std::vector<std::size_t>>& dims, Value names, bool part) {
@@ -127,7 +127,7 @@ Value made_mesh(Call& call, const std::vector<Value>& sizes, const std::vector<s
     // Whether tensors that are spread along its one dimension are parted at all.
     const Answer alone = dims.size() == 1 ? is_one(call.run, size_of(call.run, *known, dims.front())) : Answer::unknown;
     const bool over_all = dims.size() == 1 && size_of(call.run, *known, dims.front()) == call.run.role(Role::world_size);
-    if (dims.size() == 1 && (over_all || alone != Answer::unknown)) keep(call.run, *mesh, "$spreads", heap.boolean(over_all || alone == Answer::no));
+    if (dims.size() == 1 && (over_all || alone != Answer::unknown)) keep(call.run, *mesh, values::MeshState::spreads, heap.boolean(over_all || alone == Answer::no));
   }
   return made;
 }
@@ -185,7 +185,7 @@ Value device_mesh(Call& call) {
   }
   if (!sizes) {
     Instance* mesh = call.run.make_native(mesh_class, call.place);
-    keep(call.run, *mesh, "$all", call.run.heap().boolean(true));
+    keep(call.run, *mesh, values::GroupState::all, call.run.heap().boolean(true));
     mesh->open = true;
     return Value::of(Kind::instance, mesh);
   }
@@ -198,7 +198,7 @@ Value mesh_of_group(Call& call) {
   const Value group = call.run.resolve(call.at(0));
   keep(call.run, *mesh, values::GroupState::group, group);
   if (group.is(Kind::instance))
-    for (const std::string_view members : {"$all", "$ranks"})
+    for (const std::string_view members : {values::GroupState::all, values::GroupState::ranks})
       if (const Value known = kept(call.run, *group.as<Instance>(), members)) keep(call.run, *mesh, members, known);
   return Value::of(Kind::instance, mesh);
 }
@@ -263,7 +263,7 @@ Value group_of_mesh(Call& call) {
   if (!dims) return call.run.heap().external("mesh", call.place);
   Instance* group = call.run.make_native("torch.distributed.ProcessGroup", call.place);
   keep_members(call.run, *group, *mesh, *dims);
-  if (!kept(call.run, *group, "$all") && !kept(call.run, *group, "$ranks")) return call.run.heap().external("mesh", call.place);
+  if (!kept(call.run, *group, values::GroupState::all) && !kept(call.run, *group, values::GroupState::ranks)) return call.run.heap().external("mesh", call.place);
   return Value::of(Kind::instance, group);
 }
 Value place_in_mesh(Call& call) {

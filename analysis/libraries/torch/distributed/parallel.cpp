@@ -4,6 +4,7 @@
 #include "libraries/table/native.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "values/devices.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <deque>
@@ -13,13 +14,13 @@ namespace stepzero::libraries {
 namespace {
 
 Value no_sync(Call& call) {
-  Instance* made = call.run.make_native("$no_sync", call.place);
-  keep(call.run, *made, "$module", call.self);
+  Instance* made = call.run.make_native(values::InternalRow::no_sync, call.place);
+  keep(call.run, *made, values::WrapperState::wrapped, call.self);
   return Value::of(Kind::instance, made);
 }
 // Of FullyShardedDataParallel: gradients that are not reduced are not sharded either.
 Value unsharded_gradients(Call& call) {
-  const Value strategy = kept(call, "$sharding_strategy");
+  const Value strategy = kept(call, values::WrapperState::sharding_strategy);
   const bool is_sharded = !strategy || strategy.is(Kind::none) || (strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD"));
   if (is_sharded)
     call.run.problem(values::ProblemKind::truth_of_text, call)->text =
@@ -28,7 +29,7 @@ Value unsharded_gradients(Call& call) {
   return context(call);
 }
 // Goes along with what was computed where it is not known whether the wrapper's part of the backward is held back.
-constexpr std::string_view held_back = "$held_back";
+constexpr std::string_view held_back = values::WrapperState::held_back;
 
 Value argument_named(const Call& call, std::string_view name) {
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
@@ -41,21 +42,21 @@ Value wrapped_init(Call& call) {
   call.run.set_attribute(call.self, Name("module"), call.at(0));
   // What its state_dict() puts in front of each name.
   if (call.row.path.starts_with("torch.nn.parallel.")) {
-    keep(call, "$prefix", call.run.heap().string("module."));
+    keep(call, values::WrapperState::prefix, call.run.heap().string("module."));
     keep(call, values::ContainerState::complete, call.run.heap().boolean(true));
   }
   if (call.row.collective && call.row.collective->group >= 0)
     if (const Value group = call.run.resolve(call.at(static_cast<std::size_t>(call.row.collective->group))); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
   keep(call, held_back, no_sync(call));
   // What decides how much memory it takes.
-  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", "$bucket_cap_mb"}, std::pair{"gradient_as_bucket_view", "$gradient_as_bucket_view"}, std::pair{"use_orig_params", "$use_orig_params"},
-                                 std::pair{"sharding_strategy", "$sharding_strategy"}, std::pair{"auto_wrap_policy", "$auto_wrap_policy"}}) {
+  for (const auto& [said, as] : {std::pair{"bucket_cap_mb", values::WrapperState::bucket_cap_mb}, std::pair{"gradient_as_bucket_view", values::WrapperState::gradient_as_bucket_view}, std::pair{"use_orig_params", values::WrapperState::use_orig_params},
+                                 std::pair{"sharding_strategy", values::WrapperState::sharding_strategy}, std::pair{"auto_wrap_policy", values::WrapperState::auto_wrap_policy}}) {
     const Value declared = argument_named(call, said), value = declared ? declared : option(call, said);
     if (value) keep(call, as, value);
   }
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.row.parameters[i].text() == "broadcast_buffers" && call.given[i] && call.run.symbols().decide(call.run.truth(call.at(i))) != Answer::yes)
-      keep(call, "$keeps_buffers", call.run.heap().boolean(true));
+      keep(call, values::WrapperState::keeps_buffers, call.run.heap().boolean(true));
   return {};
 }
 
@@ -104,7 +105,7 @@ Known synchronises_in(Call& call, const Instance& wrapper, Value manager) {
   const Row* row = object.native ? object.native->row : nullptr;
   if (!row) return Known::unknown;
   if (row->covers == values::Covers::join) return Known::no;
-  if (row->covers == values::Covers::no_sync && kept(call.run, object, "$module").object() == &wrapper) return Known::no;
+  if (row->covers == values::Covers::no_sync && kept(call.run, object, values::WrapperState::wrapped).object() == &wrapper) return Known::no;
   return Known::yes;
 }
 Known synchronises(Call& call, const Instance& wrapper) {
@@ -123,7 +124,7 @@ void carries_backward(Call& call, Value results, const Instance& wrapper) {
   if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
 }
 
-constexpr std::string_view mixed_precision = "$mixed_precision", flat = "$flat", left_on_cpu = "$left_on_cpu";
+constexpr std::string_view mixed_precision = values::WrapperState::mixed_precision, flat = values::WrapperState::flat, left_on_cpu = values::WrapperState::left_on_cpu;
 // The results as the wrapper's mixed precision leaves them: of its output_dtype, or as its layers compute.
 Value in_precision(Call& call, const Instance& wrapper, Value results) {
   const Value policy = kept(call.run, wrapper, mixed_precision);
@@ -173,7 +174,7 @@ Value averaged_init(Call& call) {
   interpreter::Arguments arguments;
   arguments.positional.push_back(call.at(0));
   call.run.set_attribute(call.self, Name("module"), call.run.call(call.run.library_symbol("copy.deepcopy"), std::move(arguments), call.place));
-  keep(call, "$prefix", call.run.heap().string("module."));
+  keep(call, values::WrapperState::prefix, call.run.heap().string("module."));
   return {};
 }
 Value averaged_forward(Call& call) {
@@ -208,7 +209,7 @@ struct Flattened {
           on_cpu = on_cpu || values::is_cpu(each.as<Tensor>()->now()->device);
         } else if (each.is(Kind::instance)) {
           add(run, each);
-        } else if (each.is(Kind::list) && name.text() == "$items") {
+        } else if (each.is(Kind::list) && name.text() == values::ContainerState::items) {
           for (const Value& item : std::vector<Value>(values::Heap::list_state(each)->items)) add(run, item);
         }
       }
@@ -231,8 +232,8 @@ Value sharded_init(Call& call) {
   };
   const Value keeps = argument_named(call, "use_orig_params");
   const bool flattens = !call.spread && (!keeps || call.run.symbols().decide(call.run.truth(keeps)) == Answer::no);
-  mark("$mixed", flattened.trained && flattened.frozen);
-  mark("$on_cpu", flattened.on_cpu);
+  mark(values::WrapperState::mixed, flattened.trained && flattened.frozen);
+  mark(values::WrapperState::on_cpu, flattened.on_cpu);
   mark(left_on_cpu, !call.spread && flattened.on_cpu && is_left_out("device_id") && is_left_out("cpu_offload") && is_left_out("param_init_fn"));
   mark(flat, flattens && flattened.is_one_unit && is_left_out("auto_wrap_policy") && is_left_out("ignored_modules") && is_left_out("ignored_states"));
   return wrapped_init(call);
@@ -264,13 +265,13 @@ Value fully_sharded(Call& call) {
   if (!module.is(Kind::instance)) return module;
   Instance& object = *module.as<Instance>();
   if (const Value mesh = call.run.resolve(argument_named(call, "mesh")); mesh && !mesh.is(Kind::none)) keep(call.run, object, values::GroupState::group, mesh);
-  Instance* marker = call.run.make_native("$fully_sharded", call.place);
+  Instance* marker = call.run.make_native(values::InternalRow::fully_sharded, call.place);
   if (const Value group = kept(call.run, object, values::GroupState::group)) keep(call.run, *marker, values::GroupState::group, group);
   keep(call.run, *marker, held_back, no_sync(call));
-  keep(call.run, *marker, "$module", module);
-  keep(call.run, object, "$sharded", Value::of(Kind::instance, marker));
+  keep(call.run, *marker, values::WrapperState::wrapped, module);
+  keep(call.run, object, values::WrapperState::sharded, Value::of(Kind::instance, marker));
   if (const Value policy = call.run.resolve(argument_named(call, "mp_policy")); policy && !policy.is(Kind::none)) keep(call.run, *marker, mixed_precision, policy);
-  for (const auto& [hooks, hook] : {std::pair{values::ModuleState::pre_hooks, "$fully_sharded.before"}, std::pair{values::ModuleState::hooks, "$fully_sharded.behind"}}) {
+  for (const auto& [hooks, hook] : {std::pair{values::ModuleState::pre_hooks, values::InternalRow::before_sharded}, std::pair{values::ModuleState::hooks, values::InternalRow::behind_sharded}}) {
     const Value present = kept(call.run, object, hooks);
     std::vector<Value> items;
     if (present.is(Kind::list)) items = values::Heap::list_state(present)->items;
@@ -298,7 +299,7 @@ Value before_sharded(Call& call) {
 Value behind_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return Value::none();
-  if (const Value marker = kept(call.run, *module.as<Instance>(), "$sharded"); marker.is(Kind::instance)) {
+  if (const Value marker = kept(call.run, *module.as<Instance>(), values::WrapperState::sharded); marker.is(Kind::instance)) {
     const Value results = in_precision(call, *marker.as<Instance>(), call.at(2));
     carries_backward(call, results, *marker.as<Instance>());
     return results;
@@ -313,7 +314,7 @@ bool is_sharded(Interpreter& run, Value module, int depth = 0) {
   const auto& object = *module.as<Instance>();
   if (object.native && object.native->row && object.native->row->backward == &backward_of_fsdp) return true;
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
-    if (name.text() == "$sharded") return true;
+    if (name.text() == values::WrapperState::sharded) return true;
     const Value part = slot->value;
     if (part.is(Kind::instance) && is_sharded(run, part, depth + 1)) return true;
     if (part.is(Kind::list) && name.text() == values::ContainerState::items)
@@ -339,13 +340,13 @@ template <int options, int full> Value state_dicts_by_options(Call& call) {
 }
 // Of a module that was not sharded there is nothing to gather.
 Value unshard(Call& call) {
-  call.arguments.back() = call.run.heap().boolean(call.self.is(Kind::instance) && kept(call, "$sharded").is(Kind::instance));
+  call.arguments.back() = call.run.heap().boolean(call.self.is(Kind::instance) && kept(call, values::WrapperState::sharded).is(Kind::instance));
   return call.run.heap().external("handle", call.place);
 }
 Value state_dict(Call& call) {
   return call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place));
 }
-Value join(Call& call) { return Value::of(Kind::instance, call.run.make_native("$join", call.place)); }
+Value join(Call& call) { return Value::of(Kind::instance, call.run.make_native(values::InternalRow::join, call.place)); }
 
 struct Hidden {
   std::string_view path;
@@ -388,7 +389,7 @@ const std::deque<Hidden>& hidden() {
       {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options", state_dict, {.name = "FSDP optim_state_dict", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options", state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
 
-      {"$fully_sharded.before", "module, given, group=None", before_sharded,
+      {values::InternalRow::before_sharded, "module, given, group=None", before_sharded,
        {.name = "the forward of a fully sharded module", .group = 2, .hidden = true, .because = gathers_layers}, RowKind::function},
       {"torch.distributed.checkpoint.state_dict.get_model_state_dict", "model, *, submodules=None, options=None, full=False", state_dict_by_options<2, 3>,
        {.name = "get_model_state_dict", .hidden = true, .because = sharded_state, .only_if = 3}, RowKind::function},
@@ -428,17 +429,17 @@ const std::deque<Hidden>& hidden() {
 std::vector<Row> parallel_rows() {
   using enum RowKind;
   std::vector<Row> rows = {
-      row("$no_sync", class_, "", nullptr, "torch.context"),
-      row("$join", class_, "", nullptr, "torch.context"),
-      row("$fully_sharded", class_, "", nullptr),
-      row("$fully_sharded.behind", function, "module, given, results", behind_sharded),
+      row(values::InternalRow::no_sync, class_, "", nullptr, "torch.context"),
+      row(values::InternalRow::join, class_, "", nullptr, "torch.context"),
+      row(values::InternalRow::fully_sharded, class_, "", nullptr),
+      row(values::InternalRow::behind_sharded, function, "module, given, results", behind_sharded),
       row("torch.distributed.fsdp.fully_shard", function, "module, *more, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None, offload_policy=None, ignored_params=None, **options",
           fully_sharded, {}, Operation::sharded),
       row("torch.distributed.fsdp.MixedPrecision", class_, "**options", keep_options),
       row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
       row("torch.distributed.checkpoint.state_dict.StateDictOptions", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
-      row("torch.nn.parallel.DistributedDataParallel._set_static_graph", method, "", [](Call& call) { return keep(call, "$static_graph", call.run.heap().boolean(true)), Value::none(); }),
+      row("torch.nn.parallel.DistributedDataParallel._set_static_graph", method, "", [](Call& call) { return keep(call, values::WrapperState::static_graph, call.run.heap().boolean(true)), Value::none(); }),
       row("torch.nn.parallel.DistributedDataParallel.join", method, "*arguments, **options", join),
       row("torch.distributed.algorithms.join.Join", function, "joinables, *more, **options", join),
       row("torch.distributed.algorithms.Join", function, "joinables, *more, **options", join),

@@ -18,7 +18,7 @@ std::optional<std::int64_t> positive(Call& call, Value value) {
 // Stages of another group than the default one keep it.
 Value made_stage(Call& call) {
   if (const Value group = call.run.resolve(call.at(6)); group && !group.is(Kind::none)) keep(call, values::GroupState::group, group);
-  keep(call, "$stages", call.at(2));
+  keep(call, values::PipelineState::stages, call.at(2));
   const auto index = call.run.to_constant(call.run.resolve(call.at(1))), count = call.run.to_constant(call.run.resolve(call.at(2)));
   if (index && count && *index >= *count) refuse(call, "A pipeline of " + count_of(static_cast<std::size_t>(*count), "stage") + " has no stage " + std::to_string(*index) + ": they are counted from 0");
   return {};
@@ -33,18 +33,18 @@ Value made_schedule(Call& call) {
   const bool known = stage.is(Kind::instance) && stage.as<Instance>()->native && stage.as<Instance>()->native->path.ends_with(".PipelineStage") && !stage.as<Instance>()->symbolic;
   const Value group = known ? kept(call.run, *stage.as<Instance>(), values::GroupState::group) : call.run.heap().external("group", call.place);
   if (group) keep(call, values::GroupState::group, group);
-  const Value stages = known ? kept(call.run, *stage.as<Instance>(), "$stages") : Value{};
-  keep(call, "$microbatches", call.at(1));
+  const Value stages = known ? kept(call.run, *stage.as<Instance>(), values::PipelineState::stages) : Value{};
+  keep(call, values::PipelineState::microbatches, call.at(1));
   const auto parts = positive(call, call.at(1)), count = positive(call, stages);
   if (parts && count && *parts < *count && std::ranges::find(fills_pipeline, call.row.path) != std::end(fills_pipeline))
     refuse(call, "`" + std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) + "` needs at least as many microbatches as stages, but `n_microbatches` is " + std::to_string(*parts) + " and there are " +
                      count_of(static_cast<std::size_t>(*count), "stage"));
-  keep(call, "$alone", call.run.heap().boolean(stages && call.run.to_constant(stages) == 1));
+  keep(call, values::PipelineState::alone, call.run.heap().boolean(stages && call.run.to_constant(stages) == 1));
   return {};
 }
 // Each argument is parted into the microbatches along its first dimension.
 void judge_batch(Call& call) {
-  const auto parts = positive(call, kept(call, "$microbatches"));
+  const auto parts = positive(call, kept(call, values::PipelineState::microbatches));
   std::vector<Value> given = call.rest;
   given.push_back(call.at(0));
   for (const Value& each : given) {
@@ -56,7 +56,7 @@ void judge_batch(Call& call) {
 }
 Value step(Call& call) {
   judge_batch(call);
-  const Value alone = kept(call, "$alone");
+  const Value alone = kept(call, values::PipelineState::alone);
   call.arguments[2] = call.run.heap().boolean(alone.is(Kind::boolean) && call.run.symbols().decide(alone.condition()) == Answer::no);
   return unknown_of(call);
 }
@@ -68,7 +68,7 @@ Value traced(Call& call) {
   const Value module = call.run.resolve(call.at(0)), cuts = call.run.resolve(call.at(3));
   if (!cuts.is(Kind::dict) || values::Heap::dict_state(cuts)->open) return Value::of(Kind::instance, pipe);
   const auto& items = values::Heap::dict_state(cuts)->items;
-  keep(call.run, *pipe, "$stages", call.run.heap().integer(static_cast<std::int64_t>(items.size() + 1)));
+  keep(call.run, *pipe, values::PipelineState::stages, call.run.heap().integer(static_cast<std::int64_t>(items.size() + 1)));
   const Instance* object = module.is(Kind::instance) ? module.as<Instance>() : nullptr;
   if (!object || !object->cls || object->cls->open || object->open || object->symbolic) return Value::of(Kind::instance, pipe);
   for (const auto& [key, value] : std::vector(items)) {
@@ -83,8 +83,8 @@ Value traced(Call& call) {
 Value built_stage(Call& call) {
   Instance* stage = call.run.make_native("torch.distributed.pipelining.PipelineStage", call.place);
   stage->open = true;
-  const Value stages = kept(call, "$stages");
-  if (stages) keep(call.run, *stage, "$stages", stages);
+  const Value stages = kept(call, values::PipelineState::stages);
+  if (stages) keep(call.run, *stage, values::PipelineState::stages, stages);
   if (const Value group = call.run.resolve(call.at(2)); group && !group.is(Kind::none)) keep(call.run, *stage, values::GroupState::group, group);
   return Value::of(Kind::instance, stage);
 }

@@ -54,7 +54,7 @@ void carry_out(Call& call, Value module, Value style, Value mesh) {
   const bool columns = name == "ColwiseParallel", rows = name == "RowwiseParallel";
   if (!how || !ranks || (!columns && !rows) || (!linear && !table)) return unknown();
   const bool stays_spread = is_off(run, *how, "use_local_output");
-  keep(run, layer, "$ranks", Value::of(ranks));
+  keep(run, layer, values::GroupState::ranks, Value::of(ranks));
   keep(run, layer, values::GroupState::group, mesh);
   const Layout in = layout_of(run, *how, "input_layouts", columns ? Layout::whole : Layout::columns);
   const Layout out = layout_of(run, *how, "output_layouts", columns ? Layout::columns : Layout::whole);
@@ -120,7 +120,7 @@ Value parallelized(Call& call) {
 
 Int ranks_of(Call& call) {
   const Value module = call.run.resolve(call.at(0));
-  const Value ranks = module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), "$ranks") : Value{};
+  const Value ranks = module.is(Kind::instance) ? kept(call.run, *module.as<Instance>(), values::GroupState::ranks) : Value{};
   return ranks ? call.run.to_int(ranks) : nullptr;
 }
 // The tensor with its last dimension as `size` makes it.

@@ -1,6 +1,8 @@
 // Tensors that are spread over a mesh of ranks: shapes are those of the whole, each rank has a part. As PyTorch 2.13 answers.
 #include "libraries/torch/distributed/spread.hpp"
 
+#include "values/kept.hpp"
+
 
 #include <algorithm>
 #include <deque>
@@ -45,7 +47,7 @@ std::optional<bool> is_sharded(Call& call) {
   if (!state || !is_spread(*state)) return std::nullopt;
   const auto& arguments = state->made->arguments;
   const Value mesh = call.run.resolve(arguments[1]);
-  const Value spreads = mesh.is(Kind::instance) ? kept(call.run, *mesh.as<Instance>(), "$spreads") : Value{};
+  const Value spreads = mesh.is(Kind::instance) ? kept(call.run, *mesh.as<Instance>(), values::MeshState::spreads) : Value{};
   if (!spreads.is(Kind::boolean)) return std::nullopt;
   if (call.run.symbols().decide(spreads.condition()) == Answer::no) return false;
   const std::string_view how = only_placement(call.run, arguments[2]);

@@ -2,6 +2,9 @@
 // and in the lower type, with autocast and without. An operator that is not listed may do anything.
 #include "libraries/torch/meaning/autocast.hpp"
 
+#include "libraries/table/columns.hpp"
+#include "values/kept.hpp"
+
 #include <algorithm>
 
 namespace stepzero::libraries {
@@ -88,7 +91,7 @@ const values::Instance* region_for(const Op& op, std::string_view device) {
     if (!manager.is(Kind::instance)) return nullptr;
     const auto* region = manager.as<values::Instance>();
     if (!region->native || !region->native->row || region->native->row->operation != values::Operation::autocast_region) continue;
-    const Value kind = kept(op, *region, "$device_type");
+    const Value kind = kept(op, *region, values::ContextState::device_type);
     if (!kind.is(Kind::string)) return nullptr;
     if (kind.text().substr(0, kind.text().find(':')) == device) return region;
   }
@@ -104,12 +107,12 @@ Dtype under_autocast(const Op& op, Dtype plain) {
   const std::string_view device = device_of(op);
   const values::Instance* region = device.empty() ? nullptr : region_for(op, device);
   if (!region) return Dtype::unknown;
-  if (const Value enabled = kept(op, *region, "$enabled")) {
+  if (const Value enabled = kept(op, *region, values::ContextState::enabled)) {
     const Answer answer = op.s.decide(op.run.truth(enabled));
     if (answer == Answer::unknown) return Dtype::unknown;
     if (answer == Answer::no) return plain;
   }
-  const Value given = kept(op, *region, "$dtype");
+  const Value given = kept(op, *region, values::ContextState::dtype);
   Dtype lowered = device == "cpu" ? Dtype::bfloat16 : Dtype::float16;
   if (given) lowered = given.is(Kind::dtype) ? to_dtype(given) : Dtype::unknown;
   if (lowered != Dtype::bfloat16 && lowered != Dtype::float16) return Dtype::unknown;
@@ -126,5 +129,7 @@ Dtype under_autocast(const Op& op, Dtype plain) {
   }
   return Dtype::unknown;
 }
+
+Column autocast_column() { return column_of("autocast", policies); }
 
 } // namespace stepzero::libraries

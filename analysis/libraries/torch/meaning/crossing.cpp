@@ -1,5 +1,6 @@
 // A column of predictions [N, 1] that meets a row of targets [N]: their difference has N×N elements, and its mean is a loss that
 // PyTorch computes without a word. Such a difference is marked where it is made and told where it becomes a loss.
+#include "libraries/table/columns.hpp"
 #include "libraries/table/op.hpp"
 
 #include <algorithm>
@@ -158,5 +159,7 @@ void watch_crossing(Op& op, Crossing crossing, Value made) {
   }
   }
 }
+
+Column crossing_column() { return column_of("crossing", names); }
 
 } // namespace stepzero::libraries

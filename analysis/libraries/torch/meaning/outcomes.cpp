@@ -1,4 +1,5 @@
 // What a tensor is the outcome of, as far as losses care: scores of a layer, probabilities, their logarithms. And which losses are means.
+#include "libraries/table/columns.hpp"
 #include "libraries/table/op.hpp"
 
 #include <algorithm>
@@ -105,5 +106,7 @@ void watch_outcome(Op& op, Trace trace, Value made) {
   }
   set_state(op.run, made, state);
 }
+
+Column outcome_column() { return column_of("outcome", names); }
 
 } // namespace stepzero::libraries

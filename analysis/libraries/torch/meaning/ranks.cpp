@@ -1,6 +1,8 @@
 #include "libraries/torch/meaning/ranks.hpp"
 
+#include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -10,7 +12,7 @@ namespace {
 
 // What a tensor of unknown rank keeps beside its shape: the tensor that it was made from, how many of its own last dimensions are not that
 // one's, how many more it has, how many it has in any case, whatever that one has, and (where it is said) that both end with the same.
-constexpr std::string_view source_name = "$from", differing_name = "$differing", added_name = "$added", over_name = "$over", last_name = "$last";
+constexpr std::string_view source_name = values::NdimState::from, differing_name = values::NdimState::differing, added_name = values::NdimState::added, over_name = values::NdimState::over, last_name = values::NdimState::last;
 
 struct Named {
   std::string_view name;
@@ -174,6 +176,10 @@ void learn_source(Interpreter& run, Value shape_value, const Shape& learned) {
   settle_rank(run, changed);
   set_state(run, source, changed);
   learn_source(run, before, changed.shape);
+}
+
+std::vector<Column> ndim_columns() {
+  return {column_of("ndim, but for the last", named), column_of_names("same ndim", of_same_rank), column_of_names("ndim of two operands", pairwise), column_of_names("ndim that is kept", reducing), column_of_names("ndim of parts", cutting)};
 }
 
 } // namespace stepzero::libraries

@@ -1,5 +1,7 @@
 #include "libraries/torch/meaning/saved.hpp"
 
+#include "libraries/table/columns.hpp"
+#include "libraries/table/names.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/shape_text.hpp"
 
@@ -15,7 +17,7 @@ using values::Made;
 // What an operator keeps for its backward, as PyTorch 2.13 answers when each of them is written over before it.
 enum class Keeps : std::uint8_t { none, always, if_other };  // if_other: if the other operand requires a gradient
 struct Saved {
-  std::string_view name;  // the last part of the row's path
+  std::string_view name;  // the operator's own; of a layer its class
   Keeps first = Keeps::none, second = Keeps::none;
   bool result = false;
 };
@@ -39,9 +41,7 @@ constexpr Saved saved[] = {
     {"BatchNorm1d", Keeps::if_other}, {"BatchNorm2d", Keeps::if_other},
 };
 const Saved* saved_by(const Row& row) {
-  std::string_view name = last_part(row.path);
-  if (row.variant != values::Variant::plain && name.ends_with('_')) name.remove_suffix(1);
-  const auto* found = std::ranges::find(saved, name, &Saved::name);
+  const auto* found = std::ranges::find(saved, operator_name(row), &Saved::name);
   return found == std::end(saved) ? nullptr : found;
 }
 
@@ -198,5 +198,7 @@ void judge_backward(Call& call) {
   }
   judge_history(call, loss, *state);
 }
+
+Column saved_column() { return column_of("saved", saved); }
 
 } // namespace stepzero::libraries

@@ -1,6 +1,7 @@
 #include "libraries/torch/meaning/sense.hpp"
 
 #include "interpreter/library.hpp"
+#include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
 
 #include <string_view>
@@ -67,5 +68,7 @@ Sense sense_of(const values::Row& row) {
   }
   return Sense::none;
 }
+
+Column sense_column() { return column_of("sense", senses); }
 
 } // namespace stepzero::libraries

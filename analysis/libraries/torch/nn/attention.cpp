@@ -1,6 +1,7 @@
 // Attention: the function, MultiheadAttention and the Transformer layers.
 #include "libraries/torch/nn/attention.hpp"
 #include "values/devices.hpp"
+#include "values/kept.hpp"
 
 #include <array>
 
@@ -237,12 +238,12 @@ void make_stack(Op& op) {
   // The layer given is copied; it is no part itself.
   for (const std::string_view name : {"encoder_layer", "decoder_layer"})
     if (const Value layer = op.kept(name)) {
-      op.keep("$layer", layer);
+      op.keep(values::ModuleState::layer, layer);
       op.keep(name, {});
     }
 }
 Dim width_of(Op& op) {
-  const Value layer = op.kept("$layer");
+  const Value layer = op.kept(values::ModuleState::layer);
   if (!layer) return setting_dim(op, "d_model");
   if (!layer.is(Kind::instance)) return {};
   const values::Slot* slot = layer.as<Instance>()->attributes.find(Name("d_model"));
@@ -251,7 +252,7 @@ Dim width_of(Op& op) {
   return known ? known_dim(op.run, known, layer.object()->born, "d_model") : Dim{};
 }
 Known batch_first_of(Op& op) {
-  const Value layer = op.kept("$layer");
+  const Value layer = op.kept(values::ModuleState::layer);
   if (!layer) return setting_flag(op, "batch_first");
   if (!layer.is(Kind::instance)) return Known::unknown;
   const values::Slot* slot = layer.as<Instance>()->attributes.find(Name("batch_first"));
@@ -262,7 +263,7 @@ Known batch_first_of(Op& op) {
 
 Value encode(Op& op) {
   // A layer of the user's own does what it does.
-  if (const Value layer = op.kept("$layer"); layer && !op.run.is_a(layer, "torch.nn.TransformerEncoderLayer")) return op.unknown();
+  if (const Value layer = op.kept(values::ModuleState::layer); layer && !op.run.is_a(layer, "torch.nn.TransformerEncoderLayer")) return op.unknown();
   op.expect("src");
   if (!sequence_rank(op, "src") || !last_is(op, "src", width_of(op)) || !fits_weights(op, "src")) return op.unknown();
   const TensorState* src = op.tensor("src");
@@ -275,7 +276,7 @@ Value encode(Op& op) {
   return op.result(src->shape);
 }
 Value decode(Op& op, std::string_view target, std::string_view memory) {
-  if (const Value layer = op.kept("$layer"); layer && !op.run.is_a(layer, "torch.nn.TransformerDecoderLayer")) return op.unknown();
+  if (const Value layer = op.kept(values::ModuleState::layer); layer && !op.run.is_a(layer, "torch.nn.TransformerDecoderLayer")) return op.unknown();
   for (const std::string_view name : {target, memory}) {
     op.expect(name);
     if (!sequence_rank(op, name) || !last_is(op, name, width_of(op)) || !fits_weights(op, name)) return op.unknown();

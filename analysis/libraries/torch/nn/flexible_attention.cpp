@@ -2,6 +2,7 @@
 // answers.
 #include "libraries/table/native.hpp"
 #include "libraries/torch/nn/attention.hpp"
+#include "values/kept.hpp"
 
 #include <array>
 #include <tuple>
@@ -75,7 +76,7 @@ bool heads_fit(Op& op, std::size_t from_the_right) {
 bool mask_is_for(Op& op, const Dim& length, const Dim& keys) {
   const Value mask = op.argument("block_mask");
   if (!mask.is(Kind::instance) || !op.run.is_a(mask, "torch.nn.attention.flex_attention.BlockMask")) return true;
-  for (const auto& [name, size, what] : {std::tuple{"$queries", &length, "queries"}, std::tuple{"$keys", &keys, "keys"}}) {
+  for (const auto& [name, size, what] : {std::tuple{values::FunctionState::queries, &length, "queries"}, std::tuple{values::FunctionState::keys, &keys, "keys"}}) {
     const Value made_for = libraries::kept(op.run, *mask.as<Instance>(), name);
     const Int known = made_for ? op.run.to_int(made_for) : nullptr;
     if (!known) continue;
@@ -138,8 +139,8 @@ Value block_mask(Call& call) {
             ? "create_block_mask takes a function of four numbers, and this is a method, whose object counts as one more: \"requires a mask_mod function\". Make it a function inside of the method"
             : "`create_block_mask` takes a function of four numbers (batch, head, query index, key index), and this one takes " + std::to_string(taken->least);
   Instance* made = call.run.make_native("torch.nn.attention.flex_attention.BlockMask", call.place);
-  keep(call.run, *made, "$queries", call.at(3));
-  keep(call.run, *made, "$keys", call.at(4));
+  keep(call.run, *made, values::FunctionState::queries, call.at(3));
+  keep(call.run, *made, values::FunctionState::keys, call.at(4));
   return Value::of(Kind::instance, made);
 }
 

@@ -100,88 +100,121 @@ Value binary_cross_entropy_with_logits(Op& op) {
 }
 
 // Classes: input [C], [N, C] or [N, C, …]; the target lacks the dimension of the classes.
-Value classes(Op& op, bool probabilities) {
-  const TensorState *input = op.expect("input"), *target = op.expect("target");
-  if (!input || !target) return op.unknown();
-  if (!takes_floats(op, "input")) return op.unknown();
-  const Shape &x = input->shape, &y = target->shape;
-  const Dtype dtype = input->dtype;
-  if (!x.rank_known || !y.rank_known) {
-    const bool each_known = y.rank_known && target->dtype == Dtype::int64;
-    return reduced(op, each_known ? y : Shape{}, dtype);
+class ClassTargets {
+public:
+  ClassTargets(Op& call, const TensorState& scores, const TensorState& of_target) : op(call), input(scores), target(of_target), x(scores.shape), y(of_target.shape), axis(scores.shape.dims.size() == 1 ? 0 : 1) {}
+  Value result(bool probabilities);
+
+private:
+  Value of_probabilities();
+  bool is_refused_for_shape();
+  bool is_refused_for_dtype();
+  bool is_refused_for_weight();
+  bool is_refused_for_numbers();
+  bool has_classes_last() const;
+  void warn_if_classes_are_last();
+  bool refuse(ProblemKind kind, std::string text, std::initializer_list<Dim> because = {}) {
+    op.fail(kind, std::move(text), because);
+    return true;
   }
+  std::string scores() const { return op.name("input") + " " + op.words(x); }
+  std::string moved() const { return x.dims.size() == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)"; }
+
+  Op& op;
+  const TensorState &input, &target;
+  const Shape &x, &y;
+  const std::size_t axis;  // of the classes
+  Shape wanted = {};       // of indices of classes
+};
+
+Value ClassTargets::result(bool probabilities) {
+  const Dtype dtype = input.dtype;
+  if (!x.rank_known || !y.rank_known) return reduced(op, y.rank_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
   if (const Value smoothing = setting(op, "label_smoothing"); smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
     return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
-  const std::size_t rank = x.dims.size();
-  if (rank == 0) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
-  if (probabilities && y.dims.size() == rank) {
-    // As many dimensions: not indices of classes, but the probability of each class.
-    if (known_unequal(op, x, y)) {
-      std::string advice;
-      if (rank == 2 && op.value(y.dims[1]) == 1) advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
-      op.fail(ProblemKind::loss_target, called(op) + " compares " + op.name("input") + " " + op.words(x) + " with " + op.name("target") + " " + op.words(y) +
-                                            ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" + advice);
-      // Masks that came with a dimension for their one channel.
-      bool is_mask = rank >= 2 && op.value(y.dims[1]) == 1;
-      for (std::size_t i = 0; is_mask && i < rank; ++i) is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
-      if (is_mask) op.cure_append("target", target->dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
-      return op.unknown();
-    }
-    if (certainly_equal(op, x, y) && target->dtype != Dtype::unknown && !values::is_floating(target->dtype))
-      return op.fail(ProblemKind::dtype, op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) + ": it would hold a probability for each class, but is " +
-                                             code(values::name(target->dtype)));
-    Shape each = x;
-    each.dims.erase(each.dims.begin() + (rank == 1 ? 0 : 1));
-    return reduced(op, each, dtype);
-  }
-  Shape wanted = x;
-  wanted.dims.erase(wanted.dims.begin() + (rank == 1 ? 0 : 1));
-  if (known_unequal(op, wanted, y)) {
-    std::string_view moved;
-    if (rank >= 3 && y.dims.size() == rank - 1) {
-      // The classes stand last: a frequent mistake.
-      bool fits = true;
-      for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
-      if (fits) moved = rank == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)";
-    }
-    op.fail(ProblemKind::loss_target,
-                   called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension " + (rank == 1 ? "0" : "1") + ", so the target would be " +
-                       op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) + (moved.empty() ? "" : ". Its classes seem to be in the last dimension"));
-    if (!moved.empty()) op.cure_append("input", moved, false, "Move the classes to dimension 1: " + std::string(moved.substr(1)));
-    return op.unknown();
-  }
-  // All dimensions but the last agree as they stand: the classes seem to stand last, unless there are as many of them.
-  if (rank >= 3 && y.dims.size() == rank - 1 && x.dims.back().size && y.dims.back().size) {
-    bool fits = true;
-    for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
-    if (fits) {
-      op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
-                   called(op) + " takes the classes of " + op.name("input") + " " + op.words(x) + " in dimension 1, so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
-                       ". Its classes seem to be in the last dimension");
-      if (op.told()) op.cure_append("input", rank == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)", false);
-    }
-  }
-  if (target->dtype != Dtype::unknown && target->dtype != Dtype::int64 && target->dtype != Dtype::uint8) {
-    op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, but " + op.name("target") + " is " + code(values::name(target->dtype)));
-    op.cure_append("target", ".long()", false);
-    return op.unknown();
-  }
+  if (x.dims.empty()) return op.fail(ProblemKind::loss_target, called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
+  wanted = x;
+  wanted.dims.erase(wanted.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+  if (probabilities && y.dims.size() == x.dims.size()) return of_probabilities();
+  if (is_refused_for_shape()) return op.unknown();
+  warn_if_classes_are_last();
+  if (is_refused_for_dtype()) return op.unknown();
   for (std::size_t i = 0; i < y.dims.size(); ++i) op.must_equal(wanted.dims[i], y.dims[i]);
-  if (const TensorState* weight = op.tensor(setting(op, "weight"));
-      weight && weight->shape.rank_known && weight->shape.dims.size() == 1 && op.equal(weight->shape.dims[0], x.dims[rank == 1 ? 0 : 1]) == Answer::no)
-    return op.fail(ProblemKind::loss_target, called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + op.name("input") + " " + op.words(x) + " has " +
-                                                 op.words(x.dims[rank == 1 ? 0 : 1]));
-  const Dim& count = x.dims[rank == 1 ? 0 : 1];
+  if (is_refused_for_weight() || is_refused_for_numbers()) return op.unknown();
+  return reduced(op, better_shape(op, wanted, y), dtype);
+}
+
+// As many dimensions: not indices of classes, but the probability of each class.
+Value ClassTargets::of_probabilities() {
+  const std::size_t rank = x.dims.size();
+  if (known_unequal(op, x, y)) {
+    std::string advice;
+    if (rank == 2 && op.value(y.dims[1]) == 1) advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
+    op.fail(ProblemKind::loss_target, called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) + ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" + advice);
+    // Masks that came with a dimension for their one channel.
+    bool is_mask = rank >= 2 && op.value(y.dims[1]) == 1;
+    for (std::size_t i = 0; is_mask && i < rank; ++i) is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+    if (is_mask) op.cure_append("target", target.dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
+    return op.unknown();
+  }
+  if (certainly_equal(op, x, y) && target.dtype != Dtype::unknown && !values::is_floating(target.dtype))
+    return op.fail(ProblemKind::dtype, op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) + ": it would hold a probability for each class, but is " + code(values::name(target.dtype)));
+  return reduced(op, wanted, input.dtype);
+}
+
+// The classes stand last: a frequent mistake.
+bool ClassTargets::has_classes_last() const {
+  if (x.dims.size() < 3 || y.dims.size() != x.dims.size() - 1) return false;
+  bool fits = true;
+  for (std::size_t i = 0; i < y.dims.size(); ++i) fits = fits && op.equal(x.dims[i], y.dims[i]) == Answer::yes;
+  return fits;
+}
+
+bool ClassTargets::is_refused_for_shape() {
+  if (!known_unequal(op, wanted, y)) return false;
+  const bool last = has_classes_last();
+  op.fail(ProblemKind::loss_target, called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) + ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
+                                        (last ? ". Its classes seem to be in the last dimension" : ""));
+  if (last) op.cure_append("input", moved(), false, "Move the classes to dimension 1: " + moved().substr(1));
+  return true;
+}
+
+// All dimensions but the last agree as they stand: the classes seem to stand last, unless there are as many of them.
+void ClassTargets::warn_if_classes_are_last() {
+  if (!has_classes_last() || !x.dims.back().size || !y.dims.back().size) return;
+  op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
+               called(op) + " takes the classes of " + scores() + " in dimension 1, so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) + ". Its classes seem to be in the last dimension");
+  if (op.told()) op.cure_append("input", moved(), false);
+}
+
+bool ClassTargets::is_refused_for_dtype() {
+  if (target.dtype == Dtype::unknown || target.dtype == Dtype::int64 || target.dtype == Dtype::uint8) return false;
+  op.fail(ProblemKind::dtype, called(op) + " takes classes as int64, but " + op.name("target") + " is " + code(values::name(target.dtype)));
+  op.cure_append("target", ".long()", false);
+  return true;
+}
+
+bool ClassTargets::is_refused_for_weight() {
+  const TensorState* weight = op.tensor(setting(op, "weight"));
+  if (!weight || !weight->shape.rank_known || weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], x.dims[axis]) != Answer::no) return false;
+  return refuse(ProblemKind::loss_target, called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() + " has " + op.words(x.dims[axis]));
+}
+
+bool ClassTargets::is_refused_for_numbers() {
+  const Dim& count = x.dims[axis];
   const Value ignored = setting(op, "ignore_index");
   const auto except = ignored.is(Kind::integer) ? op.s.value(ignored.integer()) : std::nullopt;
-  if (const Int beyond = count.size && except ? number_outside(op, op.argument("target"), op.s.constant(0), count.size, except) : nullptr)
-    return op.fail(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + op.name("input") + " " + op.words(x) + " has scores for " +
-                                           op.words(count) + ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))), {count});
-  if (count.size && except && refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
-        return op.name("target") + " may hold numbers up to " + greatest + ", and " + op.name("input") + " " + op.words(x) + " has scores for " + op.words(count) + " classes";
-      }))
-    return op.unknown();
-  return reduced(op, better_shape(op, wanted, y), dtype);
+  if (!count.size || !except) return false;
+  const auto classes = [&] { return scores() + " has scores for " + op.words(count); };
+  if (const Int beyond = number_outside(op, op.argument("target"), op.s.constant(0), count.size, except))
+    return refuse(ProblemKind::index, op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + classes() + ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))), {count});
+  return refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) { return op.name("target") + " may hold numbers up to " + greatest + ", and " + classes() + " classes"; });
+}
+
+Value classes(Op& op, bool probabilities) {
+  const TensorState *input = op.expect("input"), *target = op.expect("target");
+  if (!input || !target || !takes_floats(op, "input")) return op.unknown();
+  return ClassTargets(op, *input, *target).result(probabilities);
 }
 Value cross_entropy(Op& op) { return classes(op, true); }
 Value negative_likelihood(Op& op) { return classes(op, false); }

@@ -40,4 +40,8 @@ Value within_compiled(Call& call);
 // ParameterList and ParameterDict.
 std::vector<Row> parameter_container_rows();
 
+// Paths of attributes that modules, and that some layers of torch.nn have besides.
+std::span<const std::string_view> other_names_of_modules();
+std::span<const std::string_view> names_of_layers();
+
 } // namespace stepzero::libraries

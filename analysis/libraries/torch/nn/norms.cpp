@@ -122,7 +122,7 @@ template <Value (*forward)(Op&)> Value lazy(Op& op) {
   }
   return forward(op);
 }
-void remembers(Op& op) { op.keep("$has_buffers", op.run.heap().boolean(true)); }
+void remembers(Op& op) { op.keep(values::ModuleState::has_buffers, op.run.heap().boolean(true)); }
 
 // weight, bias and running statistics of a function: as many values as there are channels.
 Value functional(Op& op) {

@@ -31,7 +31,7 @@ void lose_dtypes_of(Interpreter& run, Value value, std::unordered_set<const valu
 void lose_trained(Interpreter& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   auto& module = *value.as<Instance>();
-  if (handed && module.cls && !module.attributes.find(Name("$in_hands"))) run.heap().set(run.heap().slot_of(module.attributes, Name("$in_hands")), run.heap().boolean(true));
+  if (handed && module.cls && !module.attributes.find(Name(values::ModuleState::in_hands))) run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::in_hands)), run.heap().boolean(true));
   for (const auto& [name, slot] : module.attributes.entries()) {
     const Value tensor = module.cls && !handed ? Value{} : run.resolve(slot->value);
     if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role != TensorRole::parameter || tensor.as<Tensor>()->now()->requires_grad != Known::yes) continue;

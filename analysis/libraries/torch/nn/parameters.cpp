@@ -195,8 +195,8 @@ void convert(Interpreter& run, Value value, Conversion& wanted, std::unordered_s
     if (!module.cls && wanted.changes_device) adopt_tensors(run, module);
     const auto entries = module.attributes.entries();
     for (const auto& [name, slot] : entries)
-      if (slot->value && name.text() != "$layer" && name.text() != values::OptimizerState::of) convert(run, slot->value, wanted, seen, certain, depth + 1);
-    if (const values::Slot* layer = module.attributes.find(Name("$layer")); layer && layer->value) convert(run, layer->value, wanted, seen, false, depth + 1);
+      if (slot->value && name.text() != values::ModuleState::layer && name.text() != values::OptimizerState::of) convert(run, slot->value, wanted, seen, certain, depth + 1);
+    if (const values::Slot* layer = module.attributes.find(Name(values::ModuleState::layer)); layer && layer->value) convert(run, layer->value, wanted, seen, false, depth + 1);
     return;
   }
   case Kind::tensor: {
@@ -247,7 +247,7 @@ template <bool copies> Value to(Call& call) {
   wanted.copies = copies;
   const auto is_device = [](Value side) { return side.is(Kind::device) || side.is(Kind::string); };
   // Where memory is counted, and nothing is told of mistakes, it is taken for what it nearly always is.
-  const bool counted = call.run.record().conditions.contains("$counted");
+  const bool counted = call.run.record().conditions.contains(values::RecordCondition::counted);
   const auto look = [&](Value value) {
     value = call.run.resolve(value);
     switch (value.kind) {

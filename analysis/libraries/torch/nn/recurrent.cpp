@@ -29,7 +29,7 @@ Value pack(Interpreter& run, values::Place place, Value data, Int batch, Value s
   sizes.requires_grad = Known::no;
   put(run, *made, "batch_sizes", run.heap().tensor(sizes, place));
   if (batch) put(run, *made, values::LoaderState::batch, Value::of(batch));
-  if (source) put(run, *made, "$lengths", source);
+  if (source) put(run, *made, values::ModuleState::lengths, source);
   return Value::of(Kind::instance, made);
 }
 
@@ -137,7 +137,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
   Value output = op.result(out, dtype);
   if (packed) {
     const Value batch = of_instance(op.run, given, values::LoaderState::batch);
-    output = pack(op.run, op.call.place, output, batch.is(Kind::integer) ? batch.integer() : nullptr, of_instance(op.run, given, "$lengths"));
+    output = pack(op.run, op.call.place, output, batch.is(Kind::integer) ? batch.integer() : nullptr, of_instance(op.run, given, values::ModuleState::lengths));
   }
   const Value h = op.result(hidden, dtype);
   if constexpr (is_lstm) return op.tuple({output, op.tuple({h, op.result(cell, dtype)})});

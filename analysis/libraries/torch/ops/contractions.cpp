@@ -184,142 +184,187 @@ std::optional<Term> read_term(std::string_view text) {
   }
   return term;
 }
-Value einsum(Op& op) {
-  const auto equation = op.text("equation");
-  std::vector<Value> operands = op.call.rest;
-  if (operands.size() == 1)
-    if (const Value only = op.run.resolve(operands[0]); only.is(Kind::list) || only.is(Kind::tuple)) {
-      const auto items = op.run.elements(only, op.call.place);
-      if (!items) return op.unknown();
-      operands = *items;
-    }
-  if (!equation) return op.unknown();
-  std::string text(*equation);
-  std::erase(text, ' ');
-  const auto arrow = text.find("->");
-  std::vector<Term> terms;
-  std::string_view left = std::string_view(text).substr(0, arrow);
-  while (true) {
-    const auto comma = left.find(',');
-    const auto term = read_term(left.substr(0, comma));
-    if (!term) return op.fail(ProblemKind::product, "`einsum` cannot read '" + std::string(*equation) + "'");
-    terms.push_back(*term);
-    if (comma == std::string_view::npos) break;
-    left = left.substr(comma + 1);
+// One call of einsum: the equation is read, each operand is held against its letters, and the result has the sizes of its own.
+class Einsum {
+public:
+  explicit Einsum(Op& call) : op(call), operands(call.call.rest) {}
+  Value result();
+
+private:
+  bool unpack_operands();
+  bool read_operands();
+  bool read_result();
+  bool meet_operand(std::size_t i);
+  bool meet_letters(std::size_t i, const Shape& shape);
+  bool meet_ellipsis(const Term& term, const Shape& shape);
+  bool meet(char letter, const Dim& dim, std::size_t operand);
+  Shape learned(std::size_t i, const TensorState& state);
+  bool put(const std::string& letters);
+  bool refuse(const std::string& message, std::initializer_list<Dim> about = {}) {
+    op.fail(ProblemKind::product, message, about);
+    return false;
   }
-  if (terms.size() != operands.size())
-    return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' is about " + count_of(terms.size(), "operand") + ", and einsum is given " +
-                                             std::to_string(operands.size()));
+  std::string quoted() const { return "'" + equation + "'"; }
 
   struct Met {
     Dim dim;
     std::size_t operand;
   };
-  std::map<char, Met> sizes;
-  std::map<char, int> times;
+
+  Op& op;
+  std::vector<Value> operands;
+  std::string equation = {}, text = {};  // as it is written, and without blanks
+  std::vector<Term> terms = {};
+  Term out = {};
+  std::map<char, Met> sizes = {};
+  std::map<char, int> times = {};
   Shape ellipsis{true, {}};
   bool any_ellipsis = false;
   Dtype dtype = Dtype::unknown;
-  // False after refusing: the letter already stands for another size.
-  const auto meet = [&](char letter, const Dim& dim, std::size_t operand) {
-    auto [it, inserted] = sizes.try_emplace(letter, Met{dim, operand});
-    if (inserted || !dim.size) return true;
-    Dim& known = it->second.dim;
-    if (!known.size || (is_one(op, known) && it->second.operand != operand)) {
-      it->second = {dim, operand};
-      return true;
-    }
-    if (is_one(op, dim) && it->second.operand != operand) return true;
-    if (op.equal(known, dim) == Answer::no &&
-        (it->second.operand == operand || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
-      const auto described = [&](std::size_t i, const Dim& size) {
-        const TensorState* state = op.tensor(operands[i]);
-        return "operand " + std::to_string(i) + " is " + (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
-      };
-      (void)op.fail(ProblemKind::product, "In '" + std::string(*equation) + "' the sizes of '" + letter + "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim),
-                    {known, dim});
-      return false;
-    }
-    known = op.better(known, dim);
-    return true;
-  };
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    const Term& term = terms[i];
-    for (const std::string& part : {term.before, term.after})
-      for (const char c : part) ++times[c];
-    const TensorState* state = require_tensor(op.run, operands[i]);
-    if (!state) {
-      any_ellipsis = any_ellipsis || term.ellipsis;
-      if (term.ellipsis) ellipsis = {};
-      dtype = Dtype::unknown;
-      continue;
-    }
-    dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
-    Shape shape = state->shape;
-    if (shape.dims.size() > term.letters() ? !term.ellipsis : shape.rank_known && shape.dims.size() < term.letters())
-      return op.fail(ProblemKind::product, "'" + std::string(*equation) + "' names " + count_of(term.letters(), "dimension") + " of operand " +
-                                               std::to_string(i) + ", which is " + op.words(shape));
-    if (!shape.rank_known && !term.ellipsis) {
-      // It has as many dimensions as the equation has letters for it.
-      Shape whole{true, std::vector<Dim>(term.letters())};
-      std::copy(shape.dims.begin(), shape.dims.end(), whole.dims.end() - static_cast<std::ptrdiff_t>(shape.dims.size()));
-      if (!op.run.guarded()) {
-        TensorState learned = *state;
-        learned.shape = whole;
-        learned.shape_value = {};
-        set_state(op.run, operands[i], learned);
-      }
-      shape = whole;
-    }
-    for (std::size_t k = 0; k < term.before.size(); ++k)
-      if (!meet(term.before[k], dim_at(shape, k), i)) return op.unknown();
-    for (std::size_t k = 0; k < term.after.size(); ++k)
-      if (!meet(term.after[term.after.size() - 1 - k], from_right(shape, k), i)) return op.unknown();
-    if (term.ellipsis) {
-      any_ellipsis = true;
-      if (!shape.rank_known || !ellipsis.rank_known) {
-        ellipsis = {};
-      } else {
-        Shape rest{true,
-                   {shape.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()),
-                    shape.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
-        const auto both = op.broadcast(ellipsis, rest);
-        if (!both) return op.unknown();
-        ellipsis = *both;
-      }
-    }
-  }
-  Term out;
-  if (arrow == std::string::npos) {
-    out.ellipsis = any_ellipsis;
-    for (const auto& [letter, count] : times)
-      if (count == 1) out.after += letter;
-    if (!out.ellipsis) std::swap(out.before, out.after);
-  } else {
-    const auto term = read_term(std::string_view(text).substr(arrow + 2));
-    if (!term) return op.fail(ProblemKind::product, "`einsum` cannot read '" + std::string(*equation) + "'");
-    out = *term;
-  }
   Shape shape{true, {}};
-  std::map<char, int> seen;
-  const auto put = [&](const std::string& letters) {
-    for (const char c : letters) {
-      if (!times.contains(c) || ++seen[c] > 1) {
-        op.fail(ProblemKind::product, std::string("'") + std::string(*equation) + "' puts '" + c +
-                                          (times.contains(c) ? "' into the result twice" : "' into the result, which no operand has"));
-        return;
-      }
-      const auto it = sizes.find(c);
-      shape.dims.push_back(it == sizes.end() ? Dim{} : it->second.dim);
-    }
-  };
-  put(out.before);
-  if (op.failed()) return op.unknown();
+  std::map<char, int> seen = {};  // in the result
+};
+
+Value Einsum::result() {
+  if (!unpack_operands()) return op.unknown();
+  const auto given = op.text("equation");
+  if (!given) return op.unknown();
+  text = equation = *given;
+  std::erase(text, ' ');
+  if (!read_operands()) return op.unknown();
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (!meet_operand(i)) return op.unknown();
+  if (!read_result() || !put(out.before)) return op.unknown();
   if (out.ellipsis && !ellipsis.rank_known) shape = {};
   else if (out.ellipsis) shape.dims.insert(shape.dims.end(), ellipsis.dims.begin(), ellipsis.dims.end());
-  put(out.after);
-  return op.failed() ? op.unknown() : op.result(shape, dtype);
+  return put(out.after) ? op.result(shape, dtype) : op.unknown();
 }
+
+// They may be given as one list, too.
+bool Einsum::unpack_operands() {
+  if (operands.size() != 1) return true;
+  const Value only = op.run.resolve(operands[0]);
+  if (!only.is(Kind::list) && !only.is(Kind::tuple)) return true;
+  const auto items = op.run.elements(only, op.call.place);
+  if (items) operands = *items;
+  return items.has_value();
+}
+
+bool Einsum::read_operands() {
+  std::string_view left = std::string_view(text).substr(0, text.find("->"));
+  while (true) {
+    const auto comma = left.find(',');
+    const auto term = read_term(left.substr(0, comma));
+    if (!term) return refuse("`einsum` cannot read " + quoted());
+    terms.push_back(*term);
+    if (comma == std::string_view::npos) break;
+    left = left.substr(comma + 1);
+  }
+  if (terms.size() == operands.size()) return true;
+  return refuse(quoted() + " is about " + count_of(terms.size(), "operand") + ", and einsum is given " + std::to_string(operands.size()));
+}
+
+// Without an arrow the result has the letters that stand once, in alphabetical order, behind the ellipsis.
+bool Einsum::read_result() {
+  if (const auto arrow = text.find("->"); arrow != std::string::npos) {
+    const auto term = read_term(std::string_view(text).substr(arrow + 2));
+    if (!term) return refuse("`einsum` cannot read " + quoted());
+    out = *term;
+    return true;
+  }
+  out.ellipsis = any_ellipsis;
+  for (const auto& [letter, count] : times)
+    if (count == 1) out.after += letter;
+  if (!out.ellipsis) std::swap(out.before, out.after);
+  return true;
+}
+
+bool Einsum::meet_operand(std::size_t i) {
+  const Term& term = terms[i];
+  for (const std::string& part : {term.before, term.after})
+    for (const char letter : part) ++times[letter];
+  const TensorState* state = require_tensor(op.run, operands[i]);
+  if (!state) {
+    any_ellipsis = any_ellipsis || term.ellipsis;
+    if (term.ellipsis) ellipsis = {};
+    dtype = Dtype::unknown;
+    return true;
+  }
+  dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
+  const std::size_t count = state->shape.dims.size();
+  if (count > term.letters() ? !term.ellipsis : state->shape.rank_known && count < term.letters())
+    return refuse(quoted() + " names " + count_of(term.letters(), "dimension") + " of operand " + std::to_string(i) + ", which is " + op.words(state->shape));
+  const Shape known = !state->shape.rank_known && !term.ellipsis ? learned(i, *state) : state->shape;
+  return meet_letters(i, known) && (!term.ellipsis || meet_ellipsis(term, known));
+}
+
+// It has as many dimensions as the equation has letters for it.
+Shape Einsum::learned(std::size_t i, const TensorState& state) {
+  Shape whole{true, std::vector<Dim>(terms[i].letters())};
+  std::copy(state.shape.dims.begin(), state.shape.dims.end(), whole.dims.end() - static_cast<std::ptrdiff_t>(state.shape.dims.size()));
+  if (!op.run.guarded()) {
+    TensorState sure = state;
+    sure.shape = whole;
+    sure.shape_value = {};
+    set_state(op.run, operands[i], sure);
+  }
+  return whole;
+}
+
+bool Einsum::meet_letters(std::size_t i, const Shape& known) {
+  const Term& term = terms[i];
+  for (std::size_t k = 0; k < term.before.size(); ++k)
+    if (!meet(term.before[k], dim_at(known, k), i)) return false;
+  for (std::size_t k = 0; k < term.after.size(); ++k)
+    if (!meet(term.after[term.after.size() - 1 - k], from_right(known, k), i)) return false;
+  return true;
+}
+
+bool Einsum::meet_ellipsis(const Term& term, const Shape& known) {
+  any_ellipsis = true;
+  if (!known.rank_known || !ellipsis.rank_known) {
+    ellipsis = {};
+    return true;
+  }
+  const Shape rest{true, {known.dims.begin() + static_cast<std::ptrdiff_t>(term.before.size()), known.dims.end() - static_cast<std::ptrdiff_t>(term.after.size())}};
+  const auto both = op.broadcast(ellipsis, rest);
+  if (both) ellipsis = *both;
+  return both.has_value();
+}
+
+// False after refusing: the letter already stands for another size.
+bool Einsum::meet(char letter, const Dim& dim, std::size_t operand) {
+  auto [it, inserted] = sizes.try_emplace(letter, Met{dim, operand});
+  if (inserted || !dim.size) return true;
+  Dim& known = it->second.dim;
+  const bool of_same = it->second.operand == operand;
+  if (!known.size || (is_one(op, known) && !of_same)) {
+    it->second = {dim, operand};
+    return true;
+  }
+  if (is_one(op, dim) && !of_same) return true;
+  if (op.equal(known, dim) == Answer::no && (of_same || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
+    const auto described = [&](std::size_t i, const Dim& size) {
+      const TensorState* state = op.tensor(operands[i]);
+      return "operand " + std::to_string(i) + " is " + (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
+    };
+    return refuse("In " + quoted() + " the sizes of '" + letter + "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim), {known, dim});
+  }
+  known = op.better(known, dim);
+  return true;
+}
+
+bool Einsum::put(const std::string& letters) {
+  for (const char letter : letters) {
+    const bool is_known = times.contains(letter);
+    if (!is_known || ++seen[letter] > 1) return refuse(quoted() + " puts '" + letter + (is_known ? "' into the result twice" : "' into the result, which no operand has"));
+    const auto it = sizes.find(letter);
+    shape.dims.push_back(it == sizes.end() ? Dim{} : it->second.dim);
+  }
+  return true;
+}
+
+Value einsum(Op& op) { return Einsum(op).result(); }
 
 constexpr Operator operators[] = {
     {"einsum", "equation, *operands", "torch torch.functional.einsum", einsum, Type::own},

@@ -1,6 +1,7 @@
 // Operators that make tensors: from sizes, from numbers, like another tensor, at random.
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/generators.hpp"
+#include "libraries/torch/ops/nested_data.hpp"
 #include "libraries/torch/ops/operators.hpp"
 #include "values/devices.hpp"
 #include "values/numbers.hpp"
@@ -59,18 +60,6 @@ Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random =
 Value floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype()); }
 Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype(), true); }
 
-// The dtype that a Python number or a tensor gives.
-Dtype dtype_of(Op& op, Value value) {
-  value = op.run.resolve(value);
-  if (const TensorState* state = op.tensor(value)) return state->dtype;
-  switch (value.kind) {
-  case Kind::boolean: return Dtype::boolean;
-  case Kind::integer: return Dtype::int64;
-  case Kind::real: return op.run.default_dtype();
-  case Kind::unknown: return value.as<values::Unknown>()->is_real ? op.run.default_dtype() : Dtype::unknown;
-  default: return Dtype::unknown;
-  }
-}
 Value full(Op& op) {
   const Value made_value = made(op, shape_asked(op, "size"), dtype_of(op, op.argument("fill_value")));
   TensorState state = *op.tensor(made_value);
@@ -100,12 +89,6 @@ Value eye(Op& op) {
 
 // ---------------------------------------------------------------- sequences of numbers
 
-// As many as fit between the ends: rounded up.
-Int steps_between(Op& op, Int start, Int end, std::int64_t step) {
-  auto& s = op.s;
-  const Int length = step > 0 ? s.sub(end, start) : s.sub(start, end), by = s.constant(std::abs(step));
-  return std::abs(step) == 1 ? length : s.floordiv(s.add(length, s.sub(by, s.constant(1))), by);
-}
 Value arange(Op& op) {
   const bool only_end = !op.argument("end");
   const Value start = only_end ? op.run.heap().integer(0) : op.argument("start"), end = only_end ? op.argument("start") : op.argument("end");
@@ -206,116 +189,6 @@ Value window(Op& op) { return made(op, Shape{true, {op.made(op.size("window_leng
 
 // ---------------------------------------------------------------- data
 
-// Nested lists have the shape of their nesting. Where not all of it is known, nullopt.
-struct Nested {
-  Dtype dtype = Dtype::unknown;
-  bool shape_known = true, dtype_known = true, ragged = false;
-  bool deeper = false;  // some items may be lists or arrays themselves: the sizes are those of the first dimensions,
-  bool flat = false;    // but for others that are numbers
-  bool arrays = false;  // tensors or arrays are among them
-  std::vector<Int> sizes;
-};
-void look_into(Op& op, Value data, Nested& found, std::size_t depth, int& budget) {
-  data = op.run.resolve(data);
-  if (--budget < 0 || depth > 16) {
-    found.shape_known = found.dtype_known = false;
-    return;
-  }
-  const auto at_end = [&](Dtype dtype) {
-    if (dtype == Dtype::unknown) found.dtype_known = false;
-    else found.dtype = found.dtype == Dtype::unknown ? dtype : promote(found.dtype, dtype);
-  };
-  // Rows side by side have one length: what is not known of one of them is not known of all.
-  const auto at_depth = [&](Int size) {
-    if (found.sizes.size() == depth) return found.sizes.push_back(size);
-    const Int other = found.sizes[depth];
-    const Answer same = size && other ? op.s.compare(symbolic::Compare::eq, other, size) : Answer::unknown;
-    if (same == Answer::no) found.ragged = true;
-    else if (same == Answer::unknown) found.sizes[depth] = nullptr;
-  };
-  if (data.is(Kind::list) || data.is(Kind::tuple)) {
-    const auto items = op.run.elements(data, op.call.place);
-    if (!items) {
-      // So many, of which one stands for all.
-      const auto* list = data.is(Kind::list) ? values::Heap::list_state(data) : nullptr;
-      at_depth(list ? list->length : nullptr);
-      look_into(op, op.run.element(data, op.call.place), found, depth + 1, budget);
-      return;
-    }
-    at_depth(op.s.constant(static_cast<std::int64_t>(items->size())));
-    for (std::size_t i = 0; i < items->size(); ++i) {
-      // Long data: one row stands for the others.
-      if (i >= 64 && budget < 2000) break;
-      look_into(op, (*items)[i], found, depth + 1, budget);
-    }
-    return;
-  }
-  if (data.is(Kind::choice) && depth > 0) {
-    // Either number: they stand in one place.
-    const auto number = [&](Value side) {
-      side = op.run.resolve(side);
-      return values::is_number(side) ? side : Value{};
-    };
-    if (const Value yes = number(data.as<values::Choice>()->yes), no = number(data.as<values::Choice>()->no); yes && no) {
-      look_into(op, yes, found, depth, budget);
-      return look_into(op, no, found, depth, budget);
-    }
-  }
-  if (data.is(Kind::unknown) && !op.tensor(data)) {
-    // An observation of a game stands in a list as a number does: only what is known to be one is.
-    const auto* item = data.as<values::Unknown>();
-    const bool number = item->is_number || item->is_real;
-    (number ? found.flat : found.deeper) = true;
-    if (depth == 0 && !item->is_number) found.shape_known = false;
-    at_end(item->is_real ? op.run.default_dtype() : Dtype::unknown);
-    return;
-  }
-  if (const TensorState* state = array_state(op.run, data)) {
-    at_end(state->dtype);
-    found.arrays = true;
-    for (const Dim& dim : state->shape.dims) {
-      if (found.sizes.size() == depth) found.sizes.push_back(dim.size);
-      else if (op.equal(op.dim(found.sizes[depth]), dim) != Answer::yes) found.shape_known = false;
-      ++depth;
-    }
-    return;
-  }
-  if (const TensorState* state = op.tensor(data)) {
-    at_end(state->dtype);
-    found.arrays = true;
-    if (!state->shape.rank_known || (depth > 0 && !state->shape.dims.empty())) found.shape_known = false;
-    else if (depth == 0)
-      for (const Dim& dim : state->shape.dims) found.sizes.push_back(dim.size);
-    return;
-  }
-  if (data.is(Kind::range) && depth == found.sizes.size()) {
-    const auto* range = data.as<values::Range>();
-    const auto step = op.s.value(range->step);
-    found.sizes.push_back(step && *step != 0 ? steps_between(op, range->start, range->stop, *step) : nullptr);
-    at_end(Dtype::int64);
-    return;
-  }
-  at_end(dtype_of(op, data));
-  found.flat = true;
-  if (!data.is(Kind::integer) && !data.is(Kind::real) && !data.is(Kind::boolean)) found.shape_known = false;
-}
-} // namespace
-
-std::optional<NestedData> nested_data(Op& op, Value data) {
-  Nested nested;
-  int budget = 4000;
-  look_into(op, data, nested, 0, budget);
-  if (!nested.shape_known || (nested.deeper && !nested.flat) || nested.ragged) return std::nullopt;
-  NestedData found;
-  found.shape.rank_known = true;
-  for (const Int size : nested.sizes) found.shape.dims.push_back(size ? op.made(size) : Dim{});
-  found.dtype = nested.dtype_known ? nested.dtype : Dtype::unknown;
-  found.of_numbers = !nested.arrays;
-  return found;
-}
-
-namespace {
-
 // Of a list of tensors each becomes one number.
 bool holds_numbers(Op& op, Value data) {
   data = op.run.resolve(data);
@@ -334,9 +207,7 @@ bool holds_numbers(Op& op, Value data) {
 
 Value tensor_of(Op& op, Value data, Dtype otherwise) {
   if (!holds_numbers(op, data)) return op.unknown();
-  Nested nested;
-  int budget = 4000;
-  look_into(op, data, nested, 0, budget);
+  const NestedLists nested = nesting_of(op, data);
   if (nested.ragged && nested.shape_known) {
     std::string what = std::string(op.title()) + " is given nested lists of different lengths";
     return op.fail(ProblemKind::argument, std::move(what));

@@ -6,6 +6,7 @@
 #include "libraries/torch/ops/views.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace stepzero::libraries {
 
@@ -214,198 +215,270 @@ std::size_t consumed(const Part& part) {
   }
 }
 
+bool selects(const Part& part) { return part.what == Part::What::indices || part.what == Part::What::mask || part.what == Part::What::flag; }
+
 // The shape of from[parts]. Nullopt if it is not known or, after fail(), impossible.
-std::optional<Shape> indexed(Op& op, const Shape& from, std::vector<Part> parts) {
+class Indexing {
+public:
+  Indexing(Op& call, const Shape& shape, std::span<const Part> all) : op(call), from(shape), parts(all), name(call.name("input")) {}
+  std::optional<Shape> result();
+
+private:
   using What = Part::What;
-  std::size_t ellipsis = parts.size(), taken = 0, taken_behind = 0;
+  bool count_parts();
+  bool is_told_alike_by_versions() const;
+  std::optional<Shape> of_unknown_ndim();
+  bool are_apart_behind_ellipsis() const;
+  bool walk();
+  bool take(const Part& part);
+  void take_ellipsis();
+  bool take_integer(const Part& part);
+  bool take_slice(const Part& part);
+  bool take_indices(const Part& part);
+  bool take_mask(const Part& part);
+  bool select(const Shape& by);
+  bool are_numbers_inside();
+  bool is_anything_selected() const;
+  void refuse_index(const std::string& index, std::size_t axis, const Dim& dim);
+  Shape with_selected();
+
+  struct Indexed {
+    const Part* part;
+    std::size_t axis;
+  };
+
+  Op& op;
+  const Shape& from;
+  std::span<const Part> parts;
+  const std::string name;
+  std::size_t ellipsis = 0, taken = 0, taken_behind = 0;  // the place of the ellipsis; dimensions that all parts take, and those behind it
+  Shape out = {};
+  std::size_t at = 0;                  // the dimension that comes next
+  std::optional<Shape> selected = {};  // by all indices together
+  std::size_t selected_at = 0;         // in `out`
+  bool adjacent = true, between = false;
+  std::vector<Indexed> lists = {};    // of numbers
+  std::vector<Indexed> indices = {};  // tensors
+};
+
+std::optional<Shape> Indexing::result() {
+  if (!count_parts() || !is_told_alike_by_versions()) return std::nullopt;
+  if (from.rank_known && taken > from.dims.size()) {
+    op.fail(ProblemKind::index, name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") + ", but is indexed in " + std::to_string(taken));
+    return std::nullopt;
+  }
+  out.rank_known = from.rank_known;
+  if (!from.rank_known) return of_unknown_ndim();
+  if (!walk() || !are_numbers_inside()) return std::nullopt;
+  return with_selected();
+}
+
+// False where there are several of `...`: PyTorch takes further ones for `:` in some versions and refuses them in others.
+bool Indexing::count_parts() {
+  ellipsis = parts.size();
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].what == What::ellipsis) {
-      if (ellipsis != parts.size()) {
-        // PyTorch takes further ones for `:` in some versions and refuses them in others.
-        return std::nullopt;
-      }
+      if (ellipsis != parts.size()) return false;
       ellipsis = i;
     }
     taken += consumed(parts[i]);
     if (ellipsis != parts.size()) taken_behind += consumed(parts[i]);
   }
-  // PyTorch lets a mask of several dimensions move on by one only for what stands behind it.
+  return true;
+}
+
+// PyTorch lets a mask of several dimensions move on by one only for what stands behind it.
+bool Indexing::is_told_alike_by_versions() const {
   bool behind_mask = false;
   for (const Part& part : parts) {
     const bool moves = part.what == What::integer || part.what == What::fresh || (part.what == What::slice && !is_whole(op, part));
-    if (behind_mask && moves) return std::nullopt;
+    if (behind_mask && moves) return false;
     behind_mask = behind_mask || (part.what == What::mask && part.shape.dims.size() > 1);
   }
-  const std::string name = op.name("input");
-  if (from.rank_known && taken > from.dims.size()) {
-    op.fail(ProblemKind::index, name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") + ", but is indexed in " +
-                                    std::to_string(taken));
-    return std::nullopt;
-  }
-  // Of a tensor whose rank is not known, only what stands last can be followed.
-  Shape out{from.rank_known, {}};
-  std::size_t at = 0;
-  const std::size_t rank = from.dims.size();
-  if (!from.rank_known) {
-    bool selects_before = false;
-    if (ellipsis == parts.size()) {
-      if (rank <= taken) return Shape{};
-      out.dims.assign(from.dims.begin() + static_cast<std::ptrdiff_t>(taken), from.dims.end());
-      return out;
-    }
-    for (std::size_t i = 0; i < ellipsis; ++i)
-      if (parts[i].what == What::indices || parts[i].what == What::mask || parts[i].what == What::flag) selects_before = true;
-    Shape padded = from;
-    if (padded.dims.size() < taken_behind) padded.dims.insert(padded.dims.begin(), taken_behind - padded.dims.size(), Dim{});
-    // With indices on both sides what they select goes to the front.
-    bool selects_behind = false;
-    for (std::size_t i = ellipsis + 1; i < parts.size(); ++i) selects_behind = selects_behind || parts[i].what == What::indices || parts[i].what == What::mask || parts[i].what == What::flag;
-    if (selects_before && selects_behind) return std::nullopt;
-    const std::size_t kept = padded.dims.size() - taken_behind;
-    const std::size_t before = taken - taken_behind;
-    // Dimensions that the parts in front of the ellipsis took may be among those that are known.
-    const std::size_t lost = std::min(kept, before);
-    Shape rest{true, {padded.dims.begin() + static_cast<std::ptrdiff_t>(kept), padded.dims.end()}};
-    const auto tail = indexed(op, rest, {parts.begin() + static_cast<std::ptrdiff_t>(ellipsis) + 1, parts.end()});
-    if (!tail) return std::nullopt;
-    out.dims.assign(padded.dims.begin() + static_cast<std::ptrdiff_t>(lost), padded.dims.begin() + static_cast<std::ptrdiff_t>(kept));
-    // Indices that do not stand together put their dimensions in front of all.
-    bool apart = false, seen = false, gap = false;
-    for (std::size_t i = ellipsis + 1; i < parts.size(); ++i) {
-      const bool selects = parts[i].what == What::indices || parts[i].what == What::mask || parts[i].what == What::flag;
-      if (selects && seen && gap) apart = true;
-      if (selects) {
-        seen = true;
-        gap = false;
-      } else if (parts[i].what != What::integer) {
-        gap = true;
-      }
-    }
-    if (apart) return std::nullopt;
-    out.dims.insert(out.dims.end(), tail->dims.begin(), tail->dims.end());
+  return true;
+}
+
+// Only what stands last can be followed.
+std::optional<Shape> Indexing::of_unknown_ndim() {
+  if (ellipsis == parts.size()) {
+    if (from.dims.size() <= taken) return Shape{};
+    out.dims.assign(from.dims.begin() + static_cast<std::ptrdiff_t>(taken), from.dims.end());
     return out;
   }
-
-  std::optional<Shape> selected;            // by all indices together
-  std::size_t selected_at = 0;              // in `out`
-  bool adjacent = true, between = false;
-  std::vector<std::pair<const Part*, std::size_t>> lists;  // of numbers, and what they index
-  std::vector<std::pair<const Part*, std::size_t>> indices;  // tensors
-  const auto select = [&](const Shape& by) {
-    if (!selected) {
-      selected = by;
-      selected_at = out.dims.size();
-    } else {
-      if (between) adjacent = false;
-      bool impossible = false;
-      const auto both = broadcast(op.run, *selected, by, &impossible);
-      if (impossible) {
-        op.fail(ProblemKind::index, "The indices select together, and their shapes " + op.words(*selected) + " and " + op.words(by) + " do not broadcast");
-        return false;
-      }
-      selected = both ? *both : Shape{};
-    }
-    between = false;
-    return true;
-  };
-  const auto outside = [&](const std::string& index, std::size_t axis, const Dim& d) {
-    const auto size = op.value(d);
-    // What is empty on one way stands for nothing: there is nothing to go through there.
-    if (size == 0 && op.run.assumption()) return;
-    op.fail(ProblemKind::index, "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " +
-                                    (size ? count_of(*size, "element") : op.words(d) + " elements") +
-                                    (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1) : ""), {d});
-  };
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Part& part = parts[i];
-    switch (part.what) {
-    case What::ellipsis: {
-      const std::size_t until = rank - taken_behind;
-      if (until > at && selected) between = true;
-      // Even an ellipsis that stands for nothing is no dimension: indices around it stay together.
-      for (; at < until; ++at) out.dims.push_back(from.dims[at]);
-      break;
-    }
-    case What::fresh:
-      out.dims.push_back(op.dim(1));
-      between = between || selected;
-      break;
-    case What::integer: {
-      const Dim& d = from.dims[at];
-      if (const Value number = as_index(op, part.value); number.is(Kind::integer) && d.size) {
-        const Int index = number.integer();
-        if (op.s.compare(Compare::ge, index, d.size) == Answer::yes || op.s.compare(Compare::lt, index, op.s.negate(d.size)) == Answer::yes) {
-          outside(op.words(op.dim(index)), at, d);
-          return std::nullopt;
-        }
-      }
-      ++at;
-      break;
-    }
-    case What::slice:
-      out.dims.push_back(sliced(op, from.dims[at], *part.value.as<values::SliceObject>(), part.text));
-      if (op.failed()) return std::nullopt;
-      between = between || selected;
-      ++at;
-      break;
-    case What::flag:
-      if (!select(part.shape)) return std::nullopt;
-      break;
-    case What::indices:
-      if (!part.numbers.empty()) lists.push_back({&part, at});
-      else if (op.tensor(part.value)) indices.push_back({&part, at});
-      if (!select(part.shape)) return std::nullopt;
-      ++at;
-      break;
-    case What::mask: {
-      for (std::size_t k = 0; k < part.shape.dims.size(); ++k)
-        if (op.equal(part.shape.dims[k], from.dims[at + k]) == Answer::no) {
-          op.fail(ProblemKind::index, "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " + op.words(part.shape.dims[k]) +
-                                          " would choose among the " + op.words(from.dims[at + k]) + " of dimension " + std::to_string(at + k),
-                  {part.shape.dims[k], from.dims[at + k]});
-          return std::nullopt;
-        }
-      const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty() ? op.dim(part.numbers[0]) : count_of_nonzero(op, part.value, part.text);
-      if (!select({true, {chosen}})) return std::nullopt;
-      at += part.shape.dims.size();
-      break;
-    }
-    }
-  }
-  for (; at < rank; ++at) out.dims.push_back(from.dims[at]);
-  if (!lists.empty() || !indices.empty()) {
-    // PyTorch looks at the numbers only if anything is selected by them.
-    bool some = selected && selected->rank_known;
-    for (const Dim& d : out.dims) some = some && op.equal(d, 0) == Answer::no;
-    for (std::size_t i = 0; some && i < selected->dims.size(); ++i) some = op.equal(selected->dims[i], 0) == Answer::no;
-    for (const auto& [part, axis] : lists) {
-      const auto size = op.value(from.dims[axis]);
-      for (const std::int64_t number : part->numbers)
-        if (some && size && (number >= *size || number < -*size)) {
-          outside(std::to_string(number), axis, from.dims[axis]);
-          return std::nullopt;
-        }
-    }
-    for (const auto& [part, axis] : indices) {
-      const Dim& d = from.dims[axis];
-      const Int beyond = some && d.size ? number_outside(op, part->value, op.s.negate(d.size), d.size) : nullptr;
-      if (!beyond) continue;
-      outside(op.words(op.dim(beyond)), axis, d);
-      return std::nullopt;
-    }
-  }
-  if (selected) {
-    const std::size_t place = adjacent ? selected_at : 0;
-    if (!selected->rank_known) {
-      // What follows the selected dimensions is known.
-      out.rank_known = false;
-      out.dims.erase(out.dims.begin(), out.dims.begin() + static_cast<std::ptrdiff_t>(place));
-      return out;
-    }
-    out.dims.insert(out.dims.begin() + static_cast<std::ptrdiff_t>(place), selected->dims.begin(), selected->dims.end());
-  }
+  const auto behind = parts.subspan(ellipsis + 1);
+  Shape padded = from;
+  if (padded.dims.size() < taken_behind) padded.dims.insert(padded.dims.begin(), taken_behind - padded.dims.size(), Dim{});
+  // With indices on both sides what they select goes to the front.
+  if (std::ranges::any_of(parts.first(ellipsis), selects) && std::ranges::any_of(behind, selects)) return std::nullopt;
+  const std::size_t kept = padded.dims.size() - taken_behind;
+  // Dimensions that the parts in front of the ellipsis took may be among those that are known.
+  const std::size_t lost = std::min(kept, taken - taken_behind);
+  const Shape rest{true, {padded.dims.begin() + static_cast<std::ptrdiff_t>(kept), padded.dims.end()}};
+  const auto tail = Indexing(op, rest, behind).result();
+  if (!tail || are_apart_behind_ellipsis()) return std::nullopt;
+  out.dims.assign(padded.dims.begin() + static_cast<std::ptrdiff_t>(lost), padded.dims.begin() + static_cast<std::ptrdiff_t>(kept));
+  out.dims.insert(out.dims.end(), tail->dims.begin(), tail->dims.end());
   return out;
 }
+
+// Indices that do not stand together put their dimensions in front of all.
+bool Indexing::are_apart_behind_ellipsis() const {
+  bool apart = false, seen = false, gap = false;
+  for (const Part& part : parts.subspan(ellipsis + 1)) {
+    if (selects(part)) {
+      apart = apart || (seen && gap);
+      seen = true;
+      gap = false;
+    } else if (part.what != What::integer) {
+      gap = true;
+    }
+  }
+  return apart;
+}
+
+bool Indexing::walk() {
+  for (const Part& part : parts)
+    if (!take(part)) return false;
+  for (; at < from.dims.size(); ++at) out.dims.push_back(from.dims[at]);
+  return true;
+}
+
+bool Indexing::take(const Part& part) {
+  switch (part.what) {
+  case What::ellipsis: take_ellipsis(); return true;
+  case What::fresh:
+    out.dims.push_back(op.dim(1));
+    between = between || selected;
+    return true;
+  case What::integer: return take_integer(part);
+  case What::slice: return take_slice(part);
+  case What::flag: return select(part.shape);
+  case What::indices: return take_indices(part);
+  case What::mask: return take_mask(part);
+  }
+  return true;
+}
+
+// Even an ellipsis that stands for nothing is no dimension: indices around it stay together.
+void Indexing::take_ellipsis() {
+  const std::size_t until = from.dims.size() - taken_behind;
+  if (until > at && selected) between = true;
+  for (; at < until; ++at) out.dims.push_back(from.dims[at]);
+}
+
+bool Indexing::take_integer(const Part& part) {
+  const Dim& dim = from.dims[at];
+  if (const Value number = as_index(op, part.value); number.is(Kind::integer) && dim.size) {
+    const Int index = number.integer();
+    if (op.s.compare(Compare::ge, index, dim.size) == Answer::yes || op.s.compare(Compare::lt, index, op.s.negate(dim.size)) == Answer::yes) {
+      refuse_index(op.words(op.dim(index)), at, dim);
+      return false;
+    }
+  }
+  ++at;
+  return true;
+}
+
+bool Indexing::take_slice(const Part& part) {
+  out.dims.push_back(sliced(op, from.dims[at], *part.value.as<values::SliceObject>(), part.text));
+  if (op.failed()) return false;
+  between = between || selected;
+  ++at;
+  return true;
+}
+
+bool Indexing::take_indices(const Part& part) {
+  if (!part.numbers.empty()) lists.push_back({&part, at});
+  else if (op.tensor(part.value)) indices.push_back({&part, at});
+  if (!select(part.shape)) return false;
+  ++at;
+  return true;
+}
+
+bool Indexing::take_mask(const Part& part) {
+  for (std::size_t k = 0; k < part.shape.dims.size(); ++k) {
+    const Dim &masks = part.shape.dims[k], &has = from.dims[at + k];
+    if (op.equal(masks, has) != Answer::no) continue;
+    op.fail(ProblemKind::index,
+            "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " + op.words(masks) + " would choose among the " + op.words(has) + " of dimension " + std::to_string(at + k),
+            {masks, has});
+    return false;
+  }
+  const Dim chosen = part.value.is(Kind::list) && !part.numbers.empty() ? op.dim(part.numbers[0]) : count_of_nonzero(op, part.value, part.text);
+  if (!select({true, {chosen}})) return false;
+  at += part.shape.dims.size();
+  return true;
+}
+
+bool Indexing::select(const Shape& by) {
+  if (!selected) {
+    selected = by;
+    selected_at = out.dims.size();
+  } else {
+    if (between) adjacent = false;
+    bool impossible = false;
+    const auto both = broadcast(op.run, *selected, by, &impossible);
+    if (impossible) {
+      op.fail(ProblemKind::index, "The indices select together, and their shapes " + op.words(*selected) + " and " + op.words(by) + " do not broadcast");
+      return false;
+    }
+    selected = both ? *both : Shape{};
+  }
+  between = false;
+  return true;
+}
+
+void Indexing::refuse_index(const std::string& index, std::size_t axis, const Dim& dim) {
+  const auto size = op.value(dim);
+  // What is empty on one way stands for nothing: there is nothing to go through there.
+  if (size == 0 && op.run.assumption()) return;
+  op.fail(ProblemKind::index,
+          "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name + ", which has " + (size ? count_of(*size, "element") : op.words(dim) + " elements") +
+              (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1) : ""),
+          {dim});
+}
+
+// PyTorch looks at the numbers only if anything is selected by them.
+bool Indexing::is_anything_selected() const {
+  if (!selected || !selected->rank_known) return false;
+  const auto has_elements = [&](const Dim& dim) { return op.equal(dim, 0) == Answer::no; };
+  return std::ranges::all_of(out.dims, has_elements) && std::ranges::all_of(selected->dims, has_elements);
+}
+
+bool Indexing::are_numbers_inside() {
+  const bool some = is_anything_selected();
+  for (const auto& [part, axis] : lists) {
+    const auto size = op.value(from.dims[axis]);
+    for (const std::int64_t number : part->numbers)
+      if (some && size && (number >= *size || number < -*size)) {
+        refuse_index(std::to_string(number), axis, from.dims[axis]);
+        return false;
+      }
+  }
+  for (const auto& [part, axis] : indices) {
+    const Dim& dim = from.dims[axis];
+    const Int beyond = some && dim.size ? number_outside(op, part->value, op.s.negate(dim.size), dim.size) : nullptr;
+    if (!beyond) continue;
+    refuse_index(op.words(op.dim(beyond)), axis, dim);
+    return false;
+  }
+  return true;
+}
+
+Shape Indexing::with_selected() {
+  if (!selected) return out;
+  const auto place = out.dims.begin() + static_cast<std::ptrdiff_t>(adjacent ? selected_at : 0);
+  if (selected->rank_known) {
+    out.dims.insert(place, selected->dims.begin(), selected->dims.end());
+    return out;
+  }
+  // What follows the selected dimensions is known.
+  out.rank_known = false;
+  out.dims.erase(out.dims.begin(), place);
+  return out;
+}
+
+std::optional<Shape> indexed(Op& op, const Shape& from, const std::vector<Part>& parts) { return Indexing(op, from, parts).result(); }
 
 const syntax::Expr* index_text(const Op& op) {
   const syntax::Expr* node = op.call.node;
@@ -449,7 +522,7 @@ Value get_item(Op& op) {
     if (!part) return picked_from(op, *input, {});
     parts.push_back(*part);
   }
-  const auto shape = indexed(op, input->shape, std::move(parts));
+  const auto shape = indexed(op, input->shape, parts);
   return picked_from(op, *input, shape ? *shape : Shape{});
 }
 

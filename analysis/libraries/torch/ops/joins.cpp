@@ -1,5 +1,6 @@
 // Operators that join tensors and take them apart.
 #include "libraries/torch/ops/views.hpp"
+#include "values/internal_rows.hpp"
 
 #include <algorithm>
 
@@ -175,7 +176,7 @@ void watch_rounds(Op& op, const Parts& parts, std::optional<std::size_t> joined)
   const auto& dims = parts.states[0]->shape.dims;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (i == joined || !dims[i].size || op.s.sharing(dims[i].size) < symbolic::Sharing::local) continue;
-    (void)op.run.call(op.run.library_symbol("$same_in_all"), {{Value::of(dims[i].size)}, {}, false}, op.call.place);
+    (void)op.run.call(op.run.library_symbol(values::InternalRow::same_in_all), {{Value::of(dims[i].size)}, {}, false}, op.call.place);
   }
 }
 

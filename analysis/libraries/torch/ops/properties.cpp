@@ -6,6 +6,7 @@
 #include "libraries/torch/meaning/history.hpp"
 #include "libraries/torch/ops/operators.hpp"
 #include "values/devices.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -163,7 +164,7 @@ void convert(Op& op, TensorState& state, Value value) {
     convert_one_of(op, state, value);
   } else if (const values::Device* chosen = values::device_named(op.run.heap(), value)) {
     state.device = chosen;
-  } else if (called(value, "device") || op.run.record().conditions.contains("$counted")) {
+  } else if (called(value, "device") || op.run.record().conditions.contains(values::RecordCondition::counted)) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {
     state.dtype = Dtype::unknown;

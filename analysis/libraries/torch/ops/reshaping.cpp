@@ -61,7 +61,6 @@ Int all_but(Op& op, Int others) {
   return op.s.fresh(info);
 }
 
-// The shape of `sizes`, one of which may be -1, for the elements of `from`. Nullopt after fail().
 // view(-1, 400) of images of which each has 576 elements: right for no usual batch, and where it runs rows hold parts of several.
 void mixes_samples(Op& op, const Shape& from, std::span<const Int> sizes, std::ptrdiff_t inferred, Int known) {
   const std::int64_t width = known ? op.s.value(known).value_or(0) : 0;
@@ -75,106 +74,146 @@ void mixes_samples(Op& op, const Shape& from, std::span<const Int> sizes, std::p
                    std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) + ", and joins parts of different samples there");
 }
 
-std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) {
-  Shape out{wanted.complete, {}};
-  const auto fail = [&](const std::string& text) {
-    std::initializer_list<Dim> none = {};
-    op.fail(ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
-    // The first of the dimensions before the last that does not stay as it is.
-    interpreter::ProblemEvent* told = op.told();
-    for (std::size_t i = 0; told && i + 1 < from.dims.size() && i < wanted.sizes.size(); ++i) {
-      Dim asked;
-      asked.size = wanted.sizes[i];
-      if (op.equal(from.dims[i], asked) != Answer::no || op.s.value(asked.size) == -1) continue;
-      told->left = from.dims[i];
-      told->right = asked;
-      break;
-    }
-    return std::nullopt;
-  };
+// The shape of `wanted`, one of whose sizes may be -1, for the elements of `from`.
+class Reshape {
+public:
+  Reshape(Op& call, const Shape& shape, const Sizes& asked) : op(call), from(shape), wanted(asked), sizes(asked.sizes), total(shape.rank_known ? call.product(shape.dims) : nullptr) {}
+  std::optional<Shape> result();  // nullopt after fail()
+
+private:
+  bool find_inferred();
+  bool holds_all_elements();
+  bool differs_for_certain(Int known) const;
+  bool differs_unless_empty(Int known);
+  void solve_open_size();
+  Int product_without(std::ptrdiff_t skipped) const;
+  bool refuse(const std::string& text);
+  std::string has() const { return op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + " and has " + count_words(op, total) + (op.s.value(total) == 1 ? " element" : " elements"); }
+  std::string call() const { return code(std::string(op.title()) + sizes_words(op, sizes)); }
+
+  Op& op;
+  const Shape& from;
+  const Sizes& wanted;
+  std::vector<Int> sizes;
+  const Int total;  // of the elements; null where it is not known
   std::ptrdiff_t inferred = -1;
-  for (std::size_t i = 0; i < wanted.sizes.size(); ++i) {
-    const auto value = wanted.sizes[i] ? op.s.value(wanted.sizes[i]) : std::nullopt;
-    if (value && *value < -1) return fail("The size " + std::to_string(*value) + " is negative");
-    if (value != -1) continue;
-    if (inferred >= 0) return fail("Only one size can be -1, and " + sizes_words(op, wanted.sizes) + " has two");
-    inferred = static_cast<std::ptrdiff_t>(i);
-  }
-  const Int total = from.rank_known ? op.product(from.dims) : nullptr;
-  // Of the sizes but that at `skipped`.
-  const auto product_without = [&](std::ptrdiff_t skipped) {
-    Int product = op.s.constant(1);
-    for (std::size_t i = 0; i < wanted.sizes.size() && product; ++i)
-      if (static_cast<std::ptrdiff_t>(i) != skipped) product = op.mul(product, wanted.sizes[i]);
-    return product;
-  };
-  std::vector<Int> sizes = wanted.sizes;
+};
+
+std::optional<Shape> Reshape::result() {
+  if (!find_inferred()) return std::nullopt;
   if (total && wanted.complete) {
-    const Int known = product_without(inferred);
-    const std::string has = op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + " and has " + count_words(op, total) +
-                            (op.s.value(total) == 1 ? " element" : " elements");
-    if (known && inferred < 0 && op.s.compare(Compare::eq, total, known) == Answer::no) {
-      // A size that is not known may be -1.
-      bool certain = true;
-      for (std::size_t i = 0; i < sizes.size() && certain; ++i)
-        if (!is_size(op, sizes[i])) {
-          const Int others = product_without(static_cast<std::ptrdiff_t>(i));
-          certain = op.s.value(others) != 0 && op.s.divides(others, total) == Answer::no;
-        }
-      if (certain)
-        return fail(has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs " + count_words(op, known));
-    }
-    if (known && inferred < 0 && !op.failed()) {
-      // Without the sizes that are on both sides: it fails unless one of those is 0.
-      std::vector<Int> before, after = sizes;
-      values::Cond when = op.s.boolean(true);
-      for (const Dim& d : from.dims) {
-        const auto same = op.s.value(d.size) ? after.end() : std::find(after.begin(), after.end(), d.size);
-        if (same == after.end()) {
-          before.push_back(d.size);
-          continue;
-        }
-        after.erase(same);
-        when = op.s.logical_and(when, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
-      }
-      const auto product_of = [&](const std::vector<Int>& all) {
-        Int product = op.s.constant(1);
-        for (const Int size : all) product = op.s.mul(product, size);
-        return product;
-      };
-      const bool all_sizes = std::all_of(after.begin(), after.end(), [&](Int size) { return is_size(op, size); });
-      if (all_sizes && before.size() < from.dims.size() && op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
-        op.fail_when(when, ProblemKind::reshape, has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs " + count_words(op, known));
-      if (op.failed()) return std::nullopt;
-    }
-    if (known && inferred >= 0 && op.s.value(known) == 0) return fail(has + "; what -1 stands for beside a size of 0 is not known");
-    if (known && inferred >= 0 && op.s.value(known) != 0 && op.s.divides(known, total) == Answer::no)
-      return fail(has + "; " + code(std::string(op.title()) + sizes_words(op, sizes)) + " needs a multiple of " + count_words(op, known));
-    mixes_samples(op, from, sizes, inferred, known);
-    // What one size has to be follows from the others, whatever was written there.
-    std::ptrdiff_t open = inferred;
-    if (open < 0)
-      for (std::size_t i = 0; i < sizes.size(); ++i)
-        if (!sizes[i] || !is_size(op, sizes[i])) open = open == -1 ? static_cast<std::ptrdiff_t>(i) : -2;
-    if (open >= 0) {
-      const Int others = product_without(open);
-      Int& solved = sizes[static_cast<std::size_t>(open)];
-      if (others && open != inferred && solved) op.run.note_fit(total, op.s.mul(others, solved), false, op.call.place);
-      if (others && op.s.value(others) != 0) {
-        if (const auto exact = op.s.exact_quotient(total, others)) solved = *exact;
-        else if (open == inferred || !solved) solved = op.s.floordiv(total, others);
-      } else if (open == inferred) {
-        solved = nullptr;
-      }
-    }
+    if (!holds_all_elements()) return std::nullopt;
+    solve_open_size();
   } else if (inferred >= 0) {
     const Int known = product_without(inferred);
     sizes[static_cast<std::size_t>(inferred)] = wanted.complete && known ? all_but(op, known) : nullptr;
   }
+  Shape out{wanted.complete, {}};
   for (const Int size : sizes) out.dims.push_back(size ? op.made(size) : Dim{});
   if (total && wanted.complete) trace(op, from, out.dims);
   return out;
 }
+
+bool Reshape::refuse(const std::string& text) {
+  const std::initializer_list<Dim> none = {};
+  op.fail(ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
+  // The first of the dimensions before the last that does not stay as it is.
+  interpreter::ProblemEvent* told = op.told();
+  for (std::size_t i = 0; told && i + 1 < from.dims.size() && i < wanted.sizes.size(); ++i) {
+    Dim asked;
+    asked.size = wanted.sizes[i];
+    if (op.equal(from.dims[i], asked) != Answer::no || op.s.value(asked.size) == -1) continue;
+    told->left = from.dims[i];
+    told->right = asked;
+    break;
+  }
+  return false;
+}
+
+bool Reshape::find_inferred() {
+  for (std::size_t i = 0; i < wanted.sizes.size(); ++i) {
+    const auto value = wanted.sizes[i] ? op.s.value(wanted.sizes[i]) : std::nullopt;
+    if (value && *value < -1) return refuse("The size " + std::to_string(*value) + " is negative");
+    if (value != -1) continue;
+    if (inferred >= 0) return refuse("Only one size can be -1, and " + sizes_words(op, wanted.sizes) + " has two");
+    inferred = static_cast<std::ptrdiff_t>(i);
+  }
+  return true;
+}
+
+Int Reshape::product_without(std::ptrdiff_t skipped) const {
+  Int product = op.s.constant(1);
+  for (std::size_t i = 0; i < wanted.sizes.size() && product; ++i)
+    if (static_cast<std::ptrdiff_t>(i) != skipped) product = op.mul(product, wanted.sizes[i]);
+  return product;
+}
+
+bool Reshape::holds_all_elements() {
+  const Int known = product_without(inferred);
+  if (known && inferred < 0) {
+    if (differs_for_certain(known)) return refuse(has() + "; " + call() + " needs " + count_words(op, known));
+    if (!op.failed() && differs_unless_empty(known)) return false;
+  }
+  if (known && inferred >= 0 && op.s.value(known) == 0) return refuse(has() + "; what -1 stands for beside a size of 0 is not known");
+  if (known && inferred >= 0 && op.s.divides(known, total) == Answer::no) return refuse(has() + "; " + call() + " needs a multiple of " + count_words(op, known));
+  mixes_samples(op, from, sizes, inferred, known);
+  return true;
+}
+
+// A size that is not known may be -1.
+bool Reshape::differs_for_certain(Int known) const {
+  if (op.s.compare(Compare::eq, total, known) != Answer::no) return false;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (is_size(op, sizes[i])) continue;
+    const Int others = product_without(static_cast<std::ptrdiff_t>(i));
+    if (op.s.value(others) == 0 || op.s.divides(others, total) != Answer::no) return false;
+  }
+  return true;
+}
+
+// Without the sizes that are on both sides: it fails unless one of those is 0.
+bool Reshape::differs_unless_empty(Int known) {
+  std::vector<Int> before, after = sizes;
+  values::Cond when = op.s.boolean(true);
+  for (const Dim& dim : from.dims) {
+    const auto same = op.s.value(dim.size) ? after.end() : std::find(after.begin(), after.end(), dim.size);
+    if (same == after.end()) {
+      before.push_back(dim.size);
+      continue;
+    }
+    after.erase(same);
+    when = op.s.logical_and(when, op.s.compared(Compare::ne, dim.size, op.s.constant(0)));
+  }
+  const auto product_of = [&](const std::vector<Int>& all) {
+    Int product = op.s.constant(1);
+    for (const Int size : all) product = op.s.mul(product, size);
+    return product;
+  };
+  const bool all_sizes = std::ranges::all_of(after, [&](Int size) { return is_size(op, size); });
+  if (all_sizes && before.size() < from.dims.size() && op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
+    op.fail_when(when, ProblemKind::reshape, has() + "; " + call() + " needs " + count_words(op, known));
+  return op.failed();
+}
+
+// What one size has to be follows from the others, whatever was written there.
+void Reshape::solve_open_size() {
+  std::ptrdiff_t open = inferred;
+  if (open < 0)
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (!sizes[i] || !is_size(op, sizes[i])) open = open == -1 ? static_cast<std::ptrdiff_t>(i) : -2;
+  if (open < 0) return;
+  const Int others = product_without(open);
+  Int& solved = sizes[static_cast<std::size_t>(open)];
+  if (others && open != inferred && solved) op.run.note_fit(total, op.s.mul(others, solved), false, op.call.place);
+  if (others && op.s.value(others) != 0) {
+    if (const auto exact = op.s.exact_quotient(total, others)) solved = *exact;
+    else if (open == inferred || !solved) solved = op.s.floordiv(total, others);
+  } else if (open == inferred) {
+    solved = nullptr;
+  }
+}
+
+std::optional<Shape> reshaped(Op& op, const Shape& from, const Sizes& wanted) { return Reshape(op, from, wanted).result(); }
 
 bool lies_in_order(const Op& op, const TensorState& state) { return !state.strides.empty() && state.strides == op.strides_in_order(state.shape); }
 

@@ -1,6 +1,7 @@
 // What a program asks of a tensor's shape. A size that is not known becomes a symbol of the tensor when it is asked for, and is the
 // same from then on, though nothing else may be known of the shape.
 #include "libraries/torch/ops/views.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -84,7 +85,7 @@ Value whole_shape(Interpreter& run, Value input, values::Place place) {
     // To be shown, what is no tensor, as a group is none, has one size however often it is asked for.
     const Value object = run.resolve(input);
     if (!state && run.policy().names_sizes && object.is(Kind::unknown) && !object.as<values::Unknown>()->name.empty()) {
-      values::Slot& kept = run.heap().slot_of(object.as<values::Unknown>()->attributes, syntax::Name("$sizes"));
+      values::Slot& kept = run.heap().slot_of(object.as<values::Unknown>()->attributes, syntax::Name(values::UnknownState::sizes));
       if (kept.value) return kept.value;
       const Value made = unknown_size(run, input, place);
       made.as<values::Unknown>()->shape_of = object;
@@ -138,7 +139,7 @@ Value rank(Op& op) {
   if (!shaped(op.run, input)) return unknown_size(op.run, input, op.call.place);
   const Value all = whole_shape(op.run, input, op.call.place);
   if (!all.is(Kind::unknown)) return unknown_size(op.run, input, op.call.place);
-  values::Slot& slot = op.run.heap().slot_of(all.as<values::Unknown>()->attributes, Name("$len"));
+  values::Slot& slot = op.run.heap().slot_of(all.as<values::Unknown>()->attributes, Name(values::UnknownState::len));
   if (!slot.value) {
     symbolic::AtomInfo info;
     info.lower = state ? static_cast<std::int64_t>(std::max(state->shape.dims.size(), state->first.size())) : 0;

@@ -4,6 +4,7 @@
 #include "libraries/torch/meaning/history.hpp"
 #include "libraries/torch/meaning/ranks.hpp"
 #include "libraries/torch/meaning/saved.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -197,95 +198,132 @@ void Table::store(Interpreter& run, Value object, Value index, Value value, cons
   set_state(run, object, state);
 }
 
-std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node,
-                                                values::Place place) const {
-  value = run.resolve(value);
-  // What is unpacked is then not known.
-  const auto fail = [&](std::string text, std::initializer_list<Dim> because = {}) {
-    const Row* row = find("torch.Tensor.shape");
-    Call call{run, *row, {}, {}, {}, {}, {}, false, nullptr, &node, place};
-    if (value.is(Kind::tuple)) call.rest.push_back(value);
-    Op op(call);
-    (void)op.fail(ProblemKind::unpack, std::move(text), because);
-    std::vector<Value> parts(names.size());
-    for (Value& part : parts) part = run.heap().external("", place);
-    return parts;
-  };
-  // The shape of a tensor of which not even the rank is known: it has one dimension for each name.
-  if (value.is(Kind::unknown) && value.as<values::Unknown>()->shape_of) {
-    const Value tensor = value.as<values::Unknown>()->shape_of;
-    // A shape does not make a tensor: arrays and sparse matrices of other libraries have one, too.
-    const TensorState* before = tensor_state(run, tensor);
-    const bool was_tensor = before && !before->maybe_array;
-    const TensorState* state = require_tensor(run, tensor);
-    if (!state) return std::nullopt;
-    TensorState learned = *state;
-    learned.maybe_array = !was_tensor;
-    if (!learned.shape.rank_known) {
-      if (learned.shape.dims.size() > names.size()) {
-        // A program that has asked for their number means other calls than this one here.
-        if (value.as<values::Unknown>()->attributes.find(Name("$len"))) return std::nullopt;
-        return fail("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count_of(names.size(), "name"));
-      }
-      learned.shape.rank_known = true;
-      learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
-    }
-    if (learned.shape.dims.size() != names.size()) return std::nullopt;
-    settle_rank(run, learned);
-    std::vector<Value> items;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      Dim& dim = learned.shape.dims[i];
-      // The size is the same on every way that asks for it by this name.
-      values::Slot& kept = run.heap().slot_of(value.as<values::Unknown>()->attributes, Name("$" + std::to_string(i) + "/" + std::to_string(names.size()) + std::string(names[i])));
-      if (!dim.size && kept.value.is(Kind::integer)) dim = known_dim(run, kept.value.integer(), place, "unpacked");
-      if (!dim.size) {
-        symbolic::AtomInfo info;
-        info.name = names[i] == "_" ? "" : std::string(names[i]);
-        info.lower = 0;
-        info.sharing = state->sharing == Sharing::uniform ? Sharing::uniform : Sharing::unseen;
-        dim = known_dim(run, run.symbols().fresh(info), place, "unpacked");
-        kept.value = Value::of(dim.size);
-      }
-      items.push_back(Value::of(dim.size));
-    }
-    learned.shape_value = {};
-    set_state(run, tensor, learned);
-    learn_source(run, value, learned.shape);
-    return items;
-  }
-  if (value.is(Kind::tensor)) {
-    const TensorState* state = value.as<Tensor>()->now();
-    if (!state->shape.rank_known) return std::nullopt;
-    if (state->shape.dims.empty()) return fail("A tensor without dimensions is a single value and cannot be unpacked");
-    const auto size = state->shape.dims.front().size;
-    const auto known = size ? run.symbols().value(size) : std::nullopt;
-    if (known && *known != static_cast<std::int64_t>(names.size()))
-      return fail("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") + " along its first dimension and is unpacked into " + count_of(names.size(), "name"),
-                  {state->shape.dims.front()});
-    if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
-    // What only may be a tensor gives something unknown.
-    std::vector<Value> parts;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Value part = run.element(value, place);
-      parts.push_back(part.is(Kind::tensor) ? subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place) : part);
-    }
-    return parts;
-  }
+namespace {
+
+// `a, b = value`, where as many parts are asked for as there are names. A part without a name has an empty one.
+class Unpacking {
+public:
+  using Parts = std::optional<std::vector<Value>>;
+  Unpacking(const Table& of, Interpreter& interpreter, Value given, std::span<const std::string_view> targets, const syntax::Expr& written, values::Place at)
+      : table(of), run(interpreter), value(interpreter.resolve(given)), names(targets), node(written), place(at) {}
+  Parts result();
+
+private:
+  Parts of_unknown_shape();
+  Dim size_named(std::size_t i, const TensorState& state);
+  Parts of_tensor();
+  Parts of_items(const std::vector<Value>& items);
+  Parts refuse(std::string text, std::initializer_list<Dim> because = {});
+
+  const Table& table;
+  Interpreter& run;
+  const Value value;
+  std::span<const std::string_view> names;
+  const syntax::Expr& node;
+  const values::Place place;
+};
+
+Unpacking::Parts Unpacking::result() {
+  if (value.is(Kind::unknown) && value.as<values::Unknown>()->shape_of) return of_unknown_shape();
+  if (value.is(Kind::tensor)) return of_tensor();
   // Tuples that PyTorch made: shapes, and results of several parts.
-  if (value.is(Kind::tuple) || (value.is(Kind::list) && !values::Heap::list_state(value)->open)) {
-    const auto& items = value.is(Kind::tuple) ? value.as<values::Tuple>()->items : values::Heap::list_state(value)->items;
-    // How many requests a batch of messages gives back, the backend decides: with NCCL it is one for all.
-    const bool counted_elsewhere = (value.is(Kind::tuple) && value.as<values::Tuple>()->seen_through) ||
-                                   (!items.empty() && std::ranges::all_of(items, [&](Value item) { return run.is_a(run.resolve(item), "torch.distributed.Work"); }));
-    if (items.size() != names.size() && counted_elsewhere) {
-      std::vector<Value> parts;
-      for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(items.size() < names.size() || value.is(Kind::tuple) ? run.heap().external(std::string(names[i]), place) : items[i]);
-      return parts;
-    }
-    if (items.size() != names.size())
-      return fail(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count_of(names.size(), "name"));
-  }
+  if (value.is(Kind::tuple)) return of_items(value.as<values::Tuple>()->items);
+  if (value.is(Kind::list) && !values::Heap::list_state(value)->open) return of_items(values::Heap::list_state(value)->items);
   return std::nullopt;
+}
+
+// What is unpacked is then not known.
+Unpacking::Parts Unpacking::refuse(std::string text, std::initializer_list<Dim> because) {
+  const Row* row = table.find("torch.Tensor.shape");
+  Call call{run, *row, {}, {}, {}, {}, {}, false, nullptr, &node, place};
+  if (value.is(Kind::tuple)) call.rest.push_back(value);
+  Op op(call);
+  (void)op.fail(ProblemKind::unpack, std::move(text), because);
+  std::vector<Value> parts(names.size());
+  for (Value& part : parts) part = run.heap().external("", place);
+  return parts;
+}
+
+// The shape of a tensor of which not even the number of dimensions is known: it has one for each name.
+Unpacking::Parts Unpacking::of_unknown_shape() {
+  const Value tensor = value.as<values::Unknown>()->shape_of;
+  // A shape does not make a tensor: arrays and sparse matrices of other libraries have one, too.
+  const TensorState* before = tensor_state(run, tensor);
+  const bool was_tensor = before && !before->maybe_array;
+  const TensorState* state = require_tensor(run, tensor);
+  if (!state) return std::nullopt;
+  TensorState learned = *state;
+  learned.maybe_array = !was_tensor;
+  if (!learned.shape.rank_known) {
+    if (learned.shape.dims.size() > names.size()) {
+      // A program that has asked for their number means other calls than this one here.
+      if (value.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len))) return std::nullopt;
+      return refuse("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") + ", and its shape is unpacked into " + count_of(names.size(), "name"));
+    }
+    learned.shape.rank_known = true;
+    learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
+  }
+  if (learned.shape.dims.size() != names.size()) return std::nullopt;
+  settle_rank(run, learned);
+  std::vector<Value> items;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Dim& dim = learned.shape.dims[i];
+    if (!dim.size) dim = size_named(i, *state);
+    items.push_back(Value::of(dim.size));
+  }
+  learned.shape_value = {};
+  set_state(run, tensor, learned);
+  learn_source(run, value, learned.shape);
+  return items;
+}
+
+// The size is the same on every way that asks for it by this name.
+Dim Unpacking::size_named(std::size_t i, const TensorState& state) {
+  const Name key(values::UnknownState::unpacked + (std::to_string(i) + "/" + std::to_string(names.size()) + std::string(names[i])));
+  values::Slot& kept = run.heap().slot_of(value.as<values::Unknown>()->attributes, key);
+  if (kept.value.is(Kind::integer)) return known_dim(run, kept.value.integer(), place, "unpacked");
+  symbolic::AtomInfo info;
+  info.name = names[i] == "_" ? "" : std::string(names[i]);
+  info.lower = 0;
+  info.sharing = state.sharing == Sharing::uniform ? Sharing::uniform : Sharing::unseen;
+  const Dim dim = known_dim(run, run.symbols().fresh(info), place, "unpacked");
+  kept.value = Value::of(dim.size);
+  return dim;
+}
+
+Unpacking::Parts Unpacking::of_tensor() {
+  const TensorState* state = value.as<Tensor>()->now();
+  if (!state->shape.rank_known) return std::nullopt;
+  if (state->shape.dims.empty()) return refuse("A tensor without dimensions is a single value and cannot be unpacked");
+  const auto size = state->shape.dims.front().size;
+  const auto known = size ? run.symbols().value(size) : std::nullopt;
+  if (known && *known != static_cast<std::int64_t>(names.size()))
+    return refuse("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") + " along its first dimension and is unpacked into " + count_of(names.size(), "name"), {state->shape.dims.front()});
+  if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
+  // What only may be a tensor gives something unknown.
+  std::vector<Value> parts;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Value part = run.element(value, place);
+    parts.push_back(part.is(Kind::tensor) ? table.subscript(run, value, run.heap().integer(static_cast<std::int64_t>(i)), node, place) : part);
+  }
+  return parts;
+}
+
+Unpacking::Parts Unpacking::of_items(const std::vector<Value>& items) {
+  if (items.size() == names.size()) return std::nullopt;
+  // How many requests a batch of messages gives back, the backend decides: with NCCL it is one for all.
+  const bool counted_elsewhere = (value.is(Kind::tuple) && value.as<values::Tuple>()->seen_through) ||
+                                 (!items.empty() && std::ranges::all_of(items, [&](Value item) { return run.is_a(run.resolve(item), "torch.distributed.Work"); }));
+  if (!counted_elsewhere) return refuse(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " + count_of(names.size(), "name"));
+  std::vector<Value> parts;
+  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(items.size() < names.size() || value.is(Kind::tuple) ? run.heap().external(std::string(names[i]), place) : items[i]);
+  return parts;
+}
+
+} // namespace
+
+std::optional<std::vector<Value>> Table::unpack(Interpreter& run, Value value, std::span<const std::string_view> names, const syntax::Expr& node, values::Place place) const {
+  return Unpacking(*this, run, value, names, node, place).result();
 }
 
 } // namespace stepzero::libraries

@@ -3,6 +3,7 @@
 #include "libraries/torch/optim/autograd.hpp"
 
 #include "libraries/table/native.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -62,11 +63,11 @@ Value apply(Call& call) {
 }
 
 Value save_for_backward(Call& call) {
-  keep(call, "$saved", call.run.heap().tuple(call.rest));
+  keep(call, values::FunctionState::saved, call.run.heap().tuple(call.rest));
   return Value::none();
 }
 Value saved_tensors(Call& call) {
-  const Value saved = kept(call, "$saved");
+  const Value saved = kept(call, values::FunctionState::saved);
   return saved ? saved : call.run.heap().external("", call.place);
 }
 

@@ -4,6 +4,7 @@
 
 #include "libraries/torch/nn/modules.hpp"
 #include "syntax/spelling.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ void judge_trained(Call& call, Value given) {
   if (given.is(Kind::tensor)) return refuse(call, title(call) + " takes several parameters, and is given one tensor: put it into a list");
   if (!given.is(Kind::instance)) return;
   const auto* object = given.as<Instance>();
-  if (object->native && object->native->path == "$parameters") return;
+  if (object->native && object->native->path == values::InternalRow::parameters) return;
   const bool iterates = call.run.method_row(object->native ? object->native->path : std::string_view{}, "__iter__") || (object->cls && (object->cls->open || call.run.find_in_order(object->cls->order, Name("__iter__")) || call.run.find_in_order(object->cls->order, Name("__getitem__"))));
   if (object->symbolic || iterates || !call.run.is_a(given, module_class)) return;
   if (object->native ? object->native->path.starts_with("torch.nn.Parameter") || object->native->path == "torch.nn.BufferList" : call.run.is_a(given, "torch.nn.ParameterList") || call.run.is_a(given, "torch.nn.ParameterDict")) return;
@@ -150,7 +151,7 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
     const Value group = depth < 2 ? call.run.dict_get(given, call.run.heap().string("params"), {}) : Value{};
     return group && tensors_in(call, group, taken, depth + 1);
   }
-  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == "$parameters";
+  const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native && given.as<Instance>()->native->path == values::InternalRow::parameters;
   // An iterator is empty once it was read, and the optimizer has read it.
   const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
   return items && depth < 3 && std::all_of(items->begin(), items->end(), [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
@@ -179,7 +180,7 @@ void give_groups(Call& call) {
 }
 
 // Whether its step may be captured in a CUDA graph: then nothing that it steps lies on the CPU.
-constexpr std::string_view capturable = "$capturable";
+constexpr std::string_view capturable = values::OptimizerState::capturable;
 void keep_capturable(Call& call) {
   for (std::size_t i = 0; i < call.row.parameters.size() && i < call.arguments.size(); ++i)
     if (call.row.parameters[i].text() == "capturable" && call.given[i]) keep(call, capturable, call.at(i));
@@ -202,7 +203,7 @@ Value seen_to(Call& call) {
   return Value::none();
 }
 
-constexpr std::string_view state_on = "$state_on";  // where the parameters lay when the optimizer got its state; False: nothing says where
+constexpr std::string_view state_on = values::OptimizerState::state_on;  // where the parameters lay when the optimizer got its state; False: nothing says where
 
 const TensorState* first_parameter(Call& call) {
   const Value taken = call.self.is(Kind::instance) ? call.run.resolve(kept(call, values::LoaderState::tensors)) : Value{};
@@ -214,7 +215,7 @@ void note_state(Call& call) {
 // load_state_dict(): its tensors go to where the parameters are. Plain descent keeps none.
 Value put_state(Call& call) {
   if (!call.self.is(Kind::instance) || !object(call).native || object(call).cls) return Value::none();
-  const bool plain = object(call).native->path == "torch.optim.SGD" && !kept(call, "$momentum");
+  const bool plain = object(call).native->path == "torch.optim.SGD" && !kept(call, values::OptimizerState::momentum);
   if (!plain) note_state(call);
   return Value::none();
 }
@@ -258,7 +259,7 @@ template <bool matrices> Value made(Call& call) {
   if (taken.empty() && (!groups || groups->empty())) refuse(call, "`" + title(call) + "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
   if (matrices) judge_matrices(call, taken);
   keep(call, values::LoaderState::tensors, call.run.heap().tuple(std::move(taken)));
-  if (const auto momentum = number(call, argument_called(call, "momentum")); call.row.path == "torch.optim.SGD" && momentum && *momentum > 0) keep(call, "$momentum", call.run.heap().boolean(true));
+  if (const auto momentum = number(call, argument_called(call, "momentum")); call.row.path == "torch.optim.SGD" && momentum && *momentum > 0) keep(call, values::OptimizerState::momentum, call.run.heap().boolean(true));
   // It makes its sums when it is made.
   if (call.row.path == "torch.optim.Adagrad") note_state(call);
   return {};

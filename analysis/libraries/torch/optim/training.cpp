@@ -4,6 +4,8 @@
 #include "libraries/torch/meaning/saved.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "libraries/torch/optim/optimizers.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 
 #include <algorithm>
 
@@ -53,7 +55,7 @@ Value scaler_init(Call& call) {
   Value enabled = call.run.heap().boolean(true);
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.row.parameters[i].text() == "enabled" && call.given[i]) enabled = call.at(i);
-  keep(call, "$enabled", Value::of(call.run.truth(enabled)));
+  keep(call, values::ContextState::enabled, Value::of(call.run.truth(enabled)));
   return {};
 }
 // The loss times the scale: its backward leaves scaled gradients, unless the scaler is disabled.
@@ -66,7 +68,7 @@ Value scaler_scale(Call& call) {
   state.extent = nullptr;
   if (call.self.is(Kind::instance)) {
     const Instance* scaler = call.self.as<Instance>();
-    const values::Slot* enabled = scaler->attributes.find(Name("$enabled"));
+    const values::Slot* enabled = scaler->attributes.find(Name(values::ContextState::enabled));
     const bool off = enabled && enabled->value.is(Kind::boolean) &&
                      call.run.symbols().decide(enabled->value.condition()) == Answer::no;
     if (!off) state.scaled_by = scaler;
@@ -82,7 +84,7 @@ Value scaler_step(Call& call) {
 Value scaler_is_enabled(Call& call) {
   if (call.self.is(Kind::instance)) {
     const auto& scaler = *call.self.as<Instance>();
-    if (const values::Slot* enabled = scaler.attributes.find(Name("$enabled")); enabled && enabled->value) return enabled->value;
+    if (const values::Slot* enabled = scaler.attributes.find(Name(values::ContextState::enabled)); enabled && enabled->value) return enabled->value;
     if (scaler.symbolic) return Value::of(call.run.named_condition(std::string(scaler.name) + ".is_enabled()", Sharing::uniform));
   }
   return call.run.heap().unknown("", Sharing::uniform, call.place);
@@ -105,25 +107,25 @@ Value autocast_on(Call& call, std::string_view device) {
   bool off = false;
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     off = off || (call.row.parameters[i].text() == "enabled" && call.run.symbols().decide(call.run.truth(call.at(i))) == Answer::no);
-  Instance* made = call.run.make_native(off ? "$casts_off" : "$casts", call.place);
-  keep(call.run, *made, "$device_type", call.run.heap().string(device));
+  Instance* made = call.run.make_native(off ? values::InternalRow::casts_off : values::InternalRow::casts, call.place);
+  keep(call.run, *made, values::ContextState::device_type, call.run.heap().string(device));
   for (std::size_t i = 0; i < call.row.parameters.size(); ++i)
     if (call.at(i)) keep(call.run, *made, "$" + std::string(call.row.parameters[i].text()), call.at(i));
-  if (off) keep(call.run, *made, "$enabled", call.run.heap().boolean(false));
+  if (off) keep(call.run, *made, values::ContextState::enabled, call.run.heap().boolean(false));
   return Value::of(Kind::instance, made);
 }
 Value autocast(Call& call) {
   return autocast_on(call, "cuda");
 }
 Value autocast_of_cpu(Call& call) { return autocast_on(call, "cpu"); }
-Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol("$same"); }
+Value seen_through(Call& call) { return call.at(0) && !call.run.resolve(call.at(0)).is(Kind::none) ? call.at(0) : call.run.library_symbol(values::InternalRow::same); }
 // `mode` says whether gradients are recorded inside.
 Value grad_mode(Call& call) {
   Value on = call.run.heap().boolean(call.row.path == "torch.enable_grad");
   if (call.row.path == "torch.set_grad_enabled") on = Value::of(call.run.truth(call.at(0)));
   if (call.row.path == "torch.inference_mode" && call.run.resolve(call.at(0)).is(Kind::boolean)) on = Value::of(call.run.symbols().logical_not(call.at(0).condition()));
-  Instance* made = call.run.make_native("$grad_mode", call.place);
-  keep(call.run, *made, "$on", on);
+  Instance* made = call.run.make_native(values::InternalRow::grad_mode, call.place);
+  keep(call.run, *made, values::ContextState::on, on);
   // It switches when it is made, not when it is entered.
   if (call.row.path == "torch.set_grad_enabled") call.run.note_gradient_switch(made);
   return Value::of(Kind::instance, made);
@@ -136,7 +138,7 @@ void judge_cycle(Call& call) {
   call.run.problem(values::ProblemKind::argument, call)->text = "`OneCycleLR` has to be told how many steps its cycle has: pass `total_steps`, or `epochs` and `steps_per_epoch`";
 }
 Value scheduler_init(Call& call) {
-  keep(call, "$optimizer", call.at(0));
+  keep(call, values::OptimizerState::optimizer, call.at(0));
   if (const Value given = call.run.resolve(call.at(0)); given.is(Kind::instance) && call.row.parameters[0].text() == "optimizer" && call.run.is_a(given, module_class))
     call.run.problem(ProblemKind::argument, call)->text = "A scheduler takes an optimizer, and is given a module: \"is not an Optimizer\". Pass the optimizer that steps its parameters";
   if (call.row.path == one_cycle) judge_cycle(call);
@@ -147,7 +149,7 @@ Value scheduler_init(Call& call) {
     info.name = "step";
     info.lower = 0;
     const Value step = Value::of(call.run.symbols().fresh(info)), given = call.run.resolve(call.at(i));
-    keep(call, "$step", step);
+    keep(call, values::OptimizerState::step, step);
     const auto functions = given.is(Kind::list) ? call.run.elements(given, call.place) : std::optional(std::vector{given});
     if (!functions) continue;
     for (const Value& function : *functions)
@@ -163,7 +165,7 @@ Value device_made(Call& call) {
   // "cuda" if torch.cuda.is_available() else "cpu": what it may be is kept beside.
   if (text.is(Kind::choice)) {
     auto& attributes = made.as<values::Unknown>()->attributes;
-    call.run.heap().slot_of(attributes, Name("$chosen")).value = text;
+    call.run.heap().slot_of(attributes, Name(values::UnknownState::chosen)).value = text;
     bool whole = true;
     const Value type = call.run.over_choices(text, [&](Value side) {
       if (!side.is(Kind::string)) return whole = false, side;
@@ -235,11 +237,11 @@ std::vector<Row> training_rows() {
       row("torch.autograd.functional.jacobian", function, "func, inputs, **options", gradients_asked, {}, Operation::gradient_asked),
       row("torch.autograd.functional.hessian", function, "func, inputs, **options", gradients_asked, {}, Operation::gradient_asked),
       row("torch.context", class_, "", nullptr),
-      row("$casts", class_, "", nullptr, "torch.context", Operation::autocast_region),
-      row("$casts_off", class_, "", nullptr, "torch.context", Operation::autocast_region),
-      row("$grad_mode", class_, "", nullptr, "torch.context", Operation::grad_region),
-      row("$unseen", function, "handed", nullptr, {}, Operation::unseen),
-      row("$unseen_communication", function, "", nullptr, {}, Operation::unseen_communication),
+      row(values::InternalRow::casts, class_, "", nullptr, "torch.context", Operation::autocast_region),
+      row(values::InternalRow::casts_off, class_, "", nullptr, "torch.context", Operation::autocast_region),
+      row(values::InternalRow::grad_mode, class_, "", nullptr, "torch.context", Operation::grad_region),
+      row(values::InternalRow::unseen, function, "handed", nullptr, {}, Operation::unseen),
+      row(values::InternalRow::unseen_communication, function, "", nullptr, {}, Operation::unseen_communication),
 
       row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),
       row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {}, Operation::scheduler_step),

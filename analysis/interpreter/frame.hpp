@@ -1,0 +1,83 @@
+// The frame of a function that runs, the loops and `try` bodies in it, and the paths that left them on the way.
+#pragma once
+
+#include "interpreter/record.hpp"
+#include "values/heap.hpp"
+#include "values/kept.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace stepzero::interpreter {
+
+struct Arguments {
+  std::vector<Value> positional;
+  std::vector<std::pair<syntax::Name, Value>> keywords;
+  bool spread = false;  // `*unknown` or `**unknown` among them
+  Value rest{};         // what any one of the positional ones that are not known is like; may be absent
+  std::size_t behind = 0;  // how many of `positional` are known to stand behind it
+  Int rest_length = nullptr;  // how many the unknown ones are; null: not known
+};
+
+// Does the path go on behind a statement?
+enum class Flow : std::uint8_t { normal, dead };
+
+// The attribute that says of an object that it stands for many.
+inline const syntax::Name stands_for_many{values::EngineNotes::many};
+// The attribute that says of an object that unseen code has it, and may fill its lists at any time.
+inline const syntax::Name handed_out{values::EngineNotes::handed};
+
+struct Exit {
+  values::Delta delta;
+  Cond condition = nullptr;
+  Value value;
+};
+// A tensor was added to what lies in a slot; `content` is what the slot held then.
+struct Kept {
+  const values::Slot* slot;
+  Value content;
+  OperationEvent* event;
+};
+struct LoopTarget {
+  values::Mark mark;        // where the loop began
+  values::Mark round_mark;  // where the present round began
+  std::size_t depth;
+  std::vector<Exit> breaks, continues;
+  std::vector<Kept> kept = {};  // in the present round
+  std::size_t rounds = 0;       // begun
+};
+struct TryTarget {
+  values::Mark mark;
+  std::size_t depth;
+  std::vector<Exit> raises;
+};
+struct Frame {
+  values::Scope* scope = nullptr;
+  const values::Function* function = nullptr;
+  const CallSite* site = nullptr;
+  std::uint32_t chunk = 0;
+  values::Mark mark;         // of the heap, when the frame began
+  std::size_t depth = 0;     // of the path
+  int generic_depth = 0;     // when the frame began
+  std::uint64_t steps = 0;   // until then
+  std::vector<Exit> returns;
+  std::vector<LoopTarget*> loops;
+  std::vector<TryTarget*> tries;
+  std::function<Value(Value)>* on_yield = nullptr;
+  bool yield_killed = false;  // the consumer of a yield left for good
+  Frame* outer = nullptr;
+};
+
+// How deep the run is in itself, whatever the program is made of: its own stack has to hold.
+struct Nested {
+  explicit Nested(int& at) : level(at) { ++level; }
+  ~Nested() { --level; }
+  Nested(const Nested&) = delete;
+  Nested& operator=(const Nested&) = delete;
+  bool too_deep() const { return level > 700; }
+  int& level;
+};
+
+} // namespace stepzero::interpreter

@@ -1,0 +1,197 @@
+// A class as a root: an object of it is made on symbols, what its methods may have set by then is not known, and the methods run on it.
+#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/interpreter.hpp"
+#include "interpreter/paths/speculation.hpp"
+#include "values/internal_rows.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+struct Interpreter::ClassRoot {
+  ClassRoot(Interpreter& interpreter, values::Class& of) : run(interpreter), cls(of) {}
+  void run_methods(const std::vector<values::Function*>& methods);
+
+private:
+  void construct(Root& root);
+  void run_constructor(const values::Function& function, Root& root);
+  void lose_what_methods_set();
+  void lose_set_by(const FunctionStmt& method, bool inherited);
+  void lose_changed_containers(const Changes& changes);
+  void lose_changed_parts(const Changes& changes);
+  void lose_attribute(Name name, bool inherited);
+  void free_placeholders();
+  bool is_placeholder(Value value) const;
+  bool is_prepared_test() const;
+  void call_row_of(std::string_view class_path, std::string_view row);
+  values::Slot* set_attribute(Name name) const {
+    values::Slot* slot = object->attributes.find(name);
+    return slot && slot->value ? slot : nullptr;
+  }
+
+  Interpreter& run;
+  values::Class& cls;
+  values::Instance* object = nullptr;
+  Value self = {};
+  const values::Function* constructor = nullptr;  // what has run
+  std::unordered_set<const FunctionStmt*> called;  // by it
+};
+
+void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
+  Speculation root_run(*this);
+  ClassRoot(*this, cls).run_methods(methods);
+  root_run.keep_new_objects();
+}
+
+void Interpreter::ClassRoot::run_methods(const std::vector<values::Function*>& methods) {
+  run.note_used(run.globals_, cls.name);
+  Root& root = run.begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
+  run.defaults_.clear();
+  run.stand_ins_.clear();
+  run.any_use_ = true;
+  construct(root);
+  const bool refused = run.with_defaults_ && run.killed_;  // nobody has an object with these defaults
+  run.killed_ = false;
+  run.block_ = nullptr;
+  run.path_.clear();
+  run.called_ = nullptr;
+  lose_what_methods_set();
+  // What the library class sees to itself, whatever the methods change.
+  if (cls.native) call_row_of(cls.native->path, values::InternalRow::seen_to);
+  free_placeholders();
+  const bool prepared = is_prepared_test();
+  run.casts_ += prepared;
+  for (values::Function* method : methods) {
+    if (run.reached(method->stmt) || run.record_.cancelled || method == constructor || refused) continue;
+    const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
+    run.run_root(*method, bound_self, &cls);
+  }
+  run.casts_ -= prepared;
+  run.any_use_ = false;
+}
+
+void Interpreter::ClassRoot::call_row_of(std::string_view class_path, std::string_view method) {
+  if (const Row* row = run.method_row(class_path, method)) run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
+}
+
+void Interpreter::ClassRoot::construct(Root& root) {
+  object = run.heap().make<values::Instance>();
+  object->cls = &cls;
+  object->symbolic = true;
+  object->open = cls.open;
+  self = Value::of(Kind::instance, object);
+  run.called_ = &called;
+  if (const Value init = run.find_in_order(cls.order, Name("__init__")); init.is(Kind::function)) {
+    if (init.as<values::Function>()->stmt) run_constructor(*init.as<values::Function>(), root);
+  } else if (cls.is_dataclass) {
+    run.fill_dataclass(*object, {{}, {}, true}, object->born);
+  }
+  // Others have the object before its methods are called: they may freeze parts of it.
+  const std::string_view module = run.library_.types().module;
+  if (run.is_a(self, module)) call_row_of(module, values::InternalRow::may_be_frozen);
+  if (constructor && run.record_.steps >= run.step_limit_) lose_half_built(run.heap(), *object, *constructor);
+}
+
+void Interpreter::ClassRoot::run_constructor(const values::Function& function, Root& root) {
+  auto* scope = run.heap().make<values::Scope>();
+  scope->parent = function.closure;
+  scope->globals = function.closure ? function.closure->globals : nullptr;
+  scope->info = &function.stmt->scope;
+  const auto& list = function.parameters->list;
+  for (std::size_t i = 0; i < list.size(); ++i) run.heap().set(run.heap().slot_of(scope->names, list[i].name), i == 0 ? self : run.symbolic_parameter(function, list[i], i));
+  run.note_reached(function.stmt);
+  constructor = &function;
+  if (run.with_defaults_) root.defaults = std::string(cls.name.text()) + (run.defaults_.empty() ? "" : ": " + run.defaults_);
+  run.run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
+}
+
+// What a method may set that the constructor does not call is not known in the others. Those of the bases have not run on this object, though
+// they may have on others. A base that lets others put a module in the place of one is there for all its classes: they put one that does the same.
+void Interpreter::ClassRoot::lose_what_methods_set() {
+  for (const values::Class* each : cls.order) each_method(*each, [&](const FunctionStmt& method) { lose_set_by(method, each != &cls); });
+}
+
+void Interpreter::ClassRoot::lose_set_by(const FunctionStmt& method, bool inherited) {
+  if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
+  Changes changes;
+  set_on_self(method.body, method.parameters->list[0].name, changes);
+  lose_changed_containers(changes);
+  lose_changed_parts(changes);
+  for (const Name name : changes.set) lose_attribute(name, inherited);
+}
+
+void Interpreter::ClassRoot::lose_changed_containers(const Changes& changes) {
+  for (const Name name : changes.changed)
+    if (const values::Slot* slot = set_attribute(name)) run.escape(slot->value);
+  for (const Name name : changes.changed_within)
+    if (const values::Slot* slot = object->attributes.find(name); slot && run.resolve(slot->value).is(Kind::dict))
+      for (const auto& [key, item] : std::vector(values::Heap::dict_state(run.resolve(slot->value))->items)) run.escape(item);
+  for (const auto& [outer, inner] : changes.changed_in)
+    if (const values::Slot* slot = set_attribute(outer))
+      if (const Value part = run.resolve(slot->value); part.is(Kind::instance))
+        if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner); held && held->value) run.escape(held->value);
+}
+
+// So may the method of a part that it calls: self.scene.load(path).
+void Interpreter::ClassRoot::lose_changed_parts(const Changes& changes) {
+  for (const auto& [outer, part_method] : changes.calls_in) {
+    const values::Slot* slot = set_attribute(outer);
+    const Value part = slot ? run.resolve(slot->value) : Value{};
+    if (!part.is(Kind::instance) || !part.as<values::Instance>()->cls) continue;
+    auto& held = *part.as<values::Instance>();
+    const Value own = run.find_in_order(held.cls->order, part_method);
+    if (!own.is(Kind::function) || called.contains(own.as<values::Function>()->stmt)) continue;
+    const Changes within = set_by_method(*held.cls, part_method);
+    lose_set(run, held, within);
+    for (const Name name : within.changed)
+      if (const values::Slot* inner = held.attributes.find(name); inner && inner->value) run.escape(inner->value);
+  }
+}
+
+void Interpreter::ClassRoot::lose_attribute(Name name, bool inherited) {
+  values::Slot* slot = set_attribute(name);
+  if (!slot) return;
+  const Value held = run.resolve(slot->value);
+  if (inherited && run.is_a(held, run.library_.types().module)) return;
+  const bool contains = held.is(Kind::tuple) || held.is(Kind::list) || held.is(Kind::dict);
+  // A rank that a method reads when the job starts: `self.rank = 0` in the constructor is only its value until then.
+  const auto presumed = run.library_.presume(name.text());
+  const bool of_rank = presumed && presumed->class_path.empty() && !presumed->of_each && (held.is(Kind::none) || held.is(Kind::boolean) || held.is(Kind::integer) || held.is(Kind::unknown));
+  if (of_rank) run.heap().set(*slot, run.symbol(name.text(), Sharing::uniform, {cls.chunk, cls.stmt->name_span}));
+  else run.heap().set(*slot, inherited && contains ? another_of_its_kind(run.heap(), held) : set_at_some_time(run.heap(), held, name));
+}
+
+// An empty tensor holds the place of one that somebody else puts there.
+bool Interpreter::ClassRoot::is_placeholder(Value value) const {
+  value = run.resolve(value);
+  if (!value.is(Kind::tensor)) return false;
+  const auto& dims = value.as<values::Tensor>()->now()->shape.dims;
+  return std::ranges::any_of(dims, [&](const values::Dim& dim) { return dim.size && run.symbols().value(dim.size) == 0; });
+}
+
+void Interpreter::ClassRoot::free_placeholders() {
+  // Also one in an object that it holds.
+  for (const auto& [held, slot] : object->attributes.entries())
+    if (const Value part = run.resolve(slot->value); part.is(Kind::instance) && part.as<values::Instance>()->cls && part.as<values::Instance>() != object)
+      for (const auto& [name, inner] : part.as<values::Instance>()->attributes.entries())
+        if (inner->value && !name.text().starts_with('$') && is_placeholder(inner->value)) run.heap().set(*inner, run.heap().external("self." + std::string(held.text()) + "." + std::string(name.text())));
+  for (const auto& [name, slot] : object->attributes.entries()) {
+    const Value value = run.resolve(slot->value);
+    const bool in_tuple = value.is(Kind::tuple) && std::ranges::any_of(value.as<values::Tuple>()->items, [&](const Value& item) { return is_placeholder(item); });
+    // And so does None that no method replaces.
+    if (is_placeholder(value) || in_tuple || value.is(Kind::none)) run.heap().set(*slot, run.heap().external("self." + std::string(name.text())));
+  }
+}
+
+// What prepares a test may have the operators choose their types, by other functions in their places.
+bool Interpreter::ClassRoot::is_prepared_test() const {
+  constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
+  return std::ranges::any_of(preparing, [&](std::string_view name) { return run.find_in_order(cls.order, Name(name)).is(Kind::function); });
+}
+
+} // namespace stepzero::interpreter
