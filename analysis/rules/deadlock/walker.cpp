@@ -2,6 +2,7 @@
 
 #include "rules/deadlock/acts.hpp"
 #include "rules/deadlock/balance.hpp"
+#include "rules/deadlock/block_queries.hpp"
 #include "rules/report.hpp"
 #include "rules/source.hpp"
 #include "values/internal_rows.hpp"
@@ -41,10 +42,10 @@ std::optional<bool> ends_well(const OperationEvent& event, const symbolic::Conte
 }
 
 // Walks one process through its record.
-class Walker {
+class Walker : private BlockQueries {
 public:
   Walker(Runs& runs, RankRun& own, int world, Choices choices, std::uint64_t& walked)
-      : runs_(runs), own_(own), record_(*own.record), symbols_(own.record->symbols), choices_(choices), walked_(walked), acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
+      : BlockQueries(runs, own), choices_(choices), walked_(walked), acts_(runs, own, world, trace_, [this](Cond condition) { return decide(condition, acts_site_); }) {}
 
   Walked run(const Block& block) {
     acts_.default_groups = choices_.granted == granted_agreement;
@@ -56,138 +57,6 @@ public:
   }
 
 private:
-
-  static bool starts_group(const Block& block) {
-    bool any = false;
-    visit(block, [&](const Event& event) { any = any || (event.kind == EventKind::operation && static_cast<const OperationEvent&>(event).row->operation == Operation::group_settings); });
-    return any;
-  }
-
-  template <class Each> bool any_in(const Event& event, const Each& each) {
-    switch (event.kind) {
-    case EventKind::branch: return each(static_cast<const BranchEvent&>(event).yes) || each(static_cast<const BranchEvent&>(event).no);
-    case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
-        if (each(round)) return true;
-      return false;
-    case EventKind::attempt: {
-      const auto& attempt = static_cast<const AttemptEvent&>(event);
-      if (each(attempt.body) || each(attempt.orelse) || each(attempt.finally)) return true;
-      for (const Block& handler : attempt.handlers)
-        if (each(handler)) return true;
-      return false;
-    }
-    default: return false;
-    }
-  }
-  // Some other rank may communicate there.
-  bool leads_on(const CallEvent& call) {
-    return runs_.leads_on(call) || communicates(call.body);
-  }
-  bool leads_on(const Event& event) {
-    if (event.kind == EventKind::attempt) return runs_.leads_on(own_, event);
-    if (event.kind != EventKind::branch) return false;
-    const auto& branch = static_cast<const BranchEvent&>(event);
-    // What all ranks decide alike this one decides, too, where only others have something to enter.
-    const bool alike = symbols_.form(branch.condition) == symbolic::Context::Form::constant || (symbols_.sharing(branch.condition) == symbolic::Sharing::uniform && !record_.external.contains(branch.condition));
-    return alike && runs_.leads_on(own_, branch);
-  }
-  bool communicates(const Block& block) {
-    if (const auto it = own_.communicates.find(&block); it != own_.communicates.end()) return it->second;
-    bool any = false;
-    for (const Event* event : block.events) {
-      if (event->kind == EventKind::operation) any = Acts::wanted(static_cast<const OperationEvent&>(*event));
-      else if (event->kind == EventKind::problem) any = static_cast<const ProblemEvent*>(event)->problem == values::ProblemKind::unbound;
-      else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
-      else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return communicates(part); });
-      if (any) break;
-    }
-    return own_.communicates[&block] = any;
-  }
-  // From here on it is not known what the process sends and receives.
-  bool sends(const Block& block) {
-    for (const Event* event : block.events) {
-      if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->operation == Operation::message) return true;
-      if (event->kind == EventKind::call ? sends(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return sends(part); })) return true;
-    }
-    return false;
-  }
-  // What a handler takes, as the run of the program noted it; null: not known.
-  static const OperationEvent* taken_by(const Block& handler) {
-    const auto* first = !handler.events.empty() && handler.events.front()->kind == EventKind::operation ? static_cast<const OperationEvent*>(handler.events.front()) : nullptr;
-    return first && first->row->path == values::InternalRow::handler && first->arguments.size() > 1 ? first : nullptr;
-  }
-  // The handler that runs where a file cannot be read or written; null: none.
-  const Block* handler_of_files(const AttemptEvent& attempt) const {
-    for (const Block& handler : attempt.handlers)
-      if (const auto* taken = taken_by(handler); !taken || (taken->arguments[0].is(values::Kind::boolean) && symbols_.decide(taken->arguments[0].condition()) == Answer::yes)) return taken ? &handler : nullptr;
-    return nullptr;
-  }
-  // The handler that runs for an exception that was raised; null: none, or not known.
-  static const Block* handler_of(const AttemptEvent& attempt, values::Value raised) {
-    if (!raised) return nullptr;
-    for (const Block& handler : attempt.handlers) {
-      const auto* taken = taken_by(handler);
-      if (!taken || !taken->arguments[1].is(values::Kind::tuple)) return nullptr;
-      const auto& items = taken->arguments[1].as<values::Tuple>()->items;
-      if (std::find(items.begin(), items.end(), raised) != items.end()) return &handler;
-    }
-    return nullptr;
-  }
-  // Does something in it read or write what only this rank has, and nothing in it takes the failure?
-  bool fails_in(const Block& block) {
-    for (const Event* event : block.events) {
-      if (event->kind == EventKind::attempt && handler_of_files(static_cast<const AttemptEvent&>(*event))) {
-        const auto& inner = static_cast<const AttemptEvent&>(*event);
-        if (fails_in(inner.orelse) || fails_in(inner.finally)) return true;
-        continue;
-      }
-      if (event->kind == EventKind::operation ? runs_.may_fail(own_, *event)
-          : event->kind == EventKind::call    ? fails_in(static_cast<const CallEvent*>(event)->body)
-                                              : any_in(*event, [&](const Block& part) { return fails_in(part); }))
-        return true;
-    }
-    return false;
-  }
-  // Is there a way out of the loop whose round it is?
-  bool leaves(const Block& round, bool in_loop = false) {
-    for (const Event* event : round.events) {
-      if (event->kind == EventKind::exit) {
-        const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
-        if (exit != ExitKind::continue_ && (exit != ExitKind::break_ || !in_loop)) return true;
-      } else if (event->kind == EventKind::loop) {
-        for (const Block& inner : static_cast<const LoopEvent*>(event)->rounds)
-          if (leaves(inner, true)) return true;
-      } else if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return leaves(part, in_loop); })) {
-        return true;
-      }
-    }
-    return false;
-  }
-  bool raises(const Block& block) {
-    for (const Event* event : block.events) {
-      if (event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise) return true;
-      if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body) : any_in(*event, [&](const Block& part) { return raises(part); })) return true;
-    }
-    return false;
-  }
-  static bool ends_in_exception(const Block& block) {
-    return !block.events.empty() && block.events.back()->kind == EventKind::exit && static_cast<const ExitEvent*>(block.events.back())->exit == ExitKind::raise;
-  }
-  // Anything that matters to who compares: communication, or a way out that skips some.
-  bool matters(const Block& block) {
-    if (const auto it = own_.matters.find(&block); it != own_.matters.end()) return it->second;
-    bool any = false;
-    for (const Event* event : block.events) {
-      if (event->kind == EventKind::operation) any = Acts::wanted(static_cast<const OperationEvent&>(*event));
-      else if (event->kind == EventKind::exit) any = true;
-      else if (event->kind == EventKind::call) any = leads_on(static_cast<const CallEvent&>(*event));
-      else any = leads_on(*event) || any_in(*event, [&](const Block& part) { return matters(part); });
-      if (any) break;
-    }
-    return own_.matters[&block] = any;
-  }
-
   // Is the rank asked whether it is one that is not known, the same on all ranks? Only one of them is. Else 0.
   int key_of_rank(Cond condition, int branch_site) {
     if (!about_rank_) return 0;
@@ -651,10 +520,6 @@ private:
     return Left::no;
   }
 
-  Runs& runs_;
-  RankRun& own_;
-  const Record& record_;
-  symbolic::Context& symbols_;
   Choices choices_;
   std::uint64_t& walked_;
   Trace trace_;
