@@ -21,8 +21,8 @@ constexpr std::size_t most_nodes = 200'000;
 // What makes views, whatever it is given.
 constexpr std::string_view views[] = {"view", "view_as", "flatten", "unflatten", "Flatten", "Unflatten", "ravel", "reshape", "reshape_as", "unsqueeze", "squeeze",
                                       "transpose", "t", "T", "H", "mT", "mH", "adjoint", "permute", "movedim", "expand", "broadcast_to", "expand_as", "split", "unsafe_split", "split_with_sizes", "chunk",
-                                      "tensor_split", "hsplit", "vsplit", "dsplit", "unbind", "select", "narrow", "diagonal", "unfold_view", "detach", "data", "view_as_complex", "view_as_real", "real", "imag",
-                                      "Identity", "detach_", "requires_grad_", "positive", "resolve_conj", "resolve_neg", "atleast_1d", "atleast_2d", "atleast_3d", "pin_memory", "swapaxes", "as_strided"};
+                                      "tensor_split", "hsplit", "vsplit", "dsplit", "unbind", "select", "narrow", "diagonal", "detach", "data", "view_as_complex", "view_as_real", "real", "imag",
+                                      "Identity", "detach_", "requires_grad_", "positive", "resolve_conj", "resolve_neg", "atleast_1d", "atleast_2d", "atleast_3d", "pin_memory", "as_strided"};
 // … and those of them that copy where the order of the elements in memory does not allow a view.
 constexpr std::string_view reshapes[] = {"flatten", "Flatten", "ravel", "reshape", "reshape_as"};
 // What hands on what it was given where it is of the wanted kind already.

@@ -36,7 +36,7 @@ constexpr Keeping table[] = {
     // Element by element.
     {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan logcumsumexp", "result"},
     {"gelu GELU silu SiLU mish Mish hardswish Hardswish hardsigmoid Hardsigmoid softplus Softplus log log2 log10 log1p sin cos abs square erf erfc "
-     "sinh cosh asin acos atan asinh acosh atanh clamp clamp_min clamp_max hardtanh Hardtanh relu6 ReLU6 hardshrink Hardshrink softshrink Softshrink lgamma digamma logit frac_ erfinv sinc entr i0 i0e",
+     "sinh cosh asin acos atan asinh acosh atanh clamp clamp_min clamp_max hardtanh Hardtanh relu6 ReLU6 hardshrink Hardshrink softshrink Softshrink lgamma digamma logit erfinv sinc entr i0 i0e",
      "input"},
     {"elu ELU celu CELU selu SELU leaky_relu LeakyReLU", "either"},
     {"logsigmoid LogSigmoid", "input copy"},
@@ -89,7 +89,7 @@ constexpr Keeping table[] = {
     {"CircularPad1d CircularPad2d CircularPad3d", ""},
     {"contiguous to type type_as float double half bfloat16 cuda cpu", ""},
     {"view view_as reshape reshape_as flatten Flatten unflatten Unflatten ravel unsqueeze squeeze transpose t T H mT mH adjoint permute movedim expand expand_as broadcast_to "
-     "split unsafe_split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind select narrow diagonal unfold_view Identity detach data rearrange reduce swapaxes as_strided",
+     "split unsafe_split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind select narrow diagonal Identity detach data rearrange reduce as_strided",
      ""},
     {"fill_ zero_ copy_ normal_ uniform_ requires_grad_ detach_", ""},
     {"pixel_shuffle pixel_unshuffle PixelShuffle PixelUnshuffle channel_shuffle ChannelShuffle unfold fold Unfold Fold", ""},

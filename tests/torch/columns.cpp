@@ -16,7 +16,7 @@ namespace {
 std::set<std::string_view> own_names() {
   std::set<std::string_view> names;
   for (const values::Row& row : libraries::table().rows())
-    if (row.op) names.insert(libraries::operator_name(row));
+    if (row.op || row.operation == values::Operation::recomputed) names.insert(libraries::operator_name(row));
   return names;
 }
 void hold(const std::vector<libraries::Column>& columns) {

@@ -53,7 +53,7 @@ constexpr Named policies[] = {
     {"add", same, same}, {"sub", same, same}, {"mul", same, same}, {"div", same, same}, {"neg", same, same}, {"abs", same, same}, {"relu", same, same}, {"gelu", same, same},
     {"silu", same, same}, {"sigmoid", same, same}, {"tanh", same, same}, {"dropout", same, same}, {"sqrt", same, same}, {"sin", same, same}, {"cos", same, same}, {"clamp", same, same},
     {"mean", same, same}, {"max", same, same}, {"amax", same, same}, {"min", same, same}, {"amin", same, same}, {"masked_fill", same, same},
-    {"T", never, never}, {"mT", never, never}, {"t", never, never}, {"swapaxes", never, never}, {"movedim", never, never}, {"select", never, never}, {"narrow", never, never},
+    {"T", never, never}, {"mT", never, never}, {"t", never, never}, {"movedim", never, never}, {"select", never, never}, {"narrow", never, never},
     {"unbind", never, never}, {"view_as", never, never}, {"expand_as", never, never}, {"view", never, never}, {"reshape", never, never}, {"flatten", never, never}, {"unflatten", never, never}, {"transpose", never, never}, {"permute", never, never}, {"squeeze", never, never},
     {"unsqueeze", never, never}, {"expand", never, never}, {"contiguous", never, never}, {"chunk", never, never}, {"split", never, never}, {"index_select", never, never}, {"gather", never, never},
     {"__getitem__", never, never}, {"detach", never, never}, {"clone", never, never}, {"max_pool2d", same, same}, {"avg_pool2d", same, same}, {"adaptive_avg_pool2d", same, same},
