@@ -308,7 +308,7 @@ void Account::mark_named(const Graph& graph, values::Place backward, std::vector
   for (const interpreter::Fact& fact : names_->facts) {
     if (fact.role != interpreter::Fact::Role::assignment || !fact.tensor || !fact.tensor->made) continue;
     const auto& chunk = names_->chunk(fact.place);
-    const syntax::Span around{chunk.offset + chunk.chunk->stmt->span.begin, chunk.offset + chunk.chunk->stmt->span.end};
+    const syntax::Span around = chunk.absolute(chunk.chunk->stmt->span);
     const Made& there = *fact.tensor->made;
     if (chunk.path != path || !around.holds(span) || !there.born) continue;
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {

@@ -49,6 +49,15 @@ public:
   // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those that it finished.
   bool can_run_again() const { return replay_.possible; }
 
+  // What a part of the run asks of the text of the program beyond what it runs: whether an attribute of that name is set anywhere, and what the
+  // bodies of functions say.
+  void note_asked_attribute(std::string_view name) {
+    if (used_) used_->attributes.emplace(name);
+  }
+  void note_body_read(const syntax::FunctionStmt& function) {
+    if (used_) used_->bodies.insert(&function);
+  }
+
   // ------------------------------------------------------------ for the library's rows
   values::Heap& heap() { return record_.heap; }
   symbolic::Context& symbols() { return record_.symbols; }
@@ -420,6 +429,7 @@ private:
   void begin_item(const syntax::Item& item);
   void end_item(const values::Scope& globals);
   bool differs(const Used& used) const;  // does it use what changed?
+  bool differs(const Unit& unit) const;  // the same, or did it run what changed?
   void note_change(const ItemRun& item);
   void rewind_to(const Moments& before);
   // Forgets what was told, defined and made a class of behind the first ones.
@@ -437,6 +447,15 @@ private:
   bool is_left_by_import(const values::Slot& slot) const;  // its value
   void note_import(const ModuleRun& run_of, values::Mark before, bool meddled);
   void forget_facts(const std::unordered_set<std::uint32_t>& of_chunks);
+  // Lets all stand that was run of the statement but the one body that an edit changed. False: that cannot be done, and nothing was.
+  bool keep_standing(const std::shared_ptr<const syntax::Module>& module, std::size_t at);
+  void put_body(Standing& standing, const syntax::FunctionStmt& was, const syntax::FunctionStmt& is, std::size_t member, std::uint32_t chunk);
+  // The method of a class of the file's text, as the run has it.
+  const syntax::FunctionStmt* as_run(const syntax::Chunk& chunk, const syntax::FunctionStmt* method) const;
+  void drop_chunk(std::uint32_t index);
+  // What of the statement's chunks is of an older text; no longer needed where the statement itself is run again.
+  std::unordered_set<std::uint32_t> drop_standing(const syntax::Chunk* chunk);
+  void move_chunks(const std::shared_ptr<const syntax::Module>& module, std::unordered_set<std::uint32_t>& gone);
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
   void take_over(Unit& unit);
   // What a part of the run switches for good, beside the heap.
@@ -478,7 +497,7 @@ private:
   std::optional<values::Shape> given_shape(const values::Function& function, const syntax::Parameter& parameter);
   void tell_as_defaults();
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
-  bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(stmt); }
+  bool wanted(const syntax::Stmt* stmt) const { return !limits_.only || limits_.only->contains(record_.as_written(stmt)); }
   void run_root(values::Function& function, Value self, values::Class* owner);
   void run_class_roots(values::Class& cls);
   // Builds an object of the class on symbols and runs the methods on it.
@@ -583,7 +602,12 @@ private:
   std::unordered_set<const values::Object*> run_models_;       // objects whose forward ran
   std::size_t built_runs_ = 0;
   std::unordered_map<const void*, bool> reached_;  // FunctionStmt
-  std::unordered_map<const syntax::FunctionStmt*, bool> communicating_;
+  // Whether the texts of functions communicate, and which texts say so.
+  struct Communicates {
+    bool found = false;
+    std::unordered_set<const syntax::FunctionStmt*> read;
+  };
+  std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
   std::unordered_set<const syntax::FunctionStmt*>* called_ = nullptr;  // by the constructor that runs as a root
   Int roles_[6] = {};               // the atoms made for roles so far: see Record::roles
   std::string main_path_;

@@ -4,6 +4,7 @@
 
 #include "interpreter/library.hpp"
 #include "syntax/document.hpp"
+#include "syntax/moves.hpp"
 #include "values/heap.hpp"
 
 #include <functional>
@@ -32,6 +33,15 @@ struct ChunkOf {
   std::shared_ptr<const syntax::Module> module;
   std::shared_ptr<const syntax::Chunk> chunk;
   std::uint32_t offset = 0;
+  // Where the chunk's bytes stand now, if edits left standing what was run of it: see body_edit.hpp. Another chunk then holds the text as it is.
+  syntax::Moves moves;
+
+  // A span of the chunk in bytes of the file.
+  syntax::Span absolute(syntax::Span span) const {
+    if (!moves.empty()) span = moves.now(span);
+    return {span.begin + offset, span.end + offset};
+  }
+  std::string_view text() const { return module->text->slice(absolute({0, chunk->size})); }
 };
 
 // The calls that led somewhere, innermost first.
@@ -232,6 +242,13 @@ public:
   // the qualified names of their functions, and the statements of the file are all that the record holds then. For readers that answer
   // early; may be null.
   std::function<void(const std::vector<std::string>& roots)> on_focus;
+  // Statements of an older text that were run, and stand: the same ones of the text as it is, by which other runs of the file know them.
+  std::unordered_map<const syntax::Stmt*, const syntax::Stmt*> written;
+  const syntax::Stmt* as_written(const syntax::Stmt* stmt) const {
+    if (written.empty()) return stmt;
+    const auto found = written.find(stmt);
+    return found == written.end() ? stmt : found->second;
+  }
   mutable std::shared_ptr<void> compared;  // what comparing the ranks came to: the readers' own
 
   template <class T> T* event() {
@@ -243,8 +260,7 @@ public:
   const ChunkOf& chunk(Place place) const { return chunks[place.chunk]; }
   // Absolute bytes in the place's file.
   syntax::Span span(Place place) const {
-    const auto offset = chunks[place.chunk].offset;
-    return {place.span.begin + offset, place.span.end + offset};
+    return chunks[place.chunk].absolute(place.span);
   }
   // Of an integer whose value is known.
   std::optional<std::int64_t> number(Value value) const {

@@ -45,7 +45,7 @@ bool reads_name(const Stmt& stmt, Name name) {
 }
 
 SourceLines::SourceLines(const interpreter::Record& record, std::uint32_t chunk)
-    : text_(record.chunks[chunk].module->text), offset_(record.chunks[chunk].offset), path_(record.chunks[chunk].path) {
+    : chunk_(record.chunks[chunk]), text_(chunk_.module->text), path_(chunk_.path) {
   const std::string& bytes = text_->bytes();
   const auto end = bytes.find_first_of("\r\n");
   ending_ = end == std::string::npos || bytes[end] == '\n' ? "\n" : bytes.compare(end, 2, "\r\n") == 0 ? "\r\n" : "\r";
@@ -55,7 +55,7 @@ std::string_view SourceLines::text(Span span) const { return text_->slice(absolu
 
 std::string SourceLines::indentation(const Stmt& stmt) const {
   const std::string& bytes = text_->bytes();
-  std::size_t begin = stmt.span.begin + offset_;
+  std::size_t begin = absolute(stmt.span).begin;
   std::size_t start = begin;
   while (start > 0 && bytes[start - 1] != '\n' && bytes[start - 1] != '\r') --start;
   std::size_t end = start;
@@ -65,19 +65,19 @@ std::string SourceLines::indentation(const Stmt& stmt) const {
 
 bool SourceLines::own_line(const Stmt& stmt) const {
   const std::string& bytes = text_->bytes();
-  std::size_t begin = stmt.span.begin + offset_;
+  std::size_t begin = absolute(stmt.span).begin;
   while (begin > 0 && (bytes[begin - 1] == ' ' || bytes[begin - 1] == '\t')) --begin;
   if (begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\r') return false;
-  std::size_t end = stmt.span.end + offset_;
+  std::size_t end = absolute(stmt.span).end;
   while (end < bytes.size() && (bytes[end] == ' ' || bytes[end] == '\t')) ++end;
   return end >= bytes.size() || bytes[end] == '\n' || bytes[end] == '\r' || bytes[end] == '#';
 }
 
 Span SourceLines::lines(const Stmt& from, const Stmt& to) const {
   const std::string& bytes = text_->bytes();
-  std::size_t begin = from.span.begin + offset_;
+  std::size_t begin = absolute(from.span).begin;
   while (begin > 0 && bytes[begin - 1] != '\n' && bytes[begin - 1] != '\r') --begin;
-  std::size_t end = to.span.end + offset_;
+  std::size_t end = absolute(to.span).end;
   while (end < bytes.size() && bytes[end] != '\n' && bytes[end] != '\r') ++end;
   if (bytes.compare(end, 2, "\r\n") == 0) end += 2;
   else if (end < bytes.size()) ++end;

@@ -38,7 +38,7 @@ public:
   // Whole lines from the first of `from` to the last of `to`, comments on lines of their own above `from` included when
   // they are indented like it, with the last line ending.
   syntax::Span lines(const syntax::Stmt& from, const syntax::Stmt& to) const;  // absolute
-  syntax::Span absolute(syntax::Span span) const { return {span.begin + offset_, span.end + offset_}; }
+  syntax::Span absolute(syntax::Span span) const { return chunk_.absolute(span); }
   std::string_view slice(syntax::Span absolute_span) const { return text_->slice(absolute_span); }
   const std::string& path() const { return path_; }
   std::string line_ending() const { return ending_; }
@@ -47,8 +47,8 @@ public:
   bool own_line(const syntax::Stmt& stmt) const;  // nothing else stands on its lines (no `if x: y`, no `;`)
 
 private:
+  interpreter::ChunkOf chunk_;
   std::shared_ptr<const syntax::Text> text_;
-  std::uint32_t offset_;
   std::string path_;
   std::string ending_;
 };

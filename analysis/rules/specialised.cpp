@@ -16,7 +16,7 @@ bool speaks_of_experts(const Record& record, Place place) {
   // Of a program without functions the whole text.
   const syntax::Stmt* stmt = chunk.chunk->stmt;
   const bool whole = !stmt || (stmt->kind != syntax::StmtKind::function && stmt->kind != syntax::StmtKind::class_);
-  const std::string_view text = whole ? std::string_view(chunk.module->text->bytes()) : chunk.module->text->slice({chunk.offset, chunk.offset + chunk.chunk->size});
+  const std::string_view text = whole ? std::string_view(chunk.module->text->bytes()) : chunk.text();
   return text.find("xpert") != std::string_view::npos;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int most_runs_to_show = 3;
 
-using Functions = std::unordered_set<const syntax::FunctionStmt*>;
+using Functions = std::unordered_set<const syntax::Stmt*>;
 
 const DescribedShape* said_of(const std::map<std::string, DescribedShape, std::less<>>& shapes, std::string_view key) {
   const auto found = shapes.find(key.substr(key.rfind(' ') + 1));
@@ -54,7 +54,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     if (const auto* stmt = fact.function->stmt; stmt && fact.function->name.text() != "__init__") {
       each.function = stmt;
       const interpreter::ChunkOf& chunk = record.chunks[fact.function->chunk];
-      if (!mistaken.contains(stmt) && !described.contains(stmt)) described[stmt] = described_parameters(*stmt, chunk.module->text->bytes(), chunk.offset);
+      if (!mistaken.contains(record.as_written(stmt)) && !described.contains(stmt)) described[stmt] = described_parameters(*stmt, chunk.module->text->bytes(), chunk.absolute(stmt->name_span).begin - stmt->name_span.begin);
     }
     if (fact.general) {
       each.own = &fact;
@@ -150,7 +150,7 @@ Functions refuted(const Record& before, const Record& shown, const interpreter::
   each_problem(shown, [&](const interpreter::ProblemEvent& problem) {
     if (problem.guarded || known.contains({shown.span(problem.place).begin, shown.span(problem.place).end})) return;
     for (const interpreter::CallSite* site = problem.calls; site; site = site->outer)
-      if (site->function && by_words(*site->function)) wrong.insert(site->function->stmt);
+      if (site->function && by_words(*site->function)) wrong.insert(shown.as_written(site->function->stmt));
   });
   return wrong;
 }

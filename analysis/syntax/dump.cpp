@@ -296,4 +296,11 @@ std::string dump(const Module& module) {
   return dumper.out;
 }
 
+std::string dump_without_places(const Stmt& stmt) {
+  Dumper dumper;
+  dumper.places = false;
+  dumper.one(stmt);
+  return dumper.out;
+}
+
 } // namespace stepzero::syntax

@@ -18,7 +18,9 @@ class Dumper {
 public:
   std::string out;
   std::uint32_t offset = 0;
+  bool places = true;
 
+  void one(const Stmt& s) { stmt(s); }
   void chunk(const Item& item) {
     offset = item.offset;
     stmt(*item.chunk->stmt);
@@ -35,6 +37,7 @@ private:
   }
   void close() { out += ')'; }
   void where(Span span) {
+    if (!places) return;
     number(offset + span.begin);
     out += ':';
     number(offset + span.end);

@@ -18,8 +18,13 @@ bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c
 
 bool Interpreter::may_communicate(const values::Function& function, int depth) {
   if (!function.stmt) return false;
-  if (const auto known = communicating_.find(function.stmt); known != communicating_.end()) return known->second;
-  communicating_[function.stmt] = false;  // of one that calls itself the rest decides
+  if (const auto known = communicating_.find(function.stmt); known != communicating_.end()) {
+    for (const FunctionStmt* read : known->second.read) note_body_read(*read);
+    return known->second.found;
+  }
+  Communicates made{false, {function.stmt}};
+  communicating_[function.stmt] = made;  // of one that calls itself the rest decides
+  note_body_read(*function.stmt);
   const std::string_view text = record_.text({function.chunk, function.stmt->span});
   bool found = false;
   for (std::size_t i = 0; i < text.size() && !found; ++i) {
@@ -34,9 +39,13 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
     if (before.ends_with("self.") && function.owner) called = find_in_order(function.owner->order, Name(name));
     else if (!before.ends_with(".") && function.closure && function.closure->globals)
       if (const values::Slot* slot = function.closure->globals->names.find(Name(name))) called = slot->value;
-    if (called.is(Kind::function) && called.as<values::Function>() != &function) found = may_communicate(*called.as<values::Function>(), depth + 1);
+    if (!called.is(Kind::function) || called.as<values::Function>() == &function) continue;
+    found = may_communicate(*called.as<values::Function>(), depth + 1);
+    if (const auto inner = communicating_.find(called.as<values::Function>()->stmt); inner != communicating_.end()) made.read.insert(inner->second.read.begin(), inner->second.read.end());
   }
-  return communicating_[function.stmt] = found;
+  made.found = found;
+  communicating_[function.stmt] = std::move(made);
+  return found;
 }
 
 void Interpreter::note_unseen_communication(Value function, const Arguments& arguments, Place where) {

@@ -27,8 +27,8 @@ Writes writes_of(const Record& record, const values::Instance& object, std::stri
   Writes found;
   for (std::size_t i = 1; i < record.chunks.size() && !found.names; ++i) {
     const ChunkOf& of = record.chunks[i];
-    if (!of.chunk || !of.chunk->stmt) continue;
-    const syntax::AttributeWrites& writes = of.chunk->attribute_writes(of.module->text->slice({of.offset, of.offset + of.chunk->size}));
+    if (!of.chunk || !of.chunk->stmt || !of.moves.empty()) continue;
+    const syntax::AttributeWrites& writes = of.chunk->attribute_writes(of.text());
     found.names = writes.names(name);
     found.computes = found.computes || writes.computes() || writes.registers();
     const auto is_of_class = [&] { return std::ranges::any_of(object.cls->order, [&](const values::Class* cls) { return cls->chunk < record.chunks.size() && record.chunks[cls->chunk].path == of.path; }); };
@@ -64,6 +64,7 @@ bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, st
   };
   for (const values::Class* cls : object.cls->order)
     each_method(*cls, [&](const syntax::FunctionStmt& method) {
+      run.note_body_read(method);
       const syntax::Name self = method.parameters->list.front().name;
       syntax::for_each_expression(method, [&](const syntax::Expr& expr) {
         if (expr.kind != syntax::ExprKind::attribute) return;
@@ -71,6 +72,7 @@ bool is_completed_elsewhere(Interpreter& run, const values::Instance& object, st
         const std::string_view name = access.attribute.text();
         const bool of_self = access.object->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*access.object).id == self;
         if (!of_self || name == wanted || name.starts_with("__") || others.contains(name) || has(access.attribute)) return;
+        run.note_asked_attribute(name);
         if (!writes_of(run.record(), object, name).names) others.insert(name);
       });
     });
@@ -118,6 +120,7 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   constexpr std::size_t short_name = 5, long_name = 8;
   const bool likely = !near.empty() && wanted.size() >= short_name && (wanted.size() >= long_name || syntax::letters_between(wanted, near) < 2);
   if (!certain && (!likely || is_abstract_class(*object.cls))) return;
+  run.note_asked_attribute(wanted);
   const Writes writes = writes_of(run.record(), object, wanted);
   if (writes.names || writes.computes_here || (writes.computes && near.empty())) return;
   if (!certain && is_completed_elsewhere(run, object, wanted)) return;

@@ -82,7 +82,7 @@ std::optional<FocusRoot> Interpreter::choose_focus() const {
 bool Interpreter::is_worthwhile(const RootRun* root) const {
   std::uint64_t rest = 0;
   for (const auto& [key, unit] : replay_.old_units)
-    if (!key.second && differs(unit.used)) rest += unit.steps;
+    if (!key.second && differs(unit)) rest += unit.steps;
   return !root || rest >= least_gain * root->steps;
 }
 

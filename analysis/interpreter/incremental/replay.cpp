@@ -44,6 +44,57 @@ std::vector<std::string> imports_of(const Chunk& chunk, const syntax::Module& mo
 
 } // namespace
 
+const FunctionStmt* Interpreter::as_run(const Chunk& chunk, const FunctionStmt* method) const {
+  const auto standing = replay_.standing.find(&chunk);
+  if (standing == replay_.standing.end() || chunk.stmt->kind != StmtKind::class_) return method;
+  const syntax::Block written = as<ClassStmt>(*chunk.stmt).body, run = as<ClassStmt>(*standing->second.stmt).body;
+  for (std::size_t i = 0; i < written.size(); ++i)
+    if (written[i] == method) return &as<FunctionStmt>(*run[i]);
+  return method;
+}
+
+// A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for by address.
+void Interpreter::drop_chunk(std::uint32_t index) {
+  static const auto nothing = std::make_shared<const Chunk>();
+  ChunkOf& chunk = record_.chunks[index];
+  replay_.dropped.push_back(std::exchange(chunk.chunk, nothing));
+  chunk.path.clear();
+}
+
+std::unordered_set<std::uint32_t> Interpreter::drop_standing(const Chunk* chunk) {
+  std::unordered_set<std::uint32_t> dropped;
+  const auto found = replay_.standing.find(chunk);
+  if (found == replay_.standing.end()) return dropped;
+  const auto whole = replay_.chunks.find(chunk);
+  for (const std::uint32_t index : found->second.chunks) {
+    if (whole != replay_.chunks.end() && whole->second == index) continue;
+    drop_chunk(index);
+    dropped.insert(index);
+  }
+  replay_.standing.erase(found);
+  return dropped;
+}
+
+void Interpreter::move_chunks(const std::shared_ptr<const Module>& module, std::unordered_set<std::uint32_t>& gone) {
+  std::unordered_map<const Chunk*, std::uint32_t> offsets;
+  for (const Item& item : module->items) offsets[item.chunk.get()] = item.offset;
+  const auto move = [&](std::uint32_t index, const Chunk* as) {
+    const auto found = offsets.find(as);
+    if (found == offsets.end()) {
+      drop_chunk(index);
+      gone.insert(index);
+      return;
+    }
+    record_.chunks[index].module = module;
+    record_.chunks[index].offset = found->second;
+  };
+  for (const auto& [chunk, index] : replay_.chunks) move(index, chunk);
+  for (const auto& [chunk, standing] : replay_.standing)
+    for (const std::uint32_t index : standing.chunks) move(index, chunk);
+  for (const std::uint32_t index : replay_.copies)
+    if (!record_.chunks[index].path.empty()) move(index, record_.chunks[index].chunk.get());
+}
+
 Moments Interpreter::moments() const {
   Moments now;
   now.heap = record_.heap.mark();
@@ -104,10 +155,22 @@ void Interpreter::end_item(const values::Scope& globals) {
 }
 
 bool Interpreter::differs(const Used& used) const {
-  const Used& changed = replay_.changed;
-  if (changed.all) return true;
-  if (used.all) return !changed.names.empty();
-  return std::any_of(changed.names.begin(), changed.names.end(), [&](Name name) { return used.names.contains(name); });
+  const Changed& changed = replay_.changed;
+  if (changed.used.all) return true;
+  if (used.all && !changed.used.names.empty()) return true;
+  if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) || std::ranges::any_of(changed.bodies, [&](const FunctionStmt* body) { return used.bodies.contains(body); })) return true;
+  if (used.attributes.empty()) return false;
+  const auto any = [](const std::vector<ChunkOf>& all, const auto& says) {
+    return std::ranges::any_of(all, [&](const ChunkOf& each) { return each.chunk->stmt && says(each.chunk->attribute_writes(each.text())); });
+  };
+  const auto same = [&](const auto& says) { return any(changed.before, says) == any(changed.now, says); };
+  return !same([](const AttributeWrites& writes) { return writes.computes(); }) || !same([](const AttributeWrites& writes) { return writes.registers(); }) ||
+         std::ranges::any_of(used.attributes, [&](std::string_view name) { return !same([&](const AttributeWrites& writes) { return writes.names(name); }); });
+}
+
+bool Interpreter::differs(const Unit& unit) const {
+  const auto ran = [&](const FunctionStmt* body) { return std::ranges::any_of(unit.root_runs, [&](const RootRun& run) { return run.executed.contains(body); }); };
+  return differs(unit.used) || std::ranges::any_of(replay_.changed.bodies, ran);
 }
 
 bool Interpreter::is_left_by_import(const values::Slot& slot) const {
@@ -124,8 +187,8 @@ bool Interpreter::meddles(const Moments& before) const {
 }
 
 void Interpreter::note_change(const ItemRun& item) {
-  replay_.changed.all = replay_.changed.all || !item.pure;
-  replay_.changed.names.insert(item.bound.begin(), item.bound.end());
+  replay_.changed.used.all = replay_.changed.used.all || !item.pure;
+  replay_.changed.used.names.insert(item.bound.begin(), item.bound.end());
 }
 
 void Interpreter::note_reached(const FunctionStmt* stmt) {
@@ -212,41 +275,29 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     if (const auto known = replay_.chunks.find(old[first].chunk); known != replay_.chunks.end()) {
       const ChunkOf& was = record_.chunks[known->second];
       const Item& is = items[first];
-      replay_.focus = find_focus(*was.chunk->stmt, was.module->text->slice({was.offset, was.offset + was.chunk->size}), *is.chunk->stmt, module->text->slice({is.offset, is.offset + is.chunk->size}));
+      replay_.focus = find_focus(*was.chunk->stmt, was.text(), *is.chunk->stmt, module->text->slice({is.offset, is.offset + is.chunk->size}));
+      if (replay_.focus && replay_.focus->was) replay_.focus->was = as_run(*was.chunk, replay_.focus->was);
     }
-  // A chunk that is gone stays alive, and its number means nothing any more: what was run of it is looked for by address.
-  static const auto nothing = std::make_shared<const Chunk>();
   std::unordered_set<std::uint32_t> gone;
-  const auto drop_chunk = [&](std::uint32_t index) {
-    ChunkOf& chunk = record_.chunks[index];
-    replay_.dropped.push_back(std::exchange(chunk.chunk, nothing));
-    chunk.path.clear();
-    gone.insert(index);
-  };
+  const bool one_for_one = old.size() == items.size() && first + behind + 1 == items.size();
   std::vector<std::string> imports_before, imports_now;
   for (std::size_t i = first; i < items.size() - behind; ++i)
     for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset)) imports_now.push_back(std::move(each));
-  for (std::size_t i = first; i < old.size() - behind; ++i) {
+  const bool stood = one_for_one && keep_standing(module, first);
+  for (std::size_t i = first; i < old.size() - behind && !stood; ++i) {
     note_change(old[i]);
+    for (const std::uint32_t index : drop_standing(old[i].chunk)) gone.insert(index);
     if (const auto found = replay_.chunks.find(old[i].chunk); found != replay_.chunks.end()) {
       const ChunkOf& was = record_.chunks[found->second];
+      replay_.changed.before.push_back(was);
       for (std::string& each : imports_of(*was.chunk, *was.module, was.offset)) imports_before.push_back(std::move(each));
+      gone.insert(found->second);
       drop_chunk(found->second);
       replay_.chunks.erase(found);
     }
   }
-  std::unordered_map<const Chunk*, std::uint32_t> offsets;
-  for (const Item& item : items) offsets[item.chunk.get()] = item.offset;
-  const auto move_chunk = [&](std::uint32_t index) {
-    ChunkOf& chunk = record_.chunks[index];
-    const auto found = offsets.find(chunk.chunk.get());
-    if (found == offsets.end()) return drop_chunk(index);
-    chunk.module = module;
-    chunk.offset = found->second;
-  };
-  for (const auto& [chunk, index] : replay_.chunks) move_chunk(index);
-  for (const std::uint32_t index : replay_.copies)
-    if (!record_.chunks[index].path.empty()) move_chunk(index);
+  for (std::size_t i = first; i < items.size() - behind && !stood; ++i) replay_.changed.now.push_back({main_path_, module, items[i].chunk, items[i].offset, {}});
+  move_chunks(module, gone);
   tell_as_defaults();
   replay_.old_facts = record_.facts;
   replay_.old_roots = std::move(record_.roots);
@@ -267,7 +318,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   forget_facts(gone);
   // A module that is imported no more takes back what it wrote into others.
   const bool imports_stand = !replay_.program_left || imports_before == imports_now;
-  const bool placed = imports_stand && (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before));
+  const bool placed = stood || (imports_stand && (run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind) || run_statements_again(run_of, module, before)));
   block_ = nullptr;
   if (!placed) {
     replay_.possible = false;
@@ -290,7 +341,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
 
 bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
   const bool fits = unit.begin == record_.steps || std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
-  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_)) && !differs(unit.used);
+  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_)) && !differs(unit);
 }
 
 void Interpreter::take_over(Unit& unit) {

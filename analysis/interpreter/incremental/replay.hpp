@@ -5,6 +5,7 @@
 // they import are not. Holds numbers and names, runs nothing.
 #pragma once
 
+#include "interpreter/incremental/body_edit.hpp"
 #include "interpreter/incremental/focus.hpp"
 #include "interpreter/record.hpp"
 
@@ -13,6 +14,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -24,6 +27,15 @@ struct Used {
   std::unordered_set<syntax::Name> names;
   bool all = false;         // it asked for all of them
   unsigned roles = 0;       // that it asked for, as bits by symbolic::Role
+  std::set<std::string, std::less<>> attributes;  // of which it asked whether the text sets them anywhere
+  std::unordered_set<const syntax::FunctionStmt*> bodies;   // of functions that it read and did not run
+};
+
+// What changed in the text.
+struct Changed {
+  Used used;  // the globals
+  std::unordered_set<const syntax::FunctionStmt*> bodies;  // methods whose bodies alone changed, as they were: see body_edit.hpp
+  std::vector<ChunkOf> before, now;                        // the statements that changed
 };
 
 // A moment between two top-level statements: how far everything had grown.
@@ -39,7 +51,7 @@ struct Moments {
 
 // A top-level statement that was run.
 struct ItemRun {
-  const syntax::Chunk* chunk = nullptr;
+  const syntax::Chunk* chunk = nullptr;  // of the text as it is
   Moments before;
   Used used;
   std::vector<syntax::Name> bound;  // the globals that it wrote
@@ -84,6 +96,17 @@ struct Unit {
 // What runs in it, and whether with the defaults of the parameters.
 using UnitKey = std::pair<const void*, bool>;
 
+// A statement that stands through edits in its methods and comments.
+struct Standing {
+  const syntax::Stmt* stmt = nullptr;    // as it was run: of a class, with the bodies of now
+  std::vector<std::uint32_t> chunks;     // in which its parts are found; the first is that in which it was run
+};
+// A class whose methods stand in several chunks.
+struct MendedClass {
+  syntax::ClassStmt stmt;
+  std::vector<const syntax::Stmt*> body;
+};
+
 struct Replay {
   std::deque<ItemRun> items;
   Moments end;                                   // behind the last statement
@@ -92,6 +115,8 @@ struct Replay {
   std::vector<const values::Object*> models;         // the same for objects whose forward ran
   std::vector<values::Instance*> built;              // by the statements: see Interpreter::built_
   std::unordered_map<const syntax::Chunk*, std::uint32_t> chunks;  // of the file, in the record
+  std::unordered_map<const syntax::Chunk*, Standing> standing;  // the same, where what was run is not of this chunk alone
+  std::deque<MendedClass> mended;
   std::vector<std::uint32_t> copies;                 // the same chunks once more: where another module imports the file
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
   std::size_t base_facts = 0;                        // of the symbols, where the file begins
@@ -106,7 +131,7 @@ struct Replay {
   bool possible = true;
   // While it goes on: what changed, and what the last run left.
   bool replaying = false;
-  Used changed;
+  Changed changed;
   std::optional<Focus> focus;
   std::vector<std::unique_ptr<Root>> old_roots, old_default_roots;
   std::vector<Fact> old_facts;

@@ -79,7 +79,7 @@ void Interpreter::put_in_place(std::deque<ItemRun>& made, std::size_t first, std
 bool Interpreter::run_in_place(ModuleRun& run_of, const std::shared_ptr<const Module>& module, std::size_t first, std::size_t last, std::size_t old_last) {
   auto& items = replay_.items;
   if (first == old_last && first == last) return true;
-  if (first >= items.size() || replay_.changed.all || !items[first].before.plain) return false;
+  if (first >= items.size() || replay_.changed.used.all || !items[first].before.plain) return false;
   // What others bind, too, is theirs from then on.
   for (std::size_t i = first; i < old_last; ++i)
     for (const Name name : items[i].bound)
@@ -113,6 +113,7 @@ bool Interpreter::run_what_changed(ModuleRun& run_of, const std::shared_ptr<cons
     if (!differs(replay_.items[i].used)) continue;
     note_change(replay_.items[i]);
     if (++run > 200) return false;
+    forget_facts(drop_standing(replay_.items[i].chunk));
     if (const auto known = replay_.chunks.find(replay_.items[i].chunk); known != replay_.chunks.end()) forget_facts({known->second});
     if (!run_in_place(run_of, module, i, i + 1, i + 1)) return false;
   }
@@ -130,16 +131,17 @@ bool Interpreter::run_statements_again(ModuleRun& run_of, const std::shared_ptr<
   };
   const auto note = [&] {
     for (const ItemRun& item : items) {
-      replay_.changed.names.insert(item.bound.begin(), item.bound.end());
-      replay_.changed.all = replay_.changed.all || item.meddled;
+      replay_.changed.used.names.insert(item.bound.begin(), item.bound.end());
+      replay_.changed.used.all = replay_.changed.used.all || item.meddled;
     }
   };
   const auto reached_before = own_reached();
-  replay_.changed.all = false;
+  replay_.changed.used.all = false;
   note();
-  const bool all = replay_.changed.all;
+  const bool all = replay_.changed.used.all;
   rewind_to(before);
   for (const auto& [slot, value] : replay_.left) slot->value = value;
+  for (const ItemRun& item : items) drop_standing(item.chunk);
   items.clear();
   replay_.meddled = record_.open_to_defaults = false;
   switches_ = 0;
@@ -151,9 +153,9 @@ bool Interpreter::run_statements_again(ModuleRun& run_of, const std::shared_ptr<
   following_ = true;
   run_items(run_of, module, 0, module->items.size());
   following_ = false;
-  replay_.changed.all = all;
+  replay_.changed.used.all = all;
   note();
-  replay_.changed.all = replay_.changed.all || own_reached() != reached_before;
+  replay_.changed.used.all = replay_.changed.used.all || own_reached() != reached_before;
   replay_.old_units.erase({nullptr, false});
   return !record_.cancelled;
 }

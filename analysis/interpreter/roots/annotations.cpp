@@ -161,7 +161,7 @@ void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
   if (!state->shape.rank_known || std::all_of(state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; })) return;
   const ChunkOf& chunk = record_.chunks[chunk_];
   const std::string_view all = chunk.module->text->bytes();
-  std::string_view line = all.substr(std::min<std::size_t>(stmt.span.end + chunk.offset, all.size()));
+  std::string_view line = all.substr(std::min<std::size_t>(chunk.absolute(stmt.span).end, all.size()));
   line = line.substr(0, std::min(line.find('\n'), line.size()));
   while (!line.empty() && (line.front() == ' ' || line.front() == '#')) line.remove_prefix(1);
   if (line.empty() || (line.front() != '[' && line.front() != '(')) return;

@@ -85,7 +85,7 @@ std::string Interpreter::dotted_name(const std::string& path, Name name) const {
 }
 
 std::uint32_t Interpreter::add_chunk(const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
-  record_.chunks.push_back({path, std::move(module), item.chunk, item.offset});
+  record_.chunks.push_back({path, std::move(module), item.chunk, item.offset, {}});
   return static_cast<std::uint32_t>(record_.chunks.size() - 1);
 }
 

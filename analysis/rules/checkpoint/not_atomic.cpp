@@ -27,7 +27,7 @@ Imported import_of(const Record& record, std::string_view module) {
     const Stmt& stmt = *chunk.chunk->stmt;
     const bool plain = stmt.kind == StmtKind::import, from = stmt.kind == StmtKind::import_from;
     if (!plain && !from) continue;
-    const Span span{stmt.span.begin + chunk.offset, stmt.span.end + chunk.offset};
+    const Span span = chunk.absolute(stmt.span);
     const std::string_view text = chunk.module->text->slice(span);
     if (plain && (text == "import " + std::string(module) || text.find(" " + std::string(module) + ",") != std::string_view::npos || text.ends_with(", " + std::string(module)))) found.known = true;
     if (text.find("__future__") == std::string_view::npos && (!first || span.begin < first->begin)) first = span;

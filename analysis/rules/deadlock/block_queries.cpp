@@ -18,7 +18,7 @@ bool BlockQueries::starts_group(const Block& block) {
 }
 
 bool BlockQueries::leads_on(const CallEvent& call) {
-  return runs_.leads_on(call) || communicates(call.body);
+  return runs_.leads_on(own_, call) || communicates(call.body);
 }
 
 bool BlockQueries::leads_on(const Event& event) {

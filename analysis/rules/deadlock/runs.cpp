@@ -31,19 +31,20 @@ bool is_failure(const BranchEvent& branch) {
 } // namespace
 
 Runs::Runs(const Record& whole, bool by_defaults) : main_(whole), by_defaults_(by_defaults), main_files_(files(whole)) {
-  for (std::uint32_t i = 1; i < main_.chunks.size(); ++i) chunks_.try_emplace(spot(Place{i, {}}), i);
+  for (std::uint32_t i = 1; i < main_.chunks.size(); ++i)
+    if (main_.chunks[i].moves.empty()) chunks_.try_emplace(spot(Place{i, {}}), i);
   for (const auto& root : main_.roots)
     visit(root->block, [&](const Event& event) {
       if (event.kind != EventKind::loop) return;
       const auto& loop = static_cast<const LoopEvent&>(event);
-      if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(loop.stmt);
-      if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled) local_loops_.insert(loop.stmt);
-      if (loop.stmt) (loop.trips == symbolic::Sharing::uniform ? alike_loops_ : other_loops_).insert(loop.stmt);
+      if (loop.stmt && loop.trips == symbolic::Sharing::divergent) divergent_loops_.insert(main_.as_written(loop.stmt));
+      if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled) local_loops_.insert(main_.as_written(loop.stmt));
+      if (loop.stmt) (loop.trips == symbolic::Sharing::uniform ? alike_loops_ : other_loops_).insert(main_.as_written(loop.stmt));
     });
   for (const auto& root : main_.roots)
     if (note(root->block)) {
-      if (root->function) roots_.insert(root->function->stmt);
-      else if (root->owner) roots_.insert(root->owner->stmt);
+      if (root->function) roots_.insert(main_.as_written(root->function->stmt));
+      else if (root->owner) roots_.insert(main_.as_written(root->owner->stmt));
     }
 }
 
@@ -58,9 +59,10 @@ bool Runs::is_decided_alike(const RankRun& own, const Event& branch) const {
   return alike_.contains(at) && !unlike_.contains(at);
 }
 
-bool Runs::is_local(const LoopEvent& loop) const {
+bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
+  const syntax::Stmt* const stmt = own.record->as_written(loop.stmt);
   if (!loop.stmt) return false;
-  return local_loops_.contains(loop.stmt) || (loop.trips == symbolic::Sharing::local && (other_loops_.contains(loop.stmt) || !alike_loops_.contains(loop.stmt)));
+  return local_loops_.contains(stmt) || (loop.trips == symbolic::Sharing::local && (other_loops_.contains(stmt) || !alike_loops_.contains(stmt)));
 }
 
 bool Runs::fails_alike(const RankRun& own, const BranchEvent& branch) const { return is_failure(branch) && !differs(own, branch); }
@@ -164,7 +166,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
     case EventKind::call: {
       const auto& call = static_cast<const CallEvent&>(*event);
       here = note(call.body, of_some_ranks);
-      if (here && call.function && call.function->stmt) functions_.insert(call.function->stmt);
+      if (here && call.function && call.function->stmt) functions_.insert(main_.as_written(call.function->stmt));
       break;
     }
     case EventKind::attempt: {
@@ -198,7 +200,7 @@ std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<c
     if (const auto same = chunks_.find(spot(*made, Place{i, {}})); same != chunks_.end()) made->chunk_of[i] = same->second;
   for (const auto& root : made->record->roots)
     visit(root->block, [&](const Event& event) {
-      if (event.kind == EventKind::loop && static_cast<const LoopEvent&>(event).unrolled) made->unrolled.insert(static_cast<const LoopEvent&>(event).stmt);
+      if (event.kind == EventKind::loop && static_cast<const LoopEvent&>(event).unrolled) made->unrolled.insert(made->record->as_written(static_cast<const LoopEvent&>(event).stmt));
     });
   return made;
 }
@@ -255,13 +257,15 @@ int Runs::question(RankRun& own, int at, values::Cond condition) {
 }
 
 bool Runs::ends_elsewhere(const RankRun& own, const LoopEvent& loop) const {
-  return std::any_of(runs_.begin(), runs_.end(), [&](const auto& each) { return each.first.second == own.world && each.second && each.second->unrolled.contains(loop.stmt); });
+  return std::any_of(runs_.begin(), runs_.end(), [&](const auto& each) { return each.first.second == own.world && each.second && each.second->unrolled.contains(own.record->as_written(loop.stmt)); });
 }
 
 Place Runs::translate(RankRun& own, Place place) const {
   if (!place) return {};
   const std::uint32_t chunk = own.chunk_of[place.chunk];
-  return chunk ? Place{chunk, place.span} : Place{};
+  if (!chunk) return {};
+  const interpreter::ChunkOf& there = own.record->chunks[place.chunk];
+  return Place{chunk, there.moves.empty() ? place.span : there.moves.now(place.span)};
 }
 
 const CallSite* Runs::translate(RankRun& own, const CallSite* calls) {

@@ -44,12 +44,12 @@ public:
   // Does the branch lead to communication on some rank?
   bool leads_on(const RankRun& own, const interpreter::Event& branch) const;
   // Is the function one that communicates on some rank?
-  bool leads_on(const interpreter::CallEvent& call) const { return call.function && call.function->stmt && functions_.contains(call.function->stmt); }
+  bool leads_on(const RankRun& own, const interpreter::CallEvent& call) const { return call.function && call.function->stmt && functions_.contains(own.record->as_written(call.function->stmt)); }
   // A loop whose rounds are fewer on some ranks than on others.
-  bool is_divergent(const interpreter::LoopEvent& loop) const { return loop.stmt && divergent_loops_.contains(loop.stmt); }
+  bool is_divergent(const RankRun& own, const interpreter::LoopEvent& loop) const { return loop.stmt && divergent_loops_.contains(own.record->as_written(loop.stmt)); }
 
   // … or are as many as data of each rank have it: one rank by itself neither sees all of these, nor that what it draws all others draw.
-  bool is_local(const interpreter::LoopEvent& loop) const;
+  bool is_local(const RankRun& own, const interpreter::LoopEvent& loop) const;
 
   // A loop that some rank of the same world was seen to go through round by round, to its end.
   bool ends_elsewhere(const RankRun& own, const interpreter::LoopEvent& loop) const;
@@ -113,7 +113,7 @@ private:
   std::unordered_set<Spot> fallible_;    // operations
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
-  std::set<const syntax::FunctionStmt*> functions_;
+  std::set<const syntax::Stmt*> functions_;
   std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
   std::set<const syntax::Stmt*> divergent_loops_, local_loops_, alike_loops_, other_loops_;

@@ -367,13 +367,13 @@ private:
       return Left::no;
     }
     const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
-    if (!certainly && !loop.unrolled && runs_.is_divergent(loop) && loop.counts.sizes.empty())
+    if (!certainly && !loop.unrolled && runs_.is_divergent(own_, loop) && loop.counts.sizes.empty())
       for (const Block& round : loop.rounds) if (communicates(round)) acts_.unsettle();
     // How many messages there are is not known.
     if (!certainly && !loop.unrolled && (loop.trips != symbolic::Sharing::uniform || (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
       for (const Block& round : loop.rounds) if (sends(round)) acts_.unsettle();
     const std::size_t entry = trace_.loops.size();
-    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.stmt && runs_.is_local(loop)};
+    LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order, nullptr, !loop.unrolled && loop.stmt && runs_.is_local(own_, loop)};
     if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
     if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
     const bool none = run.count && *run.count <= 0;

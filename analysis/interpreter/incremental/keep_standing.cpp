@@ -1,0 +1,116 @@
+// A class goes on with a new body in the place of one of its methods; or a statement with other comments in it. See body_edit.hpp, replay.hpp.
+#include "interpreter/interpreter.hpp"
+#include "syntax/walk.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+
+namespace {
+
+// The statements in two versions of the same text, pairwise. False: they are not versions of the same text.
+bool pair_statements(const Stmt& run, const Stmt& written, std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
+  std::vector<const Stmt*> a, b;
+  for_each_statement(run, [&](const Stmt& each) { a.push_back(&each); });
+  for_each_statement(written, [&](const Stmt& each) { b.push_back(&each); });
+  if (!std::ranges::equal(a, b, {}, &Stmt::kind, &Stmt::kind)) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) pairs.emplace_back(a[i], b[i]);
+  return true;
+}
+
+// The same of a class, without the member that changed.
+bool pair_members(const ClassStmt& run, const ClassStmt& written, std::optional<std::size_t> changed, std::vector<std::pair<const Stmt*, const Stmt*>>& pairs) {
+  if (run.body.size() != written.body.size()) return false;
+  pairs.emplace_back(&run, &written);
+  for (std::size_t i = 0; i < run.body.size(); ++i)
+    if (i != changed && !pair_statements(*run.body[i], *written.body[i], pairs)) return false;
+  return true;
+}
+
+} // namespace
+
+bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std::size_t at) {
+  const Item& now = module->items[at];
+  const Chunk* const before = replay_.items[at].chunk;
+  const auto known = replay_.chunks.find(before);
+  if (known == replay_.chunks.end() || !replay_.copies.empty()) return false;
+  const ChunkOf was = record_.chunks[known->second], is{main_path_, module, now.chunk, now.offset, {}};
+  const auto edit = find_body_edit(*before, was.text(), *now.chunk, is.text());
+  if (!edit) return false;
+  const auto stood = replay_.standing.find(before);
+  Standing standing = stood == replay_.standing.end() ? Standing{before->stmt, {known->second}} : stood->second;
+  std::vector<std::pair<const Stmt*, const Stmt*>> pairs;
+  const bool paired = standing.stmt->kind == StmtKind::class_ ? pair_members(as<ClassStmt>(*standing.stmt), as<ClassStmt>(*now.chunk->stmt), edit->member, pairs) : pair_statements(*standing.stmt, *now.chunk->stmt, pairs);
+  if (!paired) return false;
+  const FunctionStmt* body = nullptr;
+  if (edit->member) {
+    body = &as<FunctionStmt>(*as<ClassStmt>(*standing.stmt).body[*edit->member]);
+    const auto method = functions_.find(body);
+    if (method == functions_.end() || !method->second->owner || method->second->owner->stmt != standing.stmt) return false;
+    // What the statements of the file did with it would have to be done again.
+    const auto end = replay_.reached.begin() + static_cast<std::ptrdiff_t>(std::min(replay_.end.reached, replay_.reached.size()));
+    if (std::find(replay_.reached.begin(), end, body) != end) return false;
+    replay_.changed.bodies.insert(body);
+    replay_.changed.before.push_back(was);
+    replay_.changed.now.push_back(is);
+    if (std::ranges::any_of(replay_.items, [&](const ItemRun& item) { return differs(item.used); })) {
+      replay_.changed = {};
+      return false;
+    }
+  }
+  for (const std::uint32_t index : standing.chunks) record_.chunks[index].moves.add(edit->where);
+  const std::uint32_t index = add_chunk(main_path_, module, now);
+  standing.chunks.push_back(index);
+  if (edit->member) put_body(standing, *body, as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]), *edit->member, index);
+  pairs.front().first = standing.stmt;
+  for (const auto& [run, written] : pairs) record_.written[run] = written;
+  replay_.standing.erase(before);
+  replay_.standing[now.chunk.get()] = std::move(standing);
+  replay_.chunks.erase(before);
+  replay_.chunks[now.chunk.get()] = index;
+  replay_.items[at].chunk = now.chunk.get();
+  return true;
+}
+
+void Interpreter::put_body(Standing& standing, const FunctionStmt& was, const FunctionStmt& is, std::size_t member, std::uint32_t chunk) {
+  values::Function& method = *functions_.at(&was);
+  values::Class& cls = *method.owner;
+  const auto mended = std::ranges::find_if(replay_.mended, [&](const MendedClass& each) { return &each.stmt == standing.stmt; });
+  if (mended == replay_.mended.end()) {
+    const auto& first = as<ClassStmt>(*standing.stmt);
+    MendedClass& made = replay_.mended.emplace_back(MendedClass{first, {first.body.begin(), first.body.end()}});
+    made.body[member] = &is;
+    made.stmt.body = made.body;
+    for (const bool with_defaults : {false, true})
+      if (auto unit = replay_.units.extract({standing.stmt, with_defaults}); !unit.empty()) {
+        unit.key() = {&made.stmt, with_defaults};
+        replay_.units.insert(std::move(unit));
+      }
+    standing.stmt = &made.stmt;
+    cls.stmt = &made.stmt;
+  } else {
+    mended->body[member] = &is;
+  }
+  functions_.erase(&was);
+  functions_[&is] = &method;
+  method.stmt = &is;
+  method.parameters = is.parameters;
+  method.chunk = chunk;
+  communicating_.clear();
+  record_.written.erase(&was);
+  // Chunks of older texts in which nothing is left that stands.
+  std::unordered_set<std::uint32_t> needed{standing.chunks.front(), chunk};
+  for (const values::Function* each : function_order_)
+    if (each->owner == &cls) needed.insert(each->chunk);
+  std::erase_if(standing.chunks, [&](std::uint32_t index) {
+    if (needed.contains(index)) return false;
+    drop_chunk(index);
+    return true;
+  });
+}
+
+} // namespace stepzero::interpreter
