@@ -49,6 +49,8 @@ public:
   // Can there be a run_again? A run that was cancelled among the functions that nobody calls has left those that it finished.
   bool can_run_again() const { return replay_.possible; }
 
+  // What a name in the text of a scope means, outside of the order in which the program runs: in an annotation. Absent if nothing does.
+  Value named_in(const values::Scope* scope, syntax::Name name);
   // What a part of the run asks of the text of the program beyond what it runs: whether an attribute of that name is set anywhere, and what the
   // bodies of functions say.
   void note_asked_attribute(std::string_view name) {
@@ -456,7 +458,14 @@ private:
   // What of the statement's chunks is of an older text; no longer needed where the statement itself is run again.
   std::unordered_set<std::uint32_t> drop_standing(const syntax::Chunk* chunk);
   void move_chunks(const std::shared_ptr<const syntax::Module>& module, std::unordered_set<std::uint32_t>& gone);
+  bool begins_alike(const Unit& unit, const std::vector<bool>& condition) const;  // as it did when it was run
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
+  // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others. False: what they do to each other is not
+  // as it was, or not known, and nothing was done.
+  bool run_methods_again(Unit& unit, values::Class& cls);
+  struct RootAgain;
+  std::optional<RootAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
+  void put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin);
   void take_over(Unit& unit);
   // What a part of the run switches for good, beside the heap.
   struct Switched {
@@ -466,10 +475,14 @@ private:
     Gradients gradients;
     std::set<std::string, std::less<>> resized;
   };
+  bool has_switched(const Switched& before) const;
+  void begin_root_run(RootRun run);
+  void end_root_run(const Switched& before);
   Switched switched() const { return {switches_, unentered_, seeds_, gradients_, resized_}; }
   void switch_back(const Switched& before);
   // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
-  bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run);
+  // `cls`: the class, where the unit runs its methods on an object of it.
+  bool run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run, values::Class* cls = nullptr);
   void note_used(const values::Scope* scope, syntax::Name name) {
     if (used_ && scope == globals_) used_->names.insert(name);
   }
@@ -485,6 +498,7 @@ private:
   const RootRun* root_of_focus() const;
   std::optional<FocusRoot> choose_focus() const;
   bool is_worthwhile(const RootRun* root) const;
+  std::uint64_t steps_to_run(const Unit& unit) const;
   void run_focus_root(const FocusRoot& root, bool with_defaults);
   values::Function* focus_function(const FocusRoot& root) const;
   values::Class* focus_class(syntax::Name name) const;
@@ -502,6 +516,8 @@ private:
   void run_class_roots(values::Class& cls);
   // Builds an object of the class on symbols and runs the methods on it.
   void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
+  void run_method(values::Class& cls, values::Function& method, Value self);
+  bool prepares_tests(const values::Class& cls) const;
   Root& begin_root(std::string name, const values::Function* function, values::Class* owner, bool of_built = false);
   // What was run before on symbols, and left an equality open that the defaults decide, is run with the defaults.
   void each_operand(const Call& called, const std::function<void(Value)>& look);
@@ -614,6 +630,8 @@ private:
   const values::Scope* globals_ = nullptr;  // of the analysed file
   Used* used_ = nullptr;            // of the part that runs
   Unit* unit_ = nullptr;            // the unit that runs
+  Switched unit_began_{};           // as it was when it began
+  std::size_t doubts_before_root_ = 0;
   bool following_ = false;          // the statements of the analysed file run
   std::uint64_t part_begin_ = 0;    // of the part that runs: the heap's clock
   std::uint64_t module_steps_[2] = {};  // taken by imported modules so far: the program's own, installed ones

@@ -176,7 +176,17 @@ Cond Context::disjunctions_since(std::size_t mark) {
 }
 bool Context::assume(Cond condition) {
   state_->effort = State::most_effort;
-  return !condition || state_->assume(condition);
+  if (!condition) return true;
+  const std::size_t before = state_->log.size();
+  const bool holds = state_->assume(condition);
+  if (state_->log.size() > before) state_->assumptions.emplace_back(before, condition);
+  return holds;
+}
+std::vector<Cond> Context::assumed_since(std::size_t mark) const {
+  std::vector<Cond> found;
+  for (const auto& [at, condition] : state_->assumptions)
+    if (at >= mark) found.push_back(condition);
+  return found;
 }
 
 Answer Context::compare(Compare op, Int a, Int b) const {

@@ -124,6 +124,8 @@ public:
   // The condition holds from here on. False if it contradicts what is known: the path cannot be taken, and
   // what is known on it means nothing until the next rewind.
   bool assume(Cond condition);
+  // What was assumed since, in order: to assume it again leads to the same.
+  std::vector<Cond> assumed_since(std::size_t mark) const;
   Answer compare(Compare op, Int a, Int b) const; // by the polynomials, the bounds and the facts
   Answer divides(Int divisor, Int a) const;
   // The truth if every atom has its usual value; unknown if one has none, or the condition is of something else, too.

@@ -10,6 +10,7 @@ Answer answer(bool value) { return value ? Answer::yes : Answer::no; }
 } // namespace
 
 void Context::State::rewind(std::size_t mark) {
+  while (!assumptions.empty() && assumptions.back().first >= mark) assumptions.pop_back();
   while (log.size() > mark) {
     const Undo& undo = log.back();
     switch (undo.what) {

@@ -323,6 +323,7 @@ struct Context::State {
     log.push_back(undo);
     now = named(now, log.back().learnt);
   }
+  std::vector<std::pair<std::size_t, Cond>> assumptions;  // what the log's entries come from, by where each begins
   void rewind(std::size_t mark);
   Int rewrite(Int a);
   Int rewrite(Int a, int& fuel);

@@ -27,6 +27,7 @@ struct Writes {
   std::uint64_t of_histories = 0;  // of these, all but those that say it of one parameter: what is computed with a history is written into a tensor
   std::uint64_t of_integers = 0;   // the elements of tensors of integers, of any size
 
+  friend bool operator==(const Writes&, const Writes&) = default;
   void widen(const Writes& other) {
     for (std::size_t i = 0; i < 16; ++i) of_type[i] = of_type[i] < other.of_type[i] ? other.of_type[i] : of_type[i];
     of_gradients = of_gradients < other.of_gradients ? other.of_gradients : of_gradients;

@@ -79,10 +79,20 @@ std::optional<FocusRoot> Interpreter::choose_focus() const {
   return FocusRoot{focus.owner, focus.is->name, focus.owner, focus.is->name.text() == "__init__" ? Name() : focus.is->name};
 }
 
+// Of a unit whose methods are run by themselves those count that ran what changed.
+std::uint64_t Interpreter::steps_to_run(const Unit& unit) const {
+  if (!differs(unit)) return 0;
+  if (!unit.object || differs(unit.used) || unit.ran(0, replay_.changed)) return unit.steps;
+  std::uint64_t steps = 0;
+  for (std::size_t i = 1; i < unit.root_runs.size(); ++i)
+    if (unit.ran(i, replay_.changed)) steps += unit.root_runs[i].steps;
+  return steps;
+}
+
 bool Interpreter::is_worthwhile(const RootRun* root) const {
   std::uint64_t rest = 0;
   for (const auto& [key, unit] : replay_.old_units)
-    if (!key.second && differs(unit)) rest += unit.steps;
+    if (!key.second) rest += steps_to_run(unit);
   return !root || rest >= least_gain * root->steps;
 }
 

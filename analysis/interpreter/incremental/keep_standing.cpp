@@ -54,7 +54,7 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
     // What the statements of the file did with it would have to be done again.
     const auto end = replay_.reached.begin() + static_cast<std::ptrdiff_t>(std::min(replay_.end.reached, replay_.reached.size()));
     if (std::find(replay_.reached.begin(), end, body) != end) return false;
-    replay_.changed.bodies.insert(body);
+    replay_.changed.bodies[body] = &as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]);
     replay_.changed.before.push_back(was);
     replay_.changed.now.push_back(is);
     if (std::ranges::any_of(replay_.items, [&](const ItemRun& item) { return differs(item.used); })) {

@@ -158,7 +158,7 @@ bool Interpreter::differs(const Used& used) const {
   const Changed& changed = replay_.changed;
   if (changed.used.all) return true;
   if (used.all && !changed.used.names.empty()) return true;
-  if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) || std::ranges::any_of(changed.bodies, [&](const FunctionStmt* body) { return used.bodies.contains(body); })) return true;
+  if (std::ranges::any_of(changed.used.names, [&](Name name) { return used.names.contains(name); }) || std::ranges::any_of(changed.bodies, [&](const auto& body) { return used.bodies.contains(body.first); })) return true;
   if (used.attributes.empty()) return false;
   const auto any = [](const std::vector<ChunkOf>& all, const auto& says) {
     return std::ranges::any_of(all, [&](const ChunkOf& each) { return each.chunk->stmt && says(each.chunk->attribute_writes(each.text())); });
@@ -169,8 +169,10 @@ bool Interpreter::differs(const Used& used) const {
 }
 
 bool Interpreter::differs(const Unit& unit) const {
-  const auto ran = [&](const FunctionStmt* body) { return std::ranges::any_of(unit.root_runs, [&](const RootRun& run) { return run.executed.contains(body); }); };
-  return differs(unit.used) || std::ranges::any_of(replay_.changed.bodies, ran);
+  if (differs(unit.used)) return true;
+  for (std::size_t i = 0; i < unit.root_runs.size(); ++i)
+    if (unit.ran(i, replay_.changed)) return true;
+  return false;
 }
 
 bool Interpreter::is_left_by_import(const values::Slot& slot) const {
@@ -204,6 +206,30 @@ void Interpreter::note_reached(const FunctionStmt* stmt) {
 void Interpreter::forget_reached(std::size_t behind) {
   for (std::size_t i = behind; i < replay_.reached.size(); ++i) reached_.erase(replay_.reached[i]);
   replay_.reached.resize(std::min(replay_.reached.size(), behind));
+}
+
+bool Interpreter::has_switched(const Switched& before) const {
+  return switches_ != before.switches || unentered_ != before.unentered || seeds_ != before.seeds || gradients_.own != before.gradients.own || gradients_.lost != before.gradients.lost || resized_ != before.resized;
+}
+
+void Interpreter::begin_root_run(RootRun run) {
+  if (!unit_) return;
+  end_root_run(unit_began_);
+  run.begin = record_.steps;
+  run.root = (with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0] : record_.roots.size() - unit_->roots[0]) - 1;
+  run.facts = record_.facts.size() - unit_->facts[0];
+  run.writes = heap().writes();
+  doubts_before_root_ = symbols().doubts();
+  unit_->root_runs.push_back(std::move(run));
+}
+
+void Interpreter::end_root_run(const Switched& before) {
+  if (!unit_ || unit_->root_runs.empty()) return;
+  RootRun& run = unit_->root_runs.back();
+  run.steps = record_.steps - run.begin;
+  run.writes_behind = heap().writes();
+  run.doubtful = symbols().doubts() != doubts_before_root_;
+  run.plain = !has_switched(before) && default_device_set_ == unit_->device_before;
 }
 
 void Interpreter::switch_back(const Switched& before) {
@@ -339,10 +365,12 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
   return !record_.cancelled || replay_.possible;
 }
 
-bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const {
+bool Interpreter::begins_alike(const Unit& unit, const std::vector<bool>& condition) const {
   const bool fits = unit.begin == record_.steps || std::max(unit.begin, record_.steps) + unit.steps + limits_.root_steps <= limits_.steps;
-  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_)) && !differs(unit);
+  return fits && unit.condition == condition && unit.device_before == default_device_set_ && (!unit.built || same_built_runs(unit.built_before, unit.built_runs, built_runs_));
 }
+
+bool Interpreter::stands(const Unit& unit, const std::vector<bool>& condition) const { return begins_alike(unit, condition) && !differs(unit); }
 
 void Interpreter::take_over(Unit& unit) {
   const auto move_roots = [](std::vector<std::unique_ptr<Root>>& from, std::vector<std::unique_ptr<Root>>& to, std::size_t (&range)[2]) {
@@ -370,14 +398,21 @@ void Interpreter::take_over(Unit& unit) {
   default_device_set_ = unit.device_behind;
 }
 
-bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run) {
+bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::function<void()>& run, values::Class* cls) {
   if (replay_.replaying)
-    if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end() && stands(old->second, condition)) {
-      Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
-      unit.taken_over = true;
-      replay_.old_units.erase(old);
-      take_over(unit);
-      return unit.doubtful;
+    if (const auto old = replay_.old_units.find(key); old != replay_.old_units.end()) {
+      if (stands(old->second, condition)) {
+        Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
+        unit.taken_over = true;
+        replay_.old_units.erase(old);
+        take_over(unit);
+        return unit.doubtful;
+      }
+      if (cls && begins_alike(old->second, condition) && run_methods_again(old->second, *cls)) {
+        Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
+        replay_.old_units.erase(old);
+        return unit.doubtful;
+      }
     }
   if (record_.cancelled) return false;  // it has not been run, and is the next time
   Unit& unit = replay_.units.insert_or_assign(key, Unit{}).first->second;
@@ -391,17 +426,17 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   const std::size_t doubts = symbols().doubts();
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
-  const Switched before = switched();
+  const Switched before = unit_began_ = switched();
   unit_ = &unit;
   used_ = &unit.used;
-  part_begin_ = heap().mark().clock;
+  part_begin_ = unit.clock = heap().mark().clock;
   heap().set_writes(replay_.end.writes);
   run();
+  end_root_run(before);
   unit.writes = heap().writes();
   used_ = nullptr;
   unit_ = nullptr;
   switch_back(before);
-  unit.end_root_run(record_.steps);
   if (record_.cancelled) {
     record_.roots.resize(unit.roots[0]);
     record_.default_roots.resize(unit.default_roots[0]);

@@ -9,6 +9,7 @@
 #include "interpreter/incremental/focus.hpp"
 #include "interpreter/record.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -34,7 +35,7 @@ struct Used {
 // What changed in the text.
 struct Changed {
   Used used;  // the globals
-  std::unordered_set<const syntax::FunctionStmt*> bodies;  // methods whose bodies alone changed, as they were: see body_edit.hpp
+  std::unordered_map<const syntax::FunctionStmt*, const syntax::FunctionStmt*> bodies;  // methods whose bodies alone changed, as they were and are: see body_edit.hpp
   std::vector<ChunkOf> before, now;                        // the statements that changed
 };
 
@@ -67,6 +68,10 @@ struct RootRun {
   bool of_built = false;                           // the forward of a model that the program made, on that very object
   std::uint64_t begin = 0, steps = 0;
   std::unordered_set<const syntax::FunctionStmt*> executed;
+  std::size_t root = 0, facts = 0;     // where it begins in the record, counted from the unit's beginning
+  values::Writes writes, writes_behind;
+  bool doubtful = false;               // it left an equality open that defaults may decide
+  bool plain = false;                  // it switched nothing for good
 };
 
 // A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.
@@ -84,13 +89,15 @@ struct Unit {
   bool out_of_budget = false;
   bool taken_over = false;       // by the last run, from the one before
   bool device_before = false, device_behind = false;
+  // Of a class: the object that its methods are run on one after the other, what its constructor wrote into older objects, and what is known
+  // behind it. Null: a method can be run only with the constructor before it.
+  values::Instance* object = nullptr;
+  std::uint64_t clock = 0;  // of the heap, when it began
+  values::Delta made;
+  std::vector<Cond> learned;
 
-  void begin_root_run(RootRun run) {
-    end_root_run(run.begin);
-    root_runs.push_back(std::move(run));
-  }
-  void end_root_run(std::uint64_t now) {
-    if (!root_runs.empty() && root_runs.back().steps == 0) root_runs.back().steps = now - root_runs.back().begin;
+  bool ran(std::size_t root_run, const Changed& changed) const {
+    return std::ranges::any_of(changed.bodies, [&](const auto& body) { return root_runs[root_run].executed.contains(body.first); });
   }
 };
 // What runs in it, and whether with the defaults of the parameters.

@@ -192,6 +192,18 @@ void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
   heap().set(value.as<values::Tensor>()->state, Value::of(Kind::state, heap().state(named)));
 }
 
+Value Interpreter::named_in(const values::Scope* scope, Name name) {
+  const values::Scope* globals = scope ? scope->globals : nullptr;
+  for (; scope; scope = scope->parent)
+    if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
+      note_used(scope, name);
+      return resolve(slot->value);
+    }
+  note_used(globals, name);
+  ModuleRun* const module = globals && !installed_.empty() ? installed_module(globals) : nullptr;
+  return module ? lazy_name(*module, name) : Value{};
+}
+
 // The class of a library that an annotation names, as far as it tells what an object of it is; `optional`, if it may be None.
 const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation, const values::Function& function, bool& optional) {
   const std::function<Value(const Expr&)> named = [&](const Expr& expr) -> Value {
@@ -205,9 +217,8 @@ const values::LibrarySymbol* Interpreter::annotated_class(const Expr* annotation
         if (rest.empty()) return found;
         return found.is(Kind::library) ? Value(library_symbol(std::string(found.as<values::LibrarySymbol>()->path) + rest)) : Value{};
       };
-      for (const values::Scope* scope = function.closure; scope; scope = scope->parent)
-        if (const values::Slot* slot = scope->names.find(name); slot && slot->value) return member(resolve(slot->value));
-      return {};
+      const Value found = named_in(function.closure, name);
+      return found ? member(found) : Value{};
     }
     if (expr.kind != ExprKind::attribute) return {};
     const Value object = named(*as<AttributeExpr>(expr).object);

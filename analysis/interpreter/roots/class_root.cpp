@@ -15,7 +15,7 @@ using values::Kind;
 
 struct Interpreter::ClassRoot {
   ClassRoot(Interpreter& interpreter, values::Class& of) : run(interpreter), cls(of) {}
-  void run_methods(const std::vector<values::Function*>& methods);
+  void run_methods(const std::vector<values::Function*>& methods, const Speculation& since);
 
 private:
   void construct(Root& root);
@@ -27,7 +27,7 @@ private:
   void lose_attribute(Name name, bool inherited);
   void free_placeholders();
   bool is_placeholder(Value value) const;
-  bool is_prepared_test() const;
+  void note_object(const Speculation& since, std::size_t known);
   void call_row_of(std::string_view class_path, std::string_view row);
   values::Slot* set_attribute(Name name) const {
     values::Slot* slot = object->attributes.find(name);
@@ -44,11 +44,12 @@ private:
 
 void Interpreter::run_class(values::Class& cls, const std::vector<values::Function*>& methods) {
   Speculation root_run(*this);
-  ClassRoot(*this, cls).run_methods(methods);
+  ClassRoot(*this, cls).run_methods(methods, root_run);
   root_run.keep_new_objects();
 }
 
-void Interpreter::ClassRoot::run_methods(const std::vector<values::Function*>& methods) {
+void Interpreter::ClassRoot::run_methods(const std::vector<values::Function*>& methods, const Speculation& since) {
+  const std::size_t known = run.symbols().mark();
   run.note_used(run.globals_, cls.name);
   Root& root = run.begin_root(std::string(cls.name.text()) + ".__init__", nullptr, &cls);
   run.defaults_.clear();
@@ -64,12 +65,12 @@ void Interpreter::ClassRoot::run_methods(const std::vector<values::Function*>& m
   // What the library class sees to itself, whatever the methods change.
   if (cls.native) call_row_of(cls.native->path, values::InternalRow::seen_to);
   free_placeholders();
-  const bool prepared = is_prepared_test();
+  if (run.unit_ && !run.with_defaults_ && !refused) note_object(since, known);
+  const bool prepared = run.prepares_tests(cls);
   run.casts_ += prepared;
   for (values::Function* method : methods) {
     if (run.reached(method->stmt) || run.record_.cancelled || method == constructor || refused) continue;
-    const Value bound_self = method->is_static ? Value{} : method->is_class_method ? Value::of(Kind::class_, &cls) : self;
-    run.run_root(*method, bound_self, &cls);
+    run.run_method(cls, *method, self);
   }
   run.casts_ -= prepared;
   run.any_use_ = false;
@@ -188,10 +189,12 @@ void Interpreter::ClassRoot::free_placeholders() {
   }
 }
 
-// What prepares a test may have the operators choose their types, by other functions in their places.
-bool Interpreter::ClassRoot::is_prepared_test() const {
-  constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
-  return std::ranges::any_of(preparing, [&](std::string_view name) { return run.find_in_order(cls.order, Name(name)).is(Kind::function); });
+// What methods that run again begin from.
+void Interpreter::ClassRoot::note_object(const Speculation& since, std::size_t known) {
+  run.unit_->object = object;
+  run.unit_->learned = run.symbols().assumed_since(known);
+  for (const auto& [slot, value] : since.writes())
+    if (slot->birth <= run.part_begin_) run.unit_->made.emplace_back(slot, value);
 }
 
 } // namespace stepzero::interpreter

@@ -68,9 +68,7 @@ private:
   // What the names in an annotation stand for.
   Value named(const values::Scope* scope, const Expr& expr, int depth) {
     if (expr.kind == ExprKind::name) {
-      for (; scope; scope = scope->parent)
-        if (const values::Slot* slot = scope->names.find(as<NameExpr>(expr).id); slot && slot->value) return run_.resolve(slot->value);
-      return {};
+      return run_.named_in(scope, as<NameExpr>(expr).id);
     }
     if (expr.kind != ExprKind::attribute) return {};
     const Value object = named(scope, *as<AttributeExpr>(expr).object, depth);
@@ -144,12 +142,8 @@ Value declared_class(Interpreter& run, const values::Scope* scope, const Expr* a
   bool optional = false;
   annotation = annotation_without_none(annotation, optional);
   if (!annotation || annotation->kind != ExprKind::name) return Value::none();
-  for (; scope; scope = scope->parent)
-    if (const values::Slot* slot = scope->names.find(as<NameExpr>(*annotation).id); slot && slot->value) {
-      const Value found = run.resolve(slot->value);
-      return found.is(Kind::class_) ? found : Value::none();
-    }
-  return Value::none();
+  const Value found = run.named_in(scope, as<NameExpr>(*annotation).id);
+  return found.is(Kind::class_) ? found : Value::none();
 }
 
 Value declared_object(Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {

@@ -251,7 +251,11 @@ Root& Interpreter::begin_root(std::string name, const values::Function* function
   root.name = std::move(name);
   root.function = function;
   root.owner = owner;
-  if (unit_) unit_->begin_root_run({function ? function->stmt : nullptr, owner ? owner->stmt : nullptr, of_built, record_.steps, 0, {}});
+  RootRun run;
+  run.function = function ? function->stmt : nullptr;
+  run.owner = owner ? owner->stmt : nullptr;
+  run.of_built = of_built;
+  begin_root_run(std::move(run));
   block_ = &root.block;
   step_limit_ = std::min(limits_.steps, record_.steps + limits_.root_steps);
   return root;
@@ -374,11 +378,20 @@ void Interpreter::run_class_roots(values::Class& cls) {
     reached_before.push_back(reached(method->stmt));
     if (!reached_before.back()) ran.push_back(method);
   }
-  if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); })) return;
+  if (!run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); }, &cls)) return;
   doubtful_.push_back({{cls.stmt, true}, reached_before, [this, &cls, ran] {
     for (const values::Function* method : ran) reached_[method->stmt] = false;
     run_class(cls, ran);
   }});
+}
+
+bool Interpreter::prepares_tests(const values::Class& cls) const {
+  constexpr std::string_view preparing[] = {"setUp", "setUpClass", "setup_method", "setup_class"};
+  return std::any_of(std::begin(preparing), std::end(preparing), [&](std::string_view name) { return find_in_order(cls.order, Name(name)).is(Kind::function); });
+}
+
+void Interpreter::run_method(values::Class& cls, values::Function& method, Value self) {
+  run_root(method, method.is_static ? Value{} : method.is_class_method ? Value::of(Kind::class_, &cls) : self, &cls);
 }
 
 } // namespace stepzero::interpreter

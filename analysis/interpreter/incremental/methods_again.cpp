@@ -1,0 +1,130 @@
+// The methods of a class that ran a body which an edit changed, run again on the object that they were run on before. See replay.hpp.
+#include "interpreter/interpreter.hpp"
+#include "interpreter/paths/speculation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stepzero::interpreter {
+
+using namespace syntax;
+using values::Kind;
+
+// What the run of one method left.
+struct Interpreter::RootAgain {
+  std::unique_ptr<Root> root;
+  std::vector<Fact> facts;
+  std::size_t index = 0;  // of the root, as the facts name it
+  RootRun run;
+};
+
+std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, std::size_t nth, values::Class& cls) {
+  const RootRun& before = unit.root_runs[nth];
+  const auto as_now = [&](const FunctionStmt* stmt) {
+    const auto changed = replay_.changed.bodies.find(stmt);
+    return changed == replay_.changed.bodies.end() ? stmt : changed->second;
+  };
+  const auto method = functions_.find(as_now(before.function));
+  if (!before.function || before.of_built || method == functions_.end()) return std::nullopt;
+  const std::size_t roots = record_.roots.size(), facts = record_.facts.size(), built = built_.size(), built_runs = built_runs_;
+  Unit made;
+  made.roots[0] = roots;
+  made.facts[0] = facts;
+  made.device_before = default_device_set_;
+  const Switched began = unit_began_ = switched();
+  unit_ = &made;
+  used_ = &unit.used;
+  part_begin_ = unit.clock;
+  heap().set_writes(before.writes);
+  record_.steps += before.begin - unit.begin;
+  any_use_ = true;
+  run_method(cls, *method->second, Value::of(Kind::instance, unit.object));
+  any_use_ = false;
+  end_root_run(began);
+  unit_ = nullptr;
+  used_ = nullptr;
+  switch_back(began);
+  const bool one = !record_.cancelled && !record_.out_of_budget && record_.roots.size() == roots + 1 && made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs && default_device_set_ == made.device_before;
+  std::optional<RootAgain> again;
+  if (one && made.root_runs.front().plain && made.root_runs.front().writes_behind == before.writes_behind) {
+    // Which other methods are run by themselves hangs on what this one runs.
+    std::unordered_set<const FunctionStmt*> executed;
+    for (const FunctionStmt* stmt : before.executed) executed.insert(as_now(stmt));
+    if (executed == made.root_runs.front().executed) {
+      again = RootAgain{std::move(record_.roots.back()), {record_.facts.begin() + static_cast<std::ptrdiff_t>(facts), record_.facts.end()}, roots, std::move(made.root_runs.front())};
+    }
+  }
+  record_.roots.resize(roots);
+  record_.facts.resize(facts);
+  return again;
+}
+
+void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin) {
+  const std::size_t old_root = unit.roots[0], old_facts = unit.facts[0], all_facts = unit.facts[1] - unit.facts[0];
+  unit.roots[0] = record_.roots.size();
+  unit.facts[0] = record_.facts.size();
+  unit.default_roots[0] = unit.default_roots[1] = record_.default_roots.size();
+  unit.begin = record_.steps = begin;
+  unit.built_before = built_runs_;
+  std::vector<std::size_t> begins;  // of each root's facts, as they are now
+  for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
+    RootRun& run = unit.root_runs[i];
+    begins.push_back(record_.facts.size() - unit.facts[0]);
+    const std::size_t end = i + 1 < unit.root_runs.size() ? unit.root_runs[i + 1].facts : all_facts, to = record_.facts.size(), root = record_.roots.size();
+    std::size_t was = old_root + run.root;
+    if (const auto fresh = again.find(i); fresh != again.end()) {
+      was = fresh->second.index;
+      run = std::move(fresh->second.run);
+      record_.roots.push_back(std::move(fresh->second.root));
+      record_.facts.insert(record_.facts.end(), fresh->second.facts.begin(), fresh->second.facts.end());
+    } else {
+      record_.roots.push_back(std::move(replay_.old_roots[was]));
+      const auto facts = replay_.old_facts.begin() + static_cast<std::ptrdiff_t>(old_facts);
+      record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(run.facts), facts + static_cast<std::ptrdiff_t>(end));
+    }
+    for (std::size_t j = to; j < record_.facts.size(); ++j) record_.facts[j].root = static_cast<std::uint32_t>(record_.facts[j].root - was + root);
+    for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
+    run.begin = record_.steps;
+    record_.steps += run.steps;
+  }
+  for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
+    unit.root_runs[i].root = i;
+    unit.root_runs[i].facts = begins[i];
+  }
+  unit.roots[1] = record_.roots.size();
+  unit.facts[1] = record_.facts.size();
+  unit.steps = record_.steps - begin;
+  unit.doubtful = std::ranges::any_of(unit.root_runs, &RootRun::doubtful);
+}
+
+bool Interpreter::run_methods_again(Unit& unit, values::Class& cls) {
+  if (!unit.object || unit.built || unit.out_of_budget || replay_.changed.bodies.empty() || differs(unit.used)) return false;
+  if (unit.roots[1] - unit.roots[0] != unit.root_runs.size() || !std::ranges::all_of(unit.root_runs, &RootRun::plain) || unit.ran(0, replay_.changed)) return false;
+  const std::uint64_t begin = record_.steps;
+  const std::size_t reached = replay_.reached.size();
+  std::map<std::size_t, RootAgain> again;
+  {
+    Speculation made(*this);
+    heap().apply(unit.made);
+    for (const Cond condition : unit.learned) symbols().assume(condition);
+    const bool prepared = prepares_tests(cls);
+    casts_ += prepared;
+    for (std::size_t i = 1; i < unit.root_runs.size() && !record_.cancelled; ++i) {
+      if (!unit.ran(i, replay_.changed)) continue;
+      auto one = run_method_again(unit, i, cls);
+      record_.steps = begin;
+      if (!one) {
+        casts_ -= prepared;
+        forget_reached(reached);
+        return false;
+      }
+      again.emplace(i, std::move(*one));
+    }
+    casts_ -= prepared;
+    made.keep_new_objects();
+  }
+  put_roots(unit, again, begin);
+  return true;
+}
+
+} // namespace stepzero::interpreter
