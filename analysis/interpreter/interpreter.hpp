@@ -212,11 +212,6 @@ private:
   struct AnyOf; struct Arithmetic; struct Assignment; struct Attribute; struct ClassRoot; struct Comparison; struct Comprehension; struct Elements; class Escape; struct Evaluation;
   class Fixpoint; struct ForLoop; struct InstanceOf; struct LibraryCall; struct Matching; struct Subscript; struct TryRun; struct WithItem;
 
-  struct Gradients {
-    std::optional<Sharing> own;
-    bool lost = false;
-  };
-  enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
 
   // statements.cpp
   Flow run_block(syntax::Block block);
@@ -467,18 +462,9 @@ private:
   std::optional<RootAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
   void put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin);
   void take_over(Unit& unit);
-  // What a part of the run switches for good, beside the heap.
-  struct Switched {
-    int switches;
-    const values::Instance* unentered;
-    std::array<Seeds, 3> seeds;
-    Gradients gradients;
-    std::set<std::string, std::less<>> resized;
-  };
-  bool has_switched(const Switched& before) const;
   void begin_root_run(RootRun run);
-  void end_root_run(const Switched& before);
-  Switched switched() const { return {switches_, unentered_, seeds_, gradients_, resized_}; }
+  void end_root_run();
+  Switched switched() const { return {switches_, unentered_, seeds_, gradients_, resized_, default_device_set_}; }
   void switch_back(const Switched& before);
   // Runs it, or takes over what it left. True: an equality was left open that the defaults may decide.
   // `cls`: the class, where the unit runs its methods on an object of it.
@@ -630,7 +616,6 @@ private:
   const values::Scope* globals_ = nullptr;  // of the analysed file
   Used* used_ = nullptr;            // of the part that runs
   Unit* unit_ = nullptr;            // the unit that runs
-  Switched unit_began_{};           // as it was when it began
   std::size_t doubts_before_root_ = 0;
   bool following_ = false;          // the statements of the analysed file run
   std::uint64_t part_begin_ = 0;    // of the part that runs: the heap's clock

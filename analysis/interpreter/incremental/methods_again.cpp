@@ -30,8 +30,10 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, 
   Unit made;
   made.roots[0] = roots;
   made.facts[0] = facts;
-  made.device_before = default_device_set_;
-  const Switched began = unit_began_ = switched();
+  const Switched began = switched();
+  const bool out_of_budget = record_.out_of_budget;
+  switch_back(before.switched);
+  default_device_set_ = before.switched.default_device;
   unit_ = &made;
   used_ = &unit.used;
   part_begin_ = unit.clock;
@@ -40,13 +42,15 @@ std::optional<Interpreter::RootAgain> Interpreter::run_method_again(Unit& unit, 
   any_use_ = true;
   run_method(cls, *method->second, Value::of(Kind::instance, unit.object));
   any_use_ = false;
-  end_root_run(began);
+  end_root_run();
   unit_ = nullptr;
   used_ = nullptr;
   switch_back(began);
-  const bool one = !record_.cancelled && !record_.out_of_budget && record_.roots.size() == roots + 1 && made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs && default_device_set_ == made.device_before;
+  default_device_set_ = began.default_device;
+  record_.out_of_budget = out_of_budget;
+  const bool one = !record_.cancelled && record_.steps < limits_.steps && record_.roots.size() == roots + 1 && made.root_runs.size() == 1 && built_.size() == built && built_runs_ == built_runs;
   std::optional<RootAgain> again;
-  if (one && made.root_runs.front().plain && made.root_runs.front().writes_behind == before.writes_behind) {
+  if (one && made.root_runs.front().switched_behind == before.switched_behind && made.root_runs.front().writes_behind == before.writes_behind) {
     // Which other methods are run by themselves hangs on what this one runs.
     std::unordered_set<const FunctionStmt*> executed;
     for (const FunctionStmt* stmt : before.executed) executed.insert(as_now(stmt));
@@ -94,12 +98,15 @@ void Interpreter::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again,
   unit.roots[1] = record_.roots.size();
   unit.facts[1] = record_.facts.size();
   unit.steps = record_.steps - begin;
+  unit.out_of_budget = std::ranges::any_of(unit.root_runs, &RootRun::cut);
+  record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
+  default_device_set_ = unit.device_behind;
   unit.doubtful = std::ranges::any_of(unit.root_runs, &RootRun::doubtful);
 }
 
 bool Interpreter::run_methods_again(Unit& unit, values::Class& cls) {
-  if (!unit.object || unit.built || unit.out_of_budget || replay_.changed.bodies.empty() || differs(unit.used)) return false;
-  if (unit.roots[1] - unit.roots[0] != unit.root_runs.size() || !std::ranges::all_of(unit.root_runs, &RootRun::plain) || unit.ran(0, replay_.changed)) return false;
+  if (!unit.object || unit.built || replay_.changed.bodies.empty() || differs(unit.used)) return false;
+  if (unit.roots[1] - unit.roots[0] != unit.root_runs.size() || unit.ran(0, replay_.changed)) return false;
   const std::uint64_t begin = record_.steps;
   const std::size_t reached = replay_.reached.size();
   std::map<std::size_t, RootAgain> again;

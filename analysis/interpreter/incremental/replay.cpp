@@ -208,28 +208,27 @@ void Interpreter::forget_reached(std::size_t behind) {
   replay_.reached.resize(std::min(replay_.reached.size(), behind));
 }
 
-bool Interpreter::has_switched(const Switched& before) const {
-  return switches_ != before.switches || unentered_ != before.unentered || seeds_ != before.seeds || gradients_.own != before.gradients.own || gradients_.lost != before.gradients.lost || resized_ != before.resized;
-}
-
 void Interpreter::begin_root_run(RootRun run) {
   if (!unit_) return;
-  end_root_run(unit_began_);
+  end_root_run();
   run.begin = record_.steps;
   run.root = (with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0] : record_.roots.size() - unit_->roots[0]) - 1;
   run.facts = record_.facts.size() - unit_->facts[0];
   run.writes = heap().writes();
+  run.switched = switched();
+  record_.out_of_budget = false;  // of the root that begins
   doubts_before_root_ = symbols().doubts();
   unit_->root_runs.push_back(std::move(run));
 }
 
-void Interpreter::end_root_run(const Switched& before) {
+void Interpreter::end_root_run() {
   if (!unit_ || unit_->root_runs.empty()) return;
   RootRun& run = unit_->root_runs.back();
   run.steps = record_.steps - run.begin;
   run.writes_behind = heap().writes();
   run.doubtful = symbols().doubts() != doubts_before_root_;
-  run.plain = !has_switched(before) && default_device_set_ == unit_->device_before;
+  run.switched_behind = switched();
+  run.cut = record_.out_of_budget;
 }
 
 void Interpreter::switch_back(const Switched& before) {
@@ -426,13 +425,13 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
   const std::size_t doubts = symbols().doubts();
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
-  const Switched before = unit_began_ = switched();
+  const Switched before = switched();
   unit_ = &unit;
   used_ = &unit.used;
   part_begin_ = unit.clock = heap().mark().clock;
   heap().set_writes(replay_.end.writes);
   run();
-  end_root_run(before);
+  end_root_run();
   unit.writes = heap().writes();
   used_ = nullptr;
   unit_ = nullptr;
@@ -447,8 +446,8 @@ bool Interpreter::run_unit(UnitKey key, std::vector<bool> condition, const std::
     return false;
   }
   unit.doubtful = symbols().doubts() != doubts;
-  unit.out_of_budget = record_.out_of_budget;
-  record_.out_of_budget = record_.out_of_budget || out_of_budget;
+  unit.out_of_budget = record_.out_of_budget || std::ranges::any_of(unit.root_runs, &RootRun::cut);
+  record_.out_of_budget = unit.out_of_budget || out_of_budget;
   unit.device_behind = default_device_set_;
   unit.built_runs = built_runs_ - unit.built_before;
   unit.steps = record_.steps - unit.begin;

@@ -10,6 +10,7 @@
 #include "interpreter/record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -61,6 +62,25 @@ struct ItemRun {
   bool meddled = false;             // it wrote to something that is neither its own nor a global of the file
 };
 
+// How the program accounts for gradients by itself: see Interpreter::note_gradients.
+struct Gradients {
+  std::optional<Sharing> own;
+  bool lost = false;
+  friend bool operator==(const Gradients&, const Gradients&) = default;
+};
+// How a stream of random numbers was begun.
+enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
+// What a part of the run switches for good, beside the heap.
+struct Switched {
+  int switches = 0;
+  const values::Instance* unentered = nullptr;
+  std::array<Seeds, 3> seeds{};
+  Gradients gradients;
+  std::set<std::string, std::less<>> resized;
+  bool default_device = false;
+  friend bool operator==(const Switched&, const Switched&) = default;
+};
+
 // One root of a unit, and the functions of the file that ran in it.
 struct RootRun {
   const syntax::FunctionStmt* function = nullptr;  // null: the constructor of `owner`
@@ -70,8 +90,9 @@ struct RootRun {
   std::unordered_set<const syntax::FunctionStmt*> executed;
   std::size_t root = 0, facts = 0;     // where it begins in the record, counted from the unit's beginning
   values::Writes writes, writes_behind;
+  Switched switched, switched_behind;
   bool doubtful = false;               // it left an equality open that defaults may decide
-  bool plain = false;                  // it switched nothing for good
+  bool cut = false;                    // it ran out of steps
 };
 
 // A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.
