@@ -244,6 +244,17 @@ public:
   std::function<void(const std::vector<std::string>& roots)> on_focus;
   // Statements of an older text that were run, and stand: the same ones of the text as it is, by which other runs of the file know them.
   std::unordered_map<const syntax::Stmt*, const syntax::Stmt*> written;
+  // Where such a statement's parts stand in the record, by the chunk of the text as it is; the smallest parts come first.
+  std::unordered_map<std::uint32_t, std::vector<Place>> parts;
+  // The place of a span of a chunk of the text as it is, as the record's own events have it.
+  Place as_run(Place written) const {
+    const auto found = parts.find(written.chunk);
+    if (found == parts.end()) return written;
+    const syntax::Span now = span(written);
+    for (const Place part : found->second)
+      if (span(part).holds(now)) return {part.chunk, chunks[part.chunk].moves.then({now.begin - chunks[part.chunk].offset, now.end - chunks[part.chunk].offset})};
+    return written;
+  }
   const syntax::Stmt* as_written(const syntax::Stmt* stmt) const {
     if (written.empty()) return stmt;
     const auto found = written.find(stmt);

@@ -52,6 +52,7 @@ struct Run {
   std::unique_ptr<interpreter::AllGiven> given;  // of a run to be shown: what its parameters begin with
   std::shared_ptr<Run> shown;                    // the same file to be shown, begun with what this run found
   Standing standing;                             // what the last analysis that came to its end said
+  std::string told;                              // the last analysis came to its end: what it was asked for, as a text
 };
 
 } // namespace stepzero::snapshot

@@ -145,10 +145,20 @@ private:
     if (options_.on_findings && run_->standing.text)
       run_->record.on_focus = [this](const std::vector<std::string>& roots) { tell_focus(roots); };
   }
+  // What decides, beside the program, what is found.
+  std::string asked_for() const {
+    std::string words = "gpu-memory " + std::to_string(options_.gpu_memory);
+    for (const auto* list : {&options_.select, &options_.ignore}) {
+      words += ';';
+      for (const std::string& rule : *list) words += rule + ' ';
+    }
+    return words;
+  }
   // True: it went on from the kept run.
   bool run_file(std::unique_ptr<Run> kept) {
     Standing standing;
     run_ = std::move(kept);
+    const bool told_before = run_ && std::exchange(run_->told, {}) == asked_for();
     if (run_) {
       attend();
       run_->sources.ask(&sources_);
@@ -160,6 +170,7 @@ private:
       }
     }
     const bool again = run_ != nullptr;
+    only_comments_ = again && told_before && run_->interpreter->only_comments_changed();
     if (!run_) {
       run_ = std::make_unique<Run>();
       run_->standing = std::move(standing);
@@ -275,14 +286,22 @@ private:
       result_.failed_rules.clear();
       judge_locally({&record, with_defaults}, all);
     }
-    for (const rules::Rule& rule : rules::rules())
-      if (!rule.local && wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
+    const auto as_before = only_comments_ && run_->launched.empty() ? run_->standing.in_other_comments(*module_.text, path_) : std::nullopt;
+    if (as_before) {
+      for (const rules::Finding& finding : *as_before) all.push_back({finding, false});
+    } else {
+      for (const rules::Rule& rule : rules::rules())
+        if (!rule.local && wanted(rule)) judge(rule, {&record, with_defaults}, nullptr, all);
+    }
     judge_commands_of_program(all);
     if (!judge_launches(all)) return false;
     put_in_order(all);
     result_.findings = findings_of(all);
     const bool cut = options_.cancelled && *options_.cancelled;
-    if (options_.memory && !cut) run_->standing = {module_.text, std::move(all)};
+    if (options_.memory && !cut) {
+      run_->standing = {module_.text, std::move(all)};
+      run_->told = asked_for();
+    }
     return true;
   }
 
@@ -351,6 +370,7 @@ private:
   Result result_;
   std::unordered_set<std::string> told_;  // the files that `result_.read` names
   bool again_ = false;
+  bool only_comments_ = false;  // were edited since the last whole answer
   std::unique_ptr<Run> run_;
   const Record* with_defaults_ = nullptr;
   std::unique_ptr<DefaultRun> defaults_;  // these end before the run that they work on

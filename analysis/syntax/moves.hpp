@@ -22,6 +22,14 @@ public:
   // Its end stands behind its last byte.
   Span now(Span then) const { return then.begin == then.end ? Span{now(then.begin), now(then.begin)} : Span{now(then.begin), now(then.end - 1) + 1}; }
 
+  // The other way round, of a byte that has stood through all edits.
+  std::uint32_t then(std::uint32_t now) const {
+    for (auto move = moves_.rbegin(); move != moves_.rend(); ++move)
+      if (static_cast<std::int64_t>(now) - move->by >= move->from) return static_cast<std::uint32_t>(now - move->by);
+    return now;
+  }
+  Span then(Span now) const { return now.begin == now.end ? Span{then(now.begin), then(now.begin)} : Span{then(now.begin), then(now.end - 1) + 1}; }
+
   // One more edit, in bytes of the text as it is.
   void add(const Difference& edit) {
     const std::int64_t by = static_cast<std::int64_t>(edit.end_now) - edit.end_before;

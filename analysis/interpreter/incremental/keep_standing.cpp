@@ -68,11 +68,18 @@ bool Interpreter::keep_standing(const std::shared_ptr<const Module>& module, std
   if (edit->member) put_body(standing, *body, as<FunctionStmt>(*as<ClassStmt>(*now.chunk->stmt).body[*edit->member]), *edit->member, index);
   pairs.front().first = standing.stmt;
   for (const auto& [run, written] : pairs) record_.written[run] = written;
+  record_.parts.erase(known->second);
+  std::vector<Place>& parts = record_.parts[index];
+  if (standing.stmt->kind == StmtKind::class_)
+    for (const Stmt* part : as<ClassStmt>(*standing.stmt).body)
+      if (const auto method = part->kind == StmtKind::function ? functions_.find(&as<FunctionStmt>(*part)) : functions_.end(); method != functions_.end()) parts.push_back({method->second->chunk, part->span});
+  parts.push_back({standing.chunks.front(), standing.stmt->span});
   replay_.standing.erase(before);
   replay_.standing[now.chunk.get()] = std::move(standing);
   replay_.chunks.erase(before);
   replay_.chunks[now.chunk.get()] = index;
   replay_.items[at].chunk = now.chunk.get();
+  replay_.only_comments = !edit->member;
   return true;
 }
 

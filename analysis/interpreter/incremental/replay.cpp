@@ -66,6 +66,7 @@ std::unordered_set<std::uint32_t> Interpreter::drop_standing(const Chunk* chunk)
   const auto found = replay_.standing.find(chunk);
   if (found == replay_.standing.end()) return dropped;
   const auto whole = replay_.chunks.find(chunk);
+  if (whole != replay_.chunks.end()) record_.parts.erase(whole->second);
   for (const std::uint32_t index : found->second.chunks) {
     if (whole != replay_.chunks.end() && whole->second == index) continue;
     drop_chunk(index);
@@ -293,6 +294,7 @@ bool Interpreter::run_again(const std::atomic<bool>* cancelled, const std::unord
     if (items[i].chunk->stmt && (replay_.chunks.contains(items[i].chunk.get()) || !told.insert(items[i].chunk.get()).second)) return false;
 
   replay_.replaying = true;
+  replay_.only_comments = false;
   replay_.changed = {};
   replay_.focus.reset();
   // One statement in place of one: what of it changed may be shown first.

@@ -3,6 +3,7 @@
 #include "rules/deadlock/acts.hpp"
 
 #include <algorithm>
+#include <map>
 #include <cctype>
 
 namespace stepzero::rules {
@@ -241,7 +242,14 @@ bool may_be_agreed_on(const Record& record, Cond condition, std::string_view tex
   const Sharing sharing = record.symbols.sharing(condition);
   const bool unseen = record.external.contains(condition);
   if (sharing == Sharing::divergent || (!unseen && sharing == Sharing::uniform)) return false;
-  return !asks_who(text.substr(0, 200)) && !asks_who(record.symbols.text(condition));
+  // Asked of the same conditions on each way.
+  using Known = std::map<std::pair<Cond, const char*>, bool>;
+  auto& kept = record.derived[std::type_index(typeid(Known))];
+  if (!kept) kept = std::make_shared<Known>();
+  auto& known = *std::static_pointer_cast<Known>(std::const_pointer_cast<void>(kept));
+  const auto [it, fresh] = known.try_emplace({condition, text.data()}, false);
+  if (fresh) it->second = !asks_who(text.substr(0, 200)) && !asks_who(record.symbols.text(condition));
+  return it->second;
 }
 
 bool dies(const Block& block) {

@@ -364,7 +364,7 @@ bool Search::Pair::explain() {
   // Who ends in an exception does not come to it for that reason, whatever it decided before.
   if (guard && !guard->attempt && search.story_.trace(other).raised) return search.refuse();
   // Where the run for all ranks knows the answer, what a rank's own run made of it does not count.
-  if (guard && guard->branch && !guard->open && !search.story_.of_main(*guard->branch, guard->place)) return search.refuse();
+  if (guard && guard->branch && !guard->open && !search.story_.of_main(guard->place)) return search.refuse();
   swapped = same_elsewhere();
   if (act.makes_group) mismatch.cause = Cause::making_groups;
   else if (swapped) mismatch.cause = Cause::order;
@@ -445,7 +445,7 @@ bool Search::Pair::by_attempt() {
     for (auto turn = inside; turn != exit.turns.end(); ++turn) {
       const Decision& by = failing.decisions[*turn];
       if (!by.open || by.attempt) continue;
-      const auto* branch = by.branch ? search.story_.of_main(*by.branch, by.place) : nullptr;
+      const auto* branch = by.branch ? search.story_.of_main(by.place) : nullptr;
       // Of what is dealt out the first ranks have most.
       const bool first = (guard->yes ? owner : other) < (guard->yes ? other : owner);
       const bool of_parts = first && branch && !branch->stmt && search.story_.record.symbols.sharing(branch->condition) == symbolic::Sharing::divergent;
@@ -526,7 +526,7 @@ bool Search::Pair::may_be_unknown() const {
 // The mismatch is told where the guard stands, and not in what is called under it.
 void Search::Pair::stand_at_guard() {
   std::tie(mismatch.place, mismatch.calls) = Search::seen_from(act, *guard);
-  if (guard->branch) mismatch.guard = search.story_.of_main(*guard->branch, mismatch.place);
+  if (guard->branch) mismatch.guard = search.story_.guard_at(*guard, mismatch.place);
   mismatch.guard_side = guard->yes;
 }
 

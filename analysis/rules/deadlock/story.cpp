@@ -1,6 +1,8 @@
 #include "rules/deadlock/story.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace stepzero::rules {
 
@@ -21,28 +23,57 @@ bool same_calls(const CallSite* a, const CallSite* b) {
 }
 } // namespace
 
+namespace {
+// The operations and branches of a record by their places, each in the order of the record.
+class ByPlace {
+public:
+  explicit ByPlace(const Record& record) {
+    for (const auto& root : record.roots)
+      visit(root->block, [&](const Event& event) {
+        if (event.kind == EventKind::operation) operations_[key(event.place)].push_back(static_cast<const OperationEvent*>(&event));
+        else if (event.kind == EventKind::branch) branches_.try_emplace(key(event.place), static_cast<const BranchEvent*>(&event));
+      });
+  }
+  static const ByPlace& of(const Record& record) {
+    auto& kept = record.derived[std::type_index(typeid(ByPlace))];
+    if (!kept) kept = std::make_shared<const ByPlace>(record);
+    return *static_cast<const ByPlace*>(kept.get());
+  }
+  const std::vector<const OperationEvent*>& operations(Place place) const {
+    static const std::vector<const OperationEvent*> none;
+    const auto found = operations_.find(key(place));
+    return found == operations_.end() ? none : found->second;
+  }
+  const BranchEvent* branch(Place place) const {
+    const auto found = branches_.find(key(place));
+    return found == branches_.end() ? nullptr : found->second;
+  }
+
+private:
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
+  static Key key(Place place) { return {place.chunk, place.span.begin, place.span.end}; }
+  std::map<Key, std::vector<const OperationEvent*>> operations_;
+  std::map<Key, const BranchEvent*> branches_;
+};
+} // namespace
+
 // By the same calls, if there is such an event.
 const OperationEvent* Story::of_main(const Act& act) const {
   const OperationEvent* found = nullptr;
-  bool exactly = false;
-  for (const auto& root : record.roots)
-    visit(root->block, [&](const Event& event) {
-      if (exactly || event.kind != EventKind::operation || !(event.place == act.place) || static_cast<const OperationEvent&>(event).row != act.event->row) return;
-      exactly = same_calls(event.calls, act.calls);
-      if (exactly || !found) found = static_cast<const OperationEvent*>(&event);
-    });
+  for (const OperationEvent* event : ByPlace::of(record).operations(act.place)) {
+    if (event->row != act.event->row) continue;
+    if (same_calls(event->calls, act.calls)) return event;
+    if (!found) found = event;
+  }
   return found;
 }
 
-const BranchEvent* Story::of_main(const BranchEvent& branch, Place place) const {
-  const BranchEvent* found = nullptr;
-  for (const auto& root : record.roots)
-    visit(root->block, [&](const Event& event) {
-      if (!found && event.kind == EventKind::branch && event.place.chunk == place.chunk && event.place.span == branch.place.span)
-        found = static_cast<const BranchEvent*>(&event);
-    });
-  return found;
+const BranchEvent* Story::guard_at(const Decision& guard, Place place) const {
+  const auto &of_guard = record.chunk(guard.place), &here = record.chunk(place);
+  return of_guard.path == here.path && of_guard.offset == here.offset ? of_main(guard.place) : nullptr;
 }
+
+const BranchEvent* Story::of_main(Place place) const { return place ? ByPlace::of(record).branch(place) : nullptr; }
 
 bool Story::of_own_data(Place condition) const {
   bool own = false;
@@ -61,7 +92,7 @@ bool Story::of_own_data(Place condition) const {
 
 bool Story::parted_by_rank(const Decision& mine, const Decision& theirs) const {
   if (theirs.open || mine.yes == theirs.yes || !mine.branch) return false;
-  const BranchEvent* branch = of_main(*mine.branch, mine.place);
+  const BranchEvent* branch = of_main(mine.place);
   return branch && depends_on_rank(record.symbols, branch->condition);
 }
 

@@ -17,7 +17,9 @@ struct Story {
   void place(Mismatch& mismatch, const Act& act) const;
   // The same in the file's own record; may be null.
   const OperationEvent* of_main(const Act& act) const;
-  const interpreter::BranchEvent* of_main(const interpreter::BranchEvent& branch, Place place) const;
+  const interpreter::BranchEvent* of_main(Place place) const;  // a branch
+  // The branch of a decision, where it stands in the same function or class as the place.
+  const interpreter::BranchEvent* guard_at(const Decision& guard, Place place) const;
   // Is it seen that the condition at a place is about data of each rank: a tensor that differs, the clock, files?
   bool of_own_data(Place condition) const;
   // Does another rank take the other side by its number alone, whatever else is asked there?
