@@ -1,6 +1,7 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
 #include "rules/loop/absent.hpp"
 #include "rules/list.hpp"
+#include "rules/loop/parts.hpp"
 #include "rules/source.hpp"
 
 #include <algorithm>
@@ -18,14 +19,82 @@ struct Sampler {
   Value value;
   values::Cond when = nullptr;  // null: always
 };
-bool has_epochs(Value value) {
+bool is_librarys(Value value) {
   if (!value.is(Kind::instance)) return false;
   const auto* instance = value.as<Instance>();
   const auto* native = instance->native ? instance->native : instance->cls ? instance->cls->native : nullptr;
   return native && native->row && native->row->operation == Operation::sampler_made;
 }
+
+// The method of a class by which it is told its epoch; null: it has none that is seen.
+const values::Function* epoch_setter(const Instance& instance) {
+  if (!instance.cls) return nullptr;
+  for (const values::Class* cls : instance.cls->order)
+    if (const auto* slot = cls->body ? cls->body->names.find(syntax::Name("set_epoch")) : nullptr)
+      return slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt ? slot->value.as<values::Function>() : nullptr;
+  return nullptr;
+}
+
+// A sampler of the program's own that draws its order from the epoch that it is told: `self.epoch = epoch`, `g.manual_seed(self.epoch)`.
+bool draws_by_epoch(const Record& record, const Instance& instance) {
+  const values::Function* setter = epoch_setter(instance);
+  if (!setter || setter->stmt->body.empty()) return false;
+  std::string_view kept;
+  for (const syntax::Stmt* stmt : setter->stmt->body) {
+    if (stmt->kind != syntax::StmtKind::assign) continue;
+    const auto& assign = syntax::as<syntax::AssignStmt>(*stmt);
+    if (assign.targets.size() == 1 && assign.targets[0]->kind == syntax::ExprKind::attribute && assign.value->kind == syntax::ExprKind::name) kept = record.text({setter->chunk, assign.targets[0]->span});
+  }
+  if (kept.empty()) return false;
+  constexpr std::string_view seeding[] = {"manual_seed", "seed", "Random", "RandomState", "default_rng"};
+  bool draws = false;
+  for (const values::Class* cls : instance.cls->order) {
+    if (!cls->stmt) continue;
+    for_each_expression(*cls->stmt, [&](const syntax::Expr& expr) {
+      if (expr.kind != syntax::ExprKind::call) return;
+      const std::string_view text = record.text({cls->chunk, expr.span}), called = record.text({cls->chunk, syntax::as<syntax::CallExpr>(expr).function->span});
+      const bool seeds = std::ranges::find(seeding, called.substr(called.rfind('.') + 1)) != std::end(seeding);
+      draws = draws || (seeds && text.substr(called.size()).find(kept) != std::string_view::npos);
+    });
+  }
+  return draws;
+}
+bool has_epochs(const Record& record, Value value) { return is_librarys(value) || (value.is(Kind::instance) && draws_by_epoch(record, *value.as<Instance>())); }
+
+// The argument `shuffle`: of a sampler of the program's own what it keeps.
+bool shuffles(const Record& record, const Happening* made, Value sampler) {
+  Value given;
+  if (made && is_librarys(sampler) && !(sampler.as<Instance>()->cls && epoch_setter(*sampler.as<Instance>()))) {
+    const auto& arguments = made->event->arguments;
+    given = arguments.size() > 3 ? arguments[3] : Value{};
+  } else {
+    given = attribute(sampler, "shuffle");
+  }
+  return !given || (given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes);
+}
+
+// Does the program call a method of that name anywhere but to hand it on? What a short method of its own does leaves no trace in the run.
+bool tells_epochs(const Record& record) {
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
+    const ChunkOf& chunk = record.chunks[i];
+    if (!chunk.chunk || !chunk.chunk->stmt || record.text({i, chunk.chunk->stmt->span}).find("set_epoch") == std::string_view::npos) continue;
+    bool found = false;
+    for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
+      if (found || expr.kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::attribute) return;
+      if (syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function).attribute.text() != "set_epoch") return;
+      const auto path = enclosing(*chunk.chunk->stmt, expr.span);
+      found = std::ranges::none_of(path, [](const Enclosing& each) { return each.stmt->kind == syntax::StmtKind::function && syntax::as<syntax::FunctionStmt>(*each.stmt).name.text() == "set_epoch"; });
+    });
+    if (found) return true;
+  }
+  return false;
+}
+
 Sampler find_sampler(const Record& record, Value value, int depth = 0) {
-  if (has_epochs(value)) return {value, nullptr};
+  if (has_epochs(record, value)) return {value, nullptr};
+  // A batch sampler takes its batches from another.
+  if (value.is(Kind::instance) && depth < 4)
+    if (const Value inner = value.as<Instance>()->attributes.value(syntax::Name("sampler")); inner && value.as<Instance>()->native && !value.as<Instance>()->cls) return find_sampler(record, inner, depth + 1);
   if (!value.is(Kind::choice) || depth > 4) return {};
   const auto* choice = value.as<values::Choice>();
   for (const bool yes : {true, false}) {
@@ -121,22 +190,21 @@ void check(const Record& record, Report& report) {
       for (const Happening& each : scene.all) {
         if (each.event->row->operation == Operation::sampler_made && each.event->self.object() == sampler.object()) made = &each;
         // Of what is not known to be another it may be this one's.
-        set = set || (each.event->row->operation == Operation::set_epoch && (each.event->self.object() == sampler.object() || !has_epochs(each.event->self)));
+        set = set || (each.event->row->operation == Operation::set_epoch && (each.event->self.object() == sampler.object() || !has_epochs(record, each.event->self)));
       }
-      if (!made || set || escapes(record, scene, sampler.object(), nullptr)) continue;
-      const auto& arguments = made->event->arguments;
-      if (arguments.size() > 3 && arguments[3] && (!arguments[3].is(Kind::boolean) || record.symbols.decide(arguments[3].condition()) != Answer::yes)) continue;
+      if ((!made && is_librarys(sampler)) || set || (!is_librarys(sampler) && tells_epochs(record)) || escapes(record, scene, sampler.object(), nullptr) || !shuffles(record, made, sampler)) continue;
       const LoopEvent* loop = epoch_loop(scene, read);
-      if (!loop || !trains_on(record, scene, read, *loop) || made->in(loop) || !once(loop->place)) continue;
+      if (!loop || !trains_on(record, scene, read, *loop) || (made && made->in(loop)) || !once(loop->place)) continue;
+      const std::string kind(sampler.as<Instance>()->cls ? sampler.as<Instance>()->cls->name.text() : "DistributedSampler");
       const std::string condition = when ? record.symbols.text(when) : "";
       Finding* finding = report.add(Severity::warning, loop->place, loop->calls,
-                                    (!when ? "Every epoch reads" : condition.find('?') != std::string::npos ? "Where the loader has one, every epoch reads" : "When `" + condition + "`, every epoch reads") + " the data in the same order: the `DistributedSampler` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
+                                    (!when ? "Every epoch reads" : condition.find('?') != std::string::npos ? "Where the loader has one, every epoch reads" : "When `" + condition + "`, every epoch reads") + " the data in the same order: the `" + kind + "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
       if (!finding) continue;
-      report.relate(*finding, made->event->place, "the sampler");
+      report.relate(*finding, made ? made->event->place : sampler.object()->born, "the sampler");
       report.relate(*finding, read.event->place, "the loader is read here");
       // Where there may be no such sampler, the program says how it asks.
       const auto is_around = [&](const Turn& turn) { return std::ranges::any_of(read.turns, [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; }); };
-      if (when || !std::ranges::all_of(made->turns, is_around)) continue;
+      if (when || !made || !std::ranges::all_of(made->turns, is_around)) continue;
       // `for epoch in …: for batch in loader:` in one function
       if (!loop->stmt || loop->stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop->calls || !record.in_file(loop->place)) continue;
       const auto& stmt = syntax::as<syntax::ForStmt>(*loop->stmt);

@@ -441,6 +441,7 @@ Value picks_all(Call& call) {
 }
 Value picks_batches(Call& call) {
   Op op(call);
+  if (const Value picks = op.argument("sampler"); picks && !call.spread) keep(call.run, call.self, "sampler", picks);
   auto& s = call.run.symbols();
   const Int length = length_of(call.run, call.at(0), call.place);
   const Value given = op.argument("batch_size");
