@@ -11,8 +11,9 @@ struct GivenOptimizer {
   const Happening* cleared = nullptr;     // its zero_grad() in the loop
   const Happening* stepped = nullptr;     // its step() there; null: none, nor any other step
   const Happening* backward = nullptr;    // a backward there; null: none
+  bool uses_gradients = false;            // the function reads gradients, or changes them: they may be of use without a step
 };
-// Of loops in whose function all is seen that is done with the optimizer, and with gradients.
+// Of loops in whose function all is seen that is done with the optimizer, and no gradient is made but by a backward.
 std::vector<GivenOptimizer> given_optimizers(const Record& record, const Scene& scene);
 
 // Does the name mean an optimizer, as programs call theirs?

@@ -32,12 +32,23 @@ bool feeds_any(const Scene& scene, const OperationEvent& backward) {
 struct OfLoss {
   bool computed = false, handed = false;
 };
+// Where a generator yields the batches, the loop in the text is another than the one that runs.
+const syntax::Stmt& loop_around(const Record& record, const Happening& step) {
+  const syntax::Stmt* found = nullptr;
+  const Place at = step.event->place;
+  if (at && record.chunk(at).chunk)
+    for (const Enclosing& each : enclosing(*record.chunk(at).chunk->stmt, at.span)) {
+      if (each.stmt->kind == syntax::StmtKind::function) found = nullptr;
+      if (each.stmt->kind == syntax::StmtKind::for_ || each.stmt->kind == syntax::StmtKind::while_) found = each.stmt;
+    }
+  return found ? *found : *step.loops.back()->stmt;
+}
 OfLoss loss_in(const Record& record, const Happening& step) {
-  const LoopEvent& loop = *step.loops.back();
-  const std::uint32_t chunk = loop.place.chunk;
+  const syntax::Stmt& loop = loop_around(record, step);
+  const std::uint32_t chunk = &loop == step.loops.back()->stmt ? step.loops.back()->place.chunk : step.event->place.chunk;
   const auto is_loss = [&](const syntax::Expr& expr) {
     const std::string_view name = expr.kind == syntax::ExprKind::name ? record.text({chunk, expr.span}) : std::string_view{};
-    return name.ends_with("loss") || name.starts_with("loss_");
+    return name.ends_with("loss") || name.starts_with("loss_") || name == "losses";
   };
   const auto computes = [&](const syntax::Expr& value) {
     bool found = false;
@@ -55,7 +66,11 @@ OfLoss loss_in(const Record& record, const Happening& step) {
                                            "sum", "zip", "len", "max", "min", "abs", "list", "isinstance", "enumerate"};
   auto [computed, handed] = OfLoss{};
   std::set<std::string_view> losses;  // the loop's own: `loss_meter` is none
-  for_each_statement(*loop.stmt, [&](const syntax::Stmt& stmt) {
+  for_each_statement(loop, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind == syntax::StmtKind::aug_assign) {
+      const auto& sum = syntax::as<syntax::AugAssignStmt>(stmt);
+      computed = computed || (is_loss(*sum.target) && computes(*sum.value));
+    }
     if (stmt.kind != syntax::StmtKind::assign) return;
     const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
     if (assign.targets.size() != 1) return;
@@ -68,12 +83,12 @@ OfLoss loss_in(const Record& record, const Happening& step) {
     });
   });
   const auto is_own = [&](const syntax::Expr& expr) { return is_loss(expr) && losses.contains(record.text({chunk, expr.span})); };
-  for_each_expression(*loop.stmt, [&](const syntax::Expr& expr) {
+  for_each_expression(loop, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
     const std::string_view text = record.text({chunk, call.function->span}), name = text.substr(text.rfind('.') + 1);
     handed = handed || name.starts_with("backward") || name.ends_with("backward");
-    if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") || name.starts_with("all_reduce")) return;
+    if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") || name.starts_with("all_reduce") || name.starts_with("gather") || name.starts_with("all_gather")) return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
   });
@@ -89,9 +104,10 @@ void look_at_given(const Record& record, Report& report, const Scene& scene, Onc
   const bool backward = std::ranges::any_of(scene.all, [](const Happening& each) { return each.event->row->operation == Operation::backward; });
   if (backward) return;
   for (const GivenOptimizer& each : given_optimizers(record, scene)) {
-    if (!each.stepped || each.stepped->event->row->operation != Operation::optimizer_step || !keeps_loss(record, *each.stepped)) continue;
+    if (!each.stepped || !keeps_loss(record, *each.stepped)) continue;
     const auto& arguments = each.stepped->event->arguments;
-    if ((!arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)) || !once(each.stepped->event->place)) continue;
+    const bool closure = each.stepped->event->row->operation == Operation::optimizer_step && !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none);
+    if (closure || !once(each.stepped->event->place)) continue;
     report.add(Severity::warning, each.stepped->event->place, each.stepped->event->calls,
                "No backward pass computes gradients for " + code(each.name) + ", so its steps train nothing. Call `backward()` on the loss before the step.");
   }
@@ -121,7 +137,7 @@ void check(const Record& record, Report& report) {
     if (!by_hand(scene, nullptr)) look_at_alternatives(record, report, scene, once);
     for (const Happening& step : scene.all) {
       const Value optimizer = stepped_optimizer(*step.event);
-      if (step.loops.empty() || !repeats(*step.loops.back()) || by_hand(scene, step.loops.back())) continue;
+      if (step.loops.empty() || !repeats(*step.loops.back()) || makes_gradients(record, scene, step.loops.back())) continue;
       const bool made = optimizer.is(Kind::instance) && is_one_made(scene, optimizer.object());
       // What unseen code made, or has given back, is an optimizer by what is done with it.
       const bool meant = optimizer.is(Kind::unknown) && scene.optimizers.contains(optimizer.object()) && names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, step);

@@ -22,7 +22,7 @@ namespace {
 // An optimizer that is given, cleared in each round and stepped in none.
 void look_at_given(const Record& record, Report& report, const Scene& scene, Once& once) {
   for (const GivenOptimizer& each : given_optimizers(record, scene)) {
-    if (each.stepped || !each.backward || !once(each.backward->event->place)) continue;
+    if (each.stepped || !each.backward || each.uses_gradients || !once(each.backward->event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.backward->event->place, each.backward->event->calls,
                                   "This loop computes gradients and clears them with " + code(each.name + ".zero_grad()") + ", but " + code(each.name) + " never steps, so nothing is trained. Call its `step()` after the backward pass.");
     if (finding) report.relate(*finding, each.cleared->event->place, "the gradients are cleared here");

@@ -375,15 +375,42 @@ bool hands_any(const OperationEvent& unseen, const std::set<const Object*>& obje
 
 Value as_value(const Object* object) { return Value::of(dynamic_cast<const values::Unknown*>(object) ? Kind::unknown : Kind::instance, object); }
 
+namespace {
+// What an optimizer of the program's own does in its methods is its step.
+bool in_optimizer(const OperationEvent& event) {
+  for (const CallSite* site = event.calls; site; site = site->outer) {
+    const auto* owner = site->function ? site->function->owner : nullptr;
+    if (owner && owner->native && owner->native->row && owner->native->row->operation == Operation::optimizer_made) return true;
+  }
+  return false;
+}
+
+// Is what is left of a gradient there made of the gradient that was there before: less of it, its part of a sum over the ranks, or nothing?
+bool only_changes_gradient(const Record& record, const OperationEvent& event) {
+  if (event.row->operation == Operation::collective) return event.row->path.find("reduce") != std::string_view::npos;
+  if (event.row->operation != Operation::gradient_written || !event.arguments.empty()) return false;
+  const std::string_view text = record.text(event.place), called = text.substr(0, text.find('('));
+  return text.find("*=") != std::string_view::npos || text.find("/=") != std::string_view::npos || only_changes(called.substr(called.rfind('.') + 1));
+}
+} // namespace
+
+bool only_changes(std::string_view method) {
+  constexpr std::string_view changing[] = {"mul_", "div_", "clamp_", "clip_", "nan_to_num_", "zero_", "detach_", "requires_grad_", "multiply_", "divide_"};
+  return std::ranges::find(changing, method) != std::end(changing);
+}
+
+bool makes_gradients(const Record& record, const Scene& scene, const LoopEvent* loop) {
+  return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) {
+    return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !only_changes_gradient(record, *each.event) && !in_optimizer(*each.event);
+  });
+}
+bool makes_gradients(const Record& record, const Scene& scene, const OperationEvent& event) {
+  for (const Happening& each : scene.all)
+    if (each.event == &event) return makes_gradients(record, scene, each.loops.empty() ? nullptr : each.loops.back());
+  return makes_gradients(record, scene, nullptr);
+}
+
 bool by_hand(const Scene& scene, const LoopEvent* loop) {
-  // What an optimizer of the program's own does in its methods is its step.
-  const auto in_optimizer = [](const OperationEvent& event) {
-    for (const CallSite* site = event.calls; site; site = site->outer) {
-      const auto* owner = site->function ? site->function->owner : nullptr;
-      if (owner && owner->native && owner->native->row && owner->native->row->operation == Operation::optimizer_made) return true;
-    }
-    return false;
-  };
   return std::any_of(scene.all.begin(), scene.all.end(), [&](const Happening& each) { return (!loop || each.in(loop)) && works_on_gradients(*each.event) && !in_optimizer(*each.event); });
 }
 bool by_hand(const Scene& scene, const OperationEvent& event) {

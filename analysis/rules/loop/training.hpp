@@ -101,6 +101,11 @@ private:
 bool by_hand(const Scene& scene, const interpreter::LoopEvent* loop);
 // The same of the innermost loop around the operation.
 bool by_hand(const Scene& scene, const OperationEvent& event);
+// The same, but for what only changes or throws away the gradients that a backward has left: `p.grad.mul_(c)`, `p.grad = None`.
+bool makes_gradients(const Record& record, const Scene& scene, const interpreter::LoopEvent* loop);
+bool makes_gradients(const Record& record, const Scene& scene, const OperationEvent& event);
+// Does a method of a gradient only change what is there: `mul_`?
+bool only_changes(std::string_view method);
 // The object as a value.
 Value as_value(const Object* object);
 

@@ -17,7 +17,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Mistake& mistake : training.mistakes()) {
-    if (mistake.slip != Slip::cleared_before_step || by_hand(*mistake.scene, *mistake.event) || !once(mistake.event->place)) continue;
+    if (mistake.slip != Slip::cleared_before_step || makes_gradients(record, *mistake.scene, *mistake.event) || !once(mistake.event->place)) continue;
     const Weight weight = weigh(record, mistake);
     const std::string object = object_text(record, *mistake.event, "the optimizer");
     Finding* finding = report.add(at_most(weight.severity, *mistake.scene), mistake.event->place, mistake.event->calls,
