@@ -354,6 +354,11 @@ void Expansion::add(Span span) {
       const std::size_t close = text_.find('`', i + 1);
       unknown(i, quote == Quote::twice);
       i = close == std::string_view::npos ? end : std::min(close + 1, end);
+    } else if (quote == Quote::none && (c == '<' || c == '>') && i + 1 < end && text_[i + 1] == '(') {
+      // The name of a file that is what the command inside writes: one word.
+      const std::size_t close = matching(i + 1, end, '(', ')');
+      unknown(i, true);
+      i = std::min(close + 1, end);
     } else if (quote == Quote::none && is_blank(c)) {
       break_word();
       ++i;
