@@ -180,7 +180,11 @@ def no_grad(source):
         around = [n for n in source.up(node) if source.function(n) is source.function(node)] if isinstance(node, ast.With) else []
         looped = any(isinstance(n, (ast.For, ast.While)) for n in [*ast.walk(node), *around])
         trained = any(source.methods("backward", n) for n in [node, *(n for n in around if isinstance(n, (ast.For, ast.While)))])
-        asked = [n for n in ast.walk(node) if isinstance(n, ast.Call) and source.said(n.func) in known]
+        # What another block inside or around sees to is no worse off.
+        seen_to = [n for n, *_ in without_gradients(source) if n is not node]
+        if any(n in seen_to for n in source.up(node)):
+            continue
+        asked = [n for n in ast.walk(node) if isinstance(n, ast.Call) and source.said(n.func) in known and not any(n in set(ast.walk(other)) for other in seen_to if other in set(ast.walk(node)))]
         if looped and asked and not trained:
             yield Mutant("no_grad dropped", item.lineno, ("" if isinstance(node, ast.With) else "@") + source.said(item), edits,
                          lines + [n.lineno for n in ast.walk(node) if isinstance(n, (ast.For, ast.Call))])
@@ -215,7 +219,11 @@ def eval_mode(source):
             continue
         if pretrained(source, call):
             continue
-        if any(isinstance(n, ast.Call) and source.called(n) in ("no_grad", "inference_mode") for n in ast.walk(function)):
+        # Only a model that is asked there afterwards, without gradients, or handed to who asks it, is worse off.
+        asks = [n for n in ast.walk(function) if isinstance(n, ast.Call) and n.lineno > call.lineno and source.called(n) != "append" and
+                (source.said(n.func) == source.receiver(call) or any(source.said(a) == source.receiver(call) for a in [*n.args, *(k.value for k in n.keywords)]))]
+        silent = [node for node, *_ in without_gradients(source)]
+        if any(node in silent for n in asks for node in source.up(n)):
             yield Mutant("eval() deleted", call.lineno, source.said(call), gone(source, [call]),
                          [n.lineno for n in ast.walk(function) if isinstance(n, (ast.For, ast.Call, ast.With))])
 
