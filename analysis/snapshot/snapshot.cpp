@@ -14,6 +14,7 @@
 #include "snapshot/schedule.hpp"
 #include "snapshot/shown_run.hpp"
 #include "snapshot/suppress.hpp"
+#include "snapshot/why.hpp"
 
 #include <algorithm>
 #include <string>
@@ -64,6 +65,7 @@ public:
     result_.units_run = run_->interpreter->units_run();
     result_.out_of_budget = record.out_of_budget;
     result_.cancelled = record.cancelled || !judge_all();
+    if (options_.why_line && !result_.cancelled) result_.why = why_silent(record, options_.why_line);
     if (!result_.cancelled && (options_.want_facts || options_.want_schedule)) {
       if (options_.on_findings) options_.on_findings(result_);
       if (options_.want_facts) collect_facts_of_run();

@@ -86,6 +86,7 @@ struct Options {
   bool want_schedule = false;
   bool want_footprint = false;     // beside the facts
   bool want_launched = false;      // with it: that of each launch
+  std::uint32_t why_line = 0;      // of which to tell why nothing is found there, from 1; 0: none
   int world = 0;                   // ranks of the schedule; 0: two, or as many as the program is made for
   // Called with the result as it is before its facts and schedule are collected, on the same thread: findings are what somebody waits for. Before
   // that perhaps with a partial one, where an edit of one function is answered before the rest of the file has been run again.
@@ -108,6 +109,7 @@ struct Result {
   std::vector<std::shared_ptr<const Schedule>> launched;  // the same as scripts launch the file, if that was wanted
   std::vector<std::string> read;         // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules; // "id: what it threw"; the rule is left out of this result
+  std::vector<std::string> why;          // of `Options::why_line`
   std::string not_checked;               // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;
   bool cancelled = false;

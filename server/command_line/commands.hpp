@@ -51,6 +51,9 @@ struct ScheduleOptions {
 };
 int run_schedule(const ScheduleOptions& options);
 
+// Why nothing is said of a line, "FILE:LINE": for who works on the engine.
+int run_why(const std::string& place);
+
 int run_rules(Format format);
 int run_explain(const std::string& rule);
 

@@ -157,6 +157,7 @@ private:
     command->add_option("--write-baseline", write_baseline_, "Write the present findings to this file, for --baseline")
         ->type_name("FILE");
     command->add_option("--since", since_, "Leave out the findings that this revision of git has")->type_name("REVISION");
+    command->add_option("--why-silent", why_, "Tell which runs come to a line, and what keeps the rules from judging it")->type_name("FILE:LINE");
     command->footer("Exit status: 0 nothing found, 1 findings, 2 wrong usage or unreadable input.");
   }
 
@@ -275,6 +276,7 @@ private:
   }
 
   int check() const {
+    if (!why_.empty()) return paths_.empty() ? run_why(why_) : usage_error("--why-silent names its file itself", "check");
     if (paths_.empty()) return usage_error("say what to check, such as `stepzero check .`", "check");
     if (diff_ && format() != Format::text) {
       return usage_error("--diff prints a difference and no findings: leave out --format", "check");
@@ -368,6 +370,7 @@ private:
   std::string baseline_;
   std::string write_baseline_;
   std::string since_;
+  std::string why_;
   std::vector<std::string> paths_;
   std::vector<std::string> select_;
   std::vector<std::string> ignore_;

@@ -51,6 +51,8 @@ def test_help_names_every_option_of_check(stepzero):
         (["check", "--fail-on", "never", "."], "takes error, warning, information or hint"),
         (["check", "--format"], "--format"),
         (["check", "--diff", "--format", "json", "."], "--diff"),
+        (["check", "--why-silent", "train.py"], "takes a file and a line of it"),
+        (["check", "--why-silent", "train.py:3", "."], "names its file itself"),
         (["check", "--select", "no/such-rule", "."], 'there is no rule "no/such-rule"'),
         (["explain"], "RULE is required"),
         (["explain", "no/such-rule"], 'there is no rule "no/such-rule"'),
@@ -152,3 +154,44 @@ def test_closed_streams(tmp_path, write):
         assert done.returncode == (2 if ">&- " in closing + " " and "2>&-" != closing else 0)
     assert path.read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == [".stepzero_cache", "a.py"]
+
+
+TRAINS = """import torch
+from torch import nn
+
+import update
+
+
+def train(model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for x, y in loader:
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        update.all(optimizer)
+        optimizer.step()
+    return
+    print("unreached")
+"""
+
+
+def test_why_a_line_is_silent(stepzero, write):
+    write("train.py", TRAINS)
+    said = stepzero("check", "--why-silent", "train.py:12").text
+    assert "The run of train comes to it." in said
+    assert "torch.optim.Optimizer.step of a known object: in the loop of line 8" in said
+    assert "unseen code gets an optimizer at line 11" in said
+    assert "the backward at line 10 stands in 1 loops and feeds an optimizer" in said
+
+
+def test_why_a_line_that_no_run_reaches_is_silent(stepzero, write):
+    write("train.py", TRAINS)
+    said = stepzero("check", "--why-silent", "train.py:14").text
+    assert "No run leaves anything at the line." in said
+    assert "The run of train leaves at line 13." in said
+
+
+def test_why_ranks_are_silent(stepzero, write):
+    write("ranks.py", "import torch.distributed as dist\n\n\ndef save(done):\n    if dist.get_rank() == 0 and done:\n        dist.barrier()\n\n\nsave(True)\n")
+    said = stepzero("check", "--why-silent", "ranks.py:6").text
+    assert "torch.distributed.barrier: in the call of save (line 9), if `rank == 0` (divergent) (line 5)" in said
+    assert "Ranks: told here" in said

@@ -65,7 +65,18 @@ void Comparer::run() {
   for (Mismatch& mismatch : missing_gradients(record_, *into_.worlds)) into_.found.push_back(std::move(mismatch));
 }
 
+void Comparer::note(const Root& root, const std::string& what) {
+  constexpr std::size_t most = 200;
+  if (into_.notes.size() >= most) return;
+  const std::string given = granted_ == Granted::nothing ? "" : granted_ == Granted::gradients ? "given equal gradients, " : granted_ == Granted::defaults || granted_ == Granted::numbers ? "given the defaults, " : granted_ == granted_rank ? "given a rank, " : "given agreement, ";
+  std::pair made{&root, given + what};
+  if (std::ranges::find(into_.notes, made) == into_.notes.end()) into_.notes.push_back(std::move(made));
+}
+
+std::uint32_t Comparer::line_of(Place place) const { return place ? record_.chunk(place).module->text->position(record_.span(place).begin, syntax::Encoding::utf8).line + 1 : 0; }
+
 void Comparer::look_at(const Root& root) {
+  root_ = &root;
   begin(root);
   const std::vector<int> sizes = sizes_to_ask(root);
   if (sizes.empty()) {
@@ -131,6 +142,7 @@ bool Comparer::explore(const Root& root, const std::vector<int>& sizes, Found& f
     const std::size_t ways = most_ways[world == sizes.front() ? 0 : world <= 4 ? 1 : 2];
     const bool done = worlds_asked().explore(root, world, ways, [&](const World& run) { follow(run, here); }, granted_ == Granted::nothing ? granted_balance : granted_);
     // Of too many runs only what no other run takes back is told.
+    if (!done) note(root, "with " + std::to_string(world) + " ranks there are too many ways, or the run of a rank is broken off or lacks the root.");
     if (!done) std::erase_if(here, [](const Mismatch& mismatch) { return mismatch.cause != Cause::local && !mismatch.by_surprise; });
     // Is anything left that more ranks could tell?
     if (done && world == 2 && here.empty() && undefined_.empty() && all_reached(root) && highest_named() < 2 && !sends_or_groups(root)) break;
@@ -191,6 +203,7 @@ void Comparer::tell(const Root& root, Found& found, const Found::Key& key, bool 
     return;
   }
   got_past_ = true;
+  note(root, "some run gets past what is wrong at line " + std::to_string(line_of(mismatch.place)) + " in another: " + mismatch.text);
   if (!mismatch.certain || !mismatch.jobs.empty()) return;
   mismatch.jobs = conditions_.of(record_, *into_.worlds, mismatch.key);
   if (!mismatch.jobs.empty()) conditional_.push_back(mismatch);

@@ -41,6 +41,9 @@ private:
     void add(const Mismatch& mismatch);
   };
 
+  // For who asks why nothing is told: see Comparison::notes.
+  void note(const Root& root, const std::string& what);
+  std::uint32_t line_of(Place place) const;
   void look_at(const Root& root);
   void begin(const Root& root);
   std::vector<int> sizes_to_ask(const Root& root) const;
@@ -108,6 +111,7 @@ private:
   std::map<std::string, std::int64_t> defaults_;
   bool impossible_ = false;          // every run so far names ranks that its world has not
   bool only_fails_ = false;          // … or ends on all ranks in what says that something is wrong
+  const Root* root_ = nullptr;       // that is looked at
   std::set<std::pair<std::uint32_t, std::uint32_t>> reached_;  // places of communication in runs that end well
   std::vector<Mismatch> undefined_;
   Requests requests_;

@@ -54,7 +54,10 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
   }
   impossible_ = false;
   only_fails_ = only_fails_ && std::all_of(world.begin(), world.end(), [](const Trace& trace) { return trace.raised && !trace.exits.empty() && trace.exits.back().fails; });
-  if (followed_differently(world)) return passed(world);
+  if (followed_differently(world)) {
+    note(*root_, "a loop was unrolled on one rank and not on another.");
+    return passed(world);
+  }
   const Story story{record_, world, of_function_};
   if (all_raise) {
     // Not a world that the program is made for, or the failure follows from what comes first.
@@ -77,10 +80,18 @@ void Comparer::play(const World& world, std::vector<Mismatch>& here) {
     bool before = stop.kind != Stop::Kind::none;
     for (std::size_t rank = 0; rank < world.size(); ++rank)
       before = before && (!world[rank].unsettled || stop.at[rank] < world[rank].settled || waits_for_who_has_ended(world, stop.at, rank) || (stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a && static_cast<int>(rank) != stop.b));
-    if (!before) return passed(world, &stop);
+    if (!before) {
+      for (const Trace& trace : world)
+        if (trace.unsettled) note(*root_, "what a rank does is not known " + (trace.settled == 0 || trace.settled > trace.acts.size() ? "from the beginning" : "behind line " + std::to_string(line_of(trace.acts[trace.settled - 1].place))) + ", before the ranks wait.");
+      return passed(world, &stop);
+    }
   }
-  if (met_across_loops(world, player) && !never_as_often(world)) return passed(world, &stop);
+  if (met_across_loops(world, player) && !never_as_often(world)) {
+    note(*root_, "loops of different ranks met.");
+    return passed(world, &stop);
+  }
   const bool parted = decide_differently(world);
+  if (stop.kind != Stop::Kind::none && parted) note(*root_, "where ranks wait, they also decide differently what is open.");
   Mismatch mismatch;
   mismatch.world = story.size();
   if (stop.kind != Stop::Kind::none) {

@@ -46,6 +46,7 @@ struct Comparison {
   std::vector<Mismatch> found;
   std::set<const interpreter::Root*> settled;  // roots that were compared wholly
   std::unique_ptr<Worlds> worlds;              // owns what the places of `found` lead through
+  std::vector<std::pair<const interpreter::Root*, std::string>> notes;  // what kept it from judging, for who asks why nothing is told
   std::unique_ptr<Worlds> by_defaults;         // the same, where what may be given is not given; null where nobody asked
 };
 

@@ -1,0 +1,16 @@
+// Why nothing is said of a line, for who works on the engine: which runs come to it and how, where they end before it, and what keeps the
+// rules from judging it. Tells what the record and the rules' own models know; finds nothing.
+#pragma once
+
+#include "interpreter/record.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace stepzero::snapshot {
+
+// `line` counts from 1. One sentence each.
+std::vector<std::string> why_silent(const interpreter::Record& record, std::uint32_t line);
+
+} // namespace stepzero::snapshot
