@@ -176,18 +176,18 @@ def train(model, loader):
 
 def test_why_a_line_is_silent(stepzero, write):
     write("train.py", TRAINS)
-    said = stepzero("check", "--why-silent", "train.py:12").text
+    said = stepzero("check", "--why-silent", "train.py:13").text
     assert "The run of train comes to it." in said
-    assert "torch.optim.Optimizer.step of a known object: in the loop of line 8" in said
-    assert "unseen code gets an optimizer at line 11" in said
-    assert "the backward at line 10 stands in 1 loops and feeds an optimizer" in said
+    assert "torch.optim.Optimizer.step of a known object: in the loop of line 9" in said
+    assert "unseen code gets an optimizer at line 12" in said
+    assert "the backward at line 11 stands in 1 loops and feeds an optimizer" in said
 
 
 def test_why_a_line_that_no_run_reaches_is_silent(stepzero, write):
     write("train.py", TRAINS)
-    said = stepzero("check", "--why-silent", "train.py:14").text
+    said = stepzero("check", "--why-silent", "train.py:15").text
     assert "No run leaves anything at the line." in said
-    assert "The run of train leaves at line 13." in said
+    assert "The run of train leaves at line 14." in said
 
 
 def test_why_ranks_are_silent(stepzero, write):
