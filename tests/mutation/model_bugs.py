@@ -32,7 +32,8 @@ def wider(source):
     """One of two layers in a row is twice as wide as the other takes."""
     def stated(function):
         return [c for c in source.calls if source.function(c) is function and layer(source, c)]
-    for function in {source.function(c) for c in source.calls if layer(source, c)}:
+    # In the order of the text: that of a set is another in each run, and so would the sample be.
+    for function in sorted({source.function(c) for c in source.calls if layer(source, c)}, key=lambda each: getattr(each, "lineno", 0)):
         row = sorted(stated(function), key=source.span)
         for first, second in zip(row, row[1:]):
             out, into = layer(source, first)[1], layer(source, second)[0]
