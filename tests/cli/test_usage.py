@@ -178,7 +178,7 @@ def test_why_a_line_is_silent(stepzero, write):
     write("train.py", TRAINS)
     said = stepzero("check", "--why-silent", "train.py:13").text
     assert "The run of train comes to it." in said
-    assert "torch.optim.Optimizer.step of a known object: in the loop of line 9" in said
+    assert "torch.optim.Optimizer.step of a known object: in the call of train (line 7), in the loop of line 9" in said
     assert "unseen code gets an optimizer at line 12" in said
     assert "the backward at line 11 stands in 1 loops and feeds an optimizer" in said
 
