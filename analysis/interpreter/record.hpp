@@ -247,13 +247,13 @@ public:
   // Where such a statement's parts stand in the record, by the chunk of the text as it is; the smallest parts come first.
   std::unordered_map<std::uint32_t, std::vector<Place>> parts;
   // The place of a span of a chunk of the text as it is, as the record's own events have it.
-  Place as_run(Place written) const {
-    const auto found = parts.find(written.chunk);
-    if (found == parts.end()) return written;
-    const syntax::Span now = span(written);
+  Place as_run(Place place) const {
+    const auto found = parts.find(place.chunk);
+    if (found == parts.end()) return place;
+    const syntax::Span now = span(place);
     for (const Place part : found->second)
       if (span(part).holds(now)) return {part.chunk, chunks[part.chunk].moves.then({now.begin - chunks[part.chunk].offset, now.end - chunks[part.chunk].offset})};
-    return written;
+    return place;
   }
   const syntax::Stmt* as_written(const syntax::Stmt* stmt) const {
     if (written.empty()) return stmt;
