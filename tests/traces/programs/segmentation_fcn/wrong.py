@@ -59,9 +59,9 @@ def intersection_over_union(prediction, target, num_classes):
     scores = []
     for c in range(num_classes):
         p, t = prediction == c, target == c
-        inter = (p & t).sum().item()
-        union = (p | t).sum().item()
-        scores.append(inter / union if union else float("nan"))
+        overlap = (p & t).sum()
+        either = (p | t).sum()
+        scores.append((overlap / either).item() if either > 0 else float("nan"))
     return scores
 
 
