@@ -15,7 +15,7 @@ using values::Kind;
 namespace {
 
 // A root is not worth being run twice where the rest takes little more than it.
-constexpr std::uint64_t least_gain = 3;
+constexpr std::uint64_t least_gain = 1;
 
 const FunctionStmt* method_around(const ClassStmt& cls, Span changed) {
   for (const Stmt* stmt : cls.body)
