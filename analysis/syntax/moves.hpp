@@ -10,7 +10,7 @@
 
 namespace stepzero::syntax {
 
-// From bytes of a text as it was to bytes of the text as it is. What an edit replaced has no place in the new text: only spans that end before an
+// From bytes of a text as it was to bytes of the text as it is; its last byte stands through all edits. What an edit replaced has no place in the new text: only spans that end before an
 // edit, begin after it, or lie around it are to be asked for.
 class Moves {
 public:
@@ -38,7 +38,8 @@ public:
     std::int64_t from = edit.end_before, moved = 0;
     for (; at < moves_.size(); ++at) {
       from = std::max<std::int64_t>(at == 0 ? 0 : moves_[at - 1].from, edit.end_before - moved);
-      if (from < moves_[at].from) break;
+      // What was taken out in front of the next move stands nowhere: where that move's first byte stands, its bytes begin.
+      if (from < moves_[at].from && edit.end_before < moves_[at].from + moves_[at].by) break;
       moved = moves_[at].by;
     }
     if (at == moves_.size()) from = std::max<std::int64_t>(at == 0 ? 0 : moves_[at - 1].from, edit.end_before - moved);
