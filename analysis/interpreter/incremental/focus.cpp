@@ -14,8 +14,8 @@ using values::Kind;
 
 namespace {
 
-// A root is not worth being run twice where the rest takes little more than it.
-constexpr std::uint64_t least_gain = 1;
+// A root is not worth being run twice where all that runs again, the root with it, takes less than so many times its steps.
+constexpr std::uint64_t least_gain = 2;
 
 const FunctionStmt* method_around(const ClassStmt& cls, Span changed) {
   for (const Stmt* stmt : cls.body)

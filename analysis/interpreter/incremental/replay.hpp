@@ -70,7 +70,7 @@ struct Gradients {
 };
 // How a stream of random numbers was begun.
 enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
-// What a part of the run switches for good, beside the heap.
+// What a part of the run switches for good, beside the heap. The default device alone stays switched behind a unit: see Unit::device_behind.
 struct Switched {
   int switches = 0;
   const values::Instance* unentered = nullptr;
