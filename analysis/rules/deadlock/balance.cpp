@@ -3,8 +3,8 @@
 #include "rules/deadlock/acts.hpp"
 
 #include <algorithm>
-#include <map>
 #include <cctype>
+#include <map>
 
 namespace stepzero::rules {
 
@@ -238,15 +238,20 @@ std::unordered_set<int> balanced_branches(Runs& runs, const std::vector<RankRun*
   return made;
 }
 
+namespace {
+// Each way through a root asks the same conditions again, where they stand in the same text.
+struct AskedBefore {
+  mutable std::map<std::pair<Cond, const char*>, bool> agreed;
+};
+} // namespace
+
 bool may_be_agreed_on(const Record& record, Cond condition, std::string_view text) {
   const Sharing sharing = record.symbols.sharing(condition);
   const bool unseen = record.external.contains(condition);
   if (sharing == Sharing::divergent || (!unseen && sharing == Sharing::uniform)) return false;
-  // Asked of the same conditions on each way.
-  using Known = std::map<std::pair<Cond, const char*>, bool>;
-  auto& kept = record.derived[std::type_index(typeid(Known))];
-  if (!kept) kept = std::make_shared<Known>();
-  auto& known = *std::static_pointer_cast<Known>(std::const_pointer_cast<void>(kept));
+  auto& kept = record.derived[std::type_index(typeid(AskedBefore))];
+  if (!kept) kept = std::make_shared<const AskedBefore>();
+  auto& known = static_cast<const AskedBefore*>(kept.get())->agreed;
   const auto [it, fresh] = known.try_emplace({condition, text.data()}, false);
   if (fresh) it->second = !asks_who(text.substr(0, 200)) && !asks_who(record.symbols.text(condition));
   return it->second;
