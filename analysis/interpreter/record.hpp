@@ -41,6 +41,8 @@ struct ChunkOf {
     if (!moves.empty()) span = moves.now(span);
     return {span.begin + offset, span.end + offset};
   }
+  // The statement, where it stands in the text as it is; null if another chunk has that. Who goes through all that the program says asks for this.
+  const syntax::Stmt* statement() const { return chunk && moves.empty() ? chunk->stmt : nullptr; }
   std::string_view text() const { return module->text->slice(absolute({0, chunk->size})); }
 };
 

@@ -139,7 +139,7 @@ private:
     std::uint32_t chunk = 0;
     for (std::uint32_t i = 1; i < record_.chunks.size(); ++i) {
       const ChunkOf& each = record_.chunks[i];
-      if (each.path != record_.path || span_.begin < each.offset || !each.chunk || !each.chunk->stmt) continue;
+      if (each.path != record_.path || span_.begin < each.offset || !each.statement()) continue;
       const auto around = rules::enclosing(*each.chunk->stmt, {span_.begin - each.offset, span_.begin - each.offset});
       if (around.empty() && !(each.chunk->stmt->span.begin + each.offset <= span_.begin && span_.begin < each.chunk->stmt->span.end + each.offset)) continue;
       chunk = i;

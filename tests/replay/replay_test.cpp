@@ -316,6 +316,131 @@ TEST_CASE("what a statement let pass is told once an edit takes the statement aw
     }
 }
 
+// Training code in classes: what their methods do is told by rules of all kinds.
+constexpr std::string_view trainer = R"(import torch
+import torch.distributed as dist
+from torch import nn
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+
+class Numbers(Dataset):
+    def __len__(self):
+        return 96
+
+    def __getitem__(self, i):
+        return torch.zeros(8), i % 4
+
+
+class Shuffled(Sampler):
+    def __init__(self, data, shuffle=True):
+        self.data = data
+        self.epoch = 0
+        self.shuffle = shuffle
+
+    def __iter__(self):
+        g = torch.Generator()
+        g.manual_seed(self.epoch)
+        return iter(torch.randperm(len(self.data), generator=g).tolist())
+
+    def __len__(self):
+        return len(self.data)
+
+    def set_epoch(self, epoch):
+        self.epoch = epoch
+
+
+class Block(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.inner = nn.Linear(width, 2 * width)
+        self.outer = nn.Linear(2 * width, 4)
+
+    def hidden(self, x):
+        y = self.inner(x)
+        return torch.relu(y)
+
+    def forward(self, x):
+        y = self.hidden(x)
+        y = self.outer(y)
+        return y
+
+
+class Trainer:
+    def __init__(self, rank):
+        self.rank = rank
+        self.model = Block()
+        self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.sampler = Shuffled(Numbers())
+        self.loader = DataLoader(self.sampler.data, batch_size=8, sampler=self.sampler)
+
+    def step(self, x, y):
+        loss = nn.functional.cross_entropy(self.model(x), y)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+    def evaluate(self):
+        self.model.eval()
+        with torch.no_grad():
+            total = sum(self.model(x).sum() for x, _ in self.loader)
+        if self.rank == 0:
+            print(total)
+        dist.all_reduce(total)
+        self.model.train()
+        return total
+
+    def fit(self, epochs):
+        for epoch in range(epochs):
+            self.sampler.set_epoch(epoch)
+            for x, y in self.loader:
+                self.step(x, y)
+            if self.rank == 0:
+                torch.save(self.model.state_dict(), "last.pt")
+            dist.barrier()
+            self.evaluate()
+
+
+def main():
+    dist.init_process_group("gloo")
+    Trainer(dist.get_rank()).fit(3)
+    dist.destroy_process_group()
+)";
+
+TEST_CASE("each line of a method is taken away and put back, moved into a guard, and commented") {
+  for (const bool called : {false, true}) {
+    const std::string program = std::string(trainer) + (called ? "\n\nmain()\n" : "");
+    OneFile file("/work.py", program);
+    snapshot::Memory memory;
+    snapshot::Options warm, cold;
+    warm.memory = &memory;
+    snapshot::analyze(file, "/work.py", warm);
+    int went_on = 0, edits = 0;
+    for (std::uint32_t begin = 0; begin < program.size();) {
+      const auto end = static_cast<std::uint32_t>(program.find('\n', begin) + 1);
+      const std::string line = program.substr(begin, end - begin);
+      const std::uint32_t at = begin;
+      begin = end;
+      if (!line.starts_with("        ")) continue;
+      const std::string indent = line.substr(0, line.find_first_not_of(' '));
+      for (const std::string& instead : {std::string(), indent + "if self.rank == 0:\n    " + line, indent + "# told to all\n" + line, indent + line.substr(indent.size(), line.size() - indent.size() - 1) + ".\n"}) {
+        file.edit(at, end, instead);
+        for (const bool back : {false, true}) {
+          if (back) file.edit(at, static_cast<std::uint32_t>(at + instead.size()), line);
+          const snapshot::Result result = snapshot::analyze(file, "/work.py", warm);
+          const std::string again = told(result), fresh = told(snapshot::analyze(file, "/work.py", cold));
+          INFO(line << "became " << instead << (back ? " and was put back" : "") << "\n" << difference(again, fresh));
+          CHECK((again == fresh));
+          went_on += result.went_on;
+          ++edits;
+        }
+      }
+    }
+    REQUIRE(edits > 300);
+    CHECK(went_on > edits * 3 / 4);
+  }
+}
+
 TEST_CASE("going on says the same for real files") {
   constexpr int edits = 24;
   std::mt19937 random(22);

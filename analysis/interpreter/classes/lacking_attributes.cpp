@@ -27,7 +27,7 @@ Writes writes_of(const Record& record, const values::Instance& object, std::stri
   Writes found;
   for (std::size_t i = 1; i < record.chunks.size() && !found.names; ++i) {
     const ChunkOf& of = record.chunks[i];
-    if (!of.chunk || !of.chunk->stmt || !of.moves.empty()) continue;
+    if (!of.statement()) continue;
     const syntax::AttributeWrites& writes = of.chunk->attribute_writes(of.text());
     found.names = writes.names(name);
     found.computes = found.computes || writes.computes() || writes.registers();

@@ -373,8 +373,8 @@ bool assigns(const Stmt& stmt, Name name) {
 bool is_assigned_in(const Record& record, const std::string& path, Name name) {
   bool any = false;
   for (const auto& chunk : record.chunks) {
-    if (!chunk.chunk || chunk.path != path) continue;
-    const Stmt& stmt = *chunk.chunk->stmt;
+    if (!chunk.statement() || chunk.path != path) continue;
+    const Stmt& stmt = *chunk.statement();
     if (stmt.kind == StmtKind::import_from && as<ImportFromStmt>(stmt).star) return false;
     any = any || assigns(stmt, name);
   }

@@ -23,7 +23,7 @@ Imported import_of(const Record& record, std::string_view module) {
   Imported found;
   std::optional<Span> first;
   for (const ChunkOf& chunk : record.chunks) {
-    if (!chunk.chunk || !chunk.chunk->stmt || chunk.path != record.path) continue;
+    if (!chunk.statement() || chunk.path != record.path) continue;
     const Stmt& stmt = *chunk.chunk->stmt;
     const bool plain = stmt.kind == StmtKind::import, from = stmt.kind == StmtKind::import_from;
     if (!plain && !from) continue;

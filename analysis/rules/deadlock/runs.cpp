@@ -265,7 +265,7 @@ Place Runs::translate(RankRun& own, Place place) const {
   const std::uint32_t chunk = own.chunk_of[place.chunk];
   if (!chunk) return {};
   const interpreter::ChunkOf& there = own.record->chunks[place.chunk];
-  return main_.as_run({chunk, there.moves.empty() ? place.span : there.moves.now(place.span)});
+  return main_.as_run({chunk, there.moves.now(place.span)});
 }
 
 const CallSite* Runs::translate(RankRun& own, const CallSite* calls) {

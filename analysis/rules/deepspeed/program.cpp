@@ -90,7 +90,7 @@ private:
 Place place_of(const Record& record, const std::string& path, Span span) {
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& chunk = record.chunks[i];
-    if (chunk.path == path && chunk.chunk && chunk.chunk->stmt && chunk.moves.empty() && chunk.offset + chunk.chunk->stmt->span.begin <= span.begin && span.end <= chunk.offset + chunk.chunk->stmt->span.end)
+    if (chunk.path == path && chunk.statement() && chunk.offset + chunk.chunk->stmt->span.begin <= span.begin && span.end <= chunk.offset + chunk.chunk->stmt->span.end)
       return {i, {span.begin - chunk.offset, span.end - chunk.offset}};
   }
   return {};

@@ -85,7 +85,7 @@ void check_program_environment(const Record& record, Report& report) {
   const std::optional<Place> group = group_made(record);
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& chunk = record.chunks[i];
-    if (chunk.path != record.path || !chunk.chunk || !chunk.chunk->stmt) continue;
+    if (chunk.path != record.path || !chunk.statement()) continue;
     each_set(*chunk.chunk->stmt, [&](const Set& set) {
       const std::string_view name = text_of(*set.name);
       const std::string_view written = record.text({i, set.name->span});

@@ -126,7 +126,7 @@ bool may_be_called_without_gradients(const Record& record, const Root& root) {
   const std::string_view name = root.function->name.text();
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.chunk || !chunk.chunk->stmt) continue;
+    if (!chunk.statement()) continue;
     bool found = false;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
       if (found || expr.kind != syntax::ExprKind::call || called_name(syntax::as<syntax::CallExpr>(expr)) != name) return;

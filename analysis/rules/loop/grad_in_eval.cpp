@@ -20,7 +20,7 @@ namespace {
 
 bool imports_torch(const Record& record) {
   for (const ChunkOf& chunk : record.chunks) {
-    if (chunk.path != record.path || !chunk.chunk || !chunk.chunk->stmt || chunk.chunk->stmt->kind != syntax::StmtKind::import) continue;
+    if (chunk.path != record.path || !chunk.statement() || chunk.chunk->stmt->kind != syntax::StmtKind::import) continue;
     for (const syntax::Alias& alias : syntax::as<syntax::ImportStmt>(*chunk.chunk->stmt).names)
       if (alias.path.size() >= 1 && alias.path.front().text() == "torch" && alias.alias.empty()) return true;
   }

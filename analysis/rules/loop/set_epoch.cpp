@@ -77,7 +77,7 @@ bool shuffles(const Record& record, const Happening* made, Value sampler) {
 bool tells_epochs(const Record& record) {
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.chunk || !chunk.chunk->stmt || record.text({i, chunk.chunk->stmt->span}).find("set_epoch") == std::string_view::npos) continue;
+    if (!chunk.statement() || record.text({i, chunk.chunk->stmt->span}).find("set_epoch") == std::string_view::npos) continue;
     bool found = false;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
       if (found || expr.kind != syntax::ExprKind::call || syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::attribute) return;

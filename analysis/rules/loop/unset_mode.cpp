@@ -48,7 +48,7 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
   });
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.chunk || !chunk.chunk->stmt) continue;
+    if (!chunk.statement()) continue;
     for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(expr);

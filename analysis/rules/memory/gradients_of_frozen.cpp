@@ -33,7 +33,7 @@ bool thaws(const Record& record, const OperationEvent& event) {
 bool reads_gradients(const Record& record) {
   bool found = false;
   for (const ChunkOf& chunk : record.chunks) {
-    if (chunk.path != record.path || !chunk.chunk || !chunk.chunk->stmt) continue;
+    if (chunk.path != record.path || !chunk.statement()) continue;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) { found = found || (expr.kind == syntax::ExprKind::attribute && syntax::as<syntax::AttributeExpr>(expr).attribute.text() == "grad"); });
   }
   return found;

@@ -135,7 +135,7 @@ Place in_main(const Record& record, const Record& own, Place place) {
   const std::string_view path = own.chunks[place.chunk].path;
   const auto begin = own.span(Place{place.chunk, {}}).begin;
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i)
-    if (record.chunks[i].path == path && record.span(Place{i, {}}).begin == begin) return {i, place.span};
+    if (record.chunks[i].statement() && record.chunks[i].path == path && record.span(Place{i, {}}).begin == begin) return record.as_run({i, own.chunks[place.chunk].moves.now(place.span)});
   return {};
 }
 
